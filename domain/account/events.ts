@@ -1,0 +1,63 @@
+import type { Sealed } from "../source/events.ts";
+
+/** Each role includes the ones after it. */
+export const ROLES = ["owner", "admin", "approver", "auditor", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
+
+export const roleIncludes = (role: Role, needed: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(needed);
+
+/** Stream `account-<id>`. */
+export type AccountEvent =
+  | {
+      readonly type: "AccountOpened";
+      readonly data: { account: string; name: string; plan: string; time_zone: string; at: string };
+    }
+  | {
+      readonly type: "MemberAdded";
+      readonly data: { account: string; member: string; email: string; role: Role; at: string };
+    }
+  | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; at: string } };
+
+/** Stream `email-<hash of the normalised address>`: one address is one member. Carries all that opening needs, so that
+ * a crash between this append and the account's is finished by the process manager. */
+export type EmailEvent =
+  | {
+      readonly type: "EmailClaimed";
+      readonly data: {
+        account: string;
+        member: string;
+        email: string;
+        role: Role;
+        /** Set when the claim opens an account; null when it adds a member to one. */
+        opens: { name: string; plan: string; time_zone: string } | null;
+        password: Sealed;
+        at: string;
+      };
+    }
+  | { readonly type: "EmailReleased"; readonly data: { account: string; member: string; at: string } };
+
+/** Stream `session-<hash of the token>`. */
+export type SessionEvent =
+  | {
+      readonly type: "SessionOpened";
+      readonly data: { account: string; member: string; expires_at: string; at: string };
+    }
+  | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
+
+/** Stream `apikey-<id>`; the id is derived from the key's hash, so that a key finds its own stream. */
+export type ApiKeyEvent =
+  | {
+      readonly type: "ApiKeyCreated";
+      readonly data: {
+        account: string;
+        key_id: string;
+        name: string;
+        role: Role;
+        /** Hex SHA-256 of the whole key. */
+        digest: string;
+        last4: string;
+        expires_at: string | null;
+        at: string;
+      };
+    }
+  | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } };

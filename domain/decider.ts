@@ -1,0 +1,23 @@
+/** A decision is data. Throwing is for bugs; a refused command is an ordinary value. */
+export type Decision<E, R> =
+  | { readonly ok: true; readonly events: readonly E[] }
+  | { readonly ok: false; readonly rejection: R };
+
+export const accept = <E>(...events: readonly E[]): Decision<E, never> => ({ ok: true, events });
+export const reject = <R>(rejection: R): Decision<never, R> => ({ ok: false, rejection });
+
+/** State folded from events, and the one function that says which events a command leads to. Pure values, both. */
+export type Decider<S, C, E, R> = {
+  readonly initial: S;
+  readonly evolve: (state: S, event: E) => S;
+  readonly decide: (command: C, state: S) => Decision<E, R>;
+};
+
+export const fold = <S, E>(
+  decider: Pick<Decider<S, never, E, never>, "initial" | "evolve">,
+  events: Iterable<E>,
+): S => {
+  let state = decider.initial;
+  for (const event of events) state = decider.evolve(state, event);
+  return state;
+};

@@ -1,0 +1,154 @@
+import type { Verdict } from "../gate/verdict.ts";
+
+/** Where an event came from. */
+export type Origin = {
+  readonly kind: "source" | "agent";
+  readonly id: string;
+  readonly name: string;
+  /** The provider type of a source; "agent" for an agent. */
+  readonly type: string;
+};
+
+export type PayloadRef = {
+  /** Which revision of `payload-<event>` was decided on. */
+  readonly revision: number;
+  readonly content_type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hex SHA-256 over salt and body: the salt lies beside the payload and goes with it. */
+  readonly sha256: string;
+};
+
+/** What was decided on, the same for every decision. Times are ISO-8601 UTC. */
+export type Request = {
+  readonly event_id: string;
+  readonly origin: Origin;
+  /** The sender's name for this delivery (`providers.md`), or the random one made for it. */
+  readonly delivery_key: string;
+  /** The provider's event type, as "payment_intent.succeeded"; empty when it has none. */
+  readonly type: string;
+  readonly payload: PayloadRef;
+  readonly endpoint_id: string | null;
+  readonly verdict: Verdict;
+  /** Micro-euros; null when no cost could be or had to be determined. */
+  readonly cost: number | null;
+  readonly received_at: string;
+  readonly authenticated_at: string;
+  readonly at: string;
+};
+
+export type FailureKind =
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "reset"
+  | "response-too-large"
+  | "redirect"
+  | "blocked-address"
+  | "http-4xx"
+  | "http-5xx"
+  | "invalid-response"
+  | "endpoint-deleted";
+
+export type Failure = { readonly kind: FailureKind; readonly detail: string };
+
+/** Milliseconds. A reused connection has 0 for dns, connect and tls; first_byte is null when none came. */
+export type Timings = {
+  readonly dns: number;
+  readonly connect: number;
+  readonly tls: number;
+  readonly first_byte: number | null;
+  readonly total: number;
+};
+
+/** The end of one attempt, whichever. Response headers and body are kept in `payload-<event>` (`ResponseKept`). */
+export type AttemptEnd = {
+  readonly event_id: string;
+  readonly endpoint_id: string;
+  readonly number: number;
+  readonly at: string;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly timings_ms: Timings;
+};
+
+export type DeliveryEvent =
+  | { readonly type: "EventAdmitted"; readonly data: Request }
+  | { readonly type: "EventBlocked"; readonly data: Request }
+  /** Fences a crashed or very slow admission, so that its reservation can be given back. */
+  | { readonly type: "AdmissionAbandoned"; readonly data: { readonly event_id: string; readonly at: string } }
+  | {
+      readonly type: "DuplicatesCounted";
+      readonly data: { readonly event_id: string; readonly count: number; readonly at: string };
+    }
+  | {
+      readonly type: "DeliveryIdReused";
+      readonly data: { readonly event_id: string; readonly count: number; readonly at: string };
+    }
+  | {
+      readonly type: "AttemptStarted";
+      readonly data: {
+        readonly event_id: string;
+        readonly endpoint_id: string;
+        readonly number: number;
+        readonly trigger: "auto" | "replay";
+        /** The process that holds the lease, and until when no other may try. */
+        readonly node: string;
+        readonly lease_until: string;
+        readonly at: string;
+      };
+    }
+  | { readonly type: "AttemptSucceeded"; readonly data: AttemptEnd & { readonly status_code: number } }
+  | {
+      readonly type: "AttemptFailed";
+      readonly data: AttemptEnd & {
+        readonly failure: Failure;
+        readonly retryable: boolean;
+        /** Null when this was the last one. */
+        readonly next_attempt_at: string | null;
+      };
+    }
+  | {
+      readonly type: "EventDelivered";
+      readonly data: { readonly event_id: string; readonly endpoint_id: string; readonly at: string };
+    }
+  | {
+      readonly type: "DeliveryFailed";
+      readonly data: {
+        readonly event_id: string;
+        readonly endpoint_id: string;
+        readonly failure: Failure;
+        readonly at: string;
+      };
+    };
+
+/** Stream `payload-<event>`: the only kind that retention or an erasure request removes. */
+export type PayloadEvent =
+  | {
+      readonly type: "PayloadKept";
+      readonly data: {
+        readonly event_id: string;
+        /** Base64, 16 bytes. */
+        readonly salt: string;
+        readonly content_type: string;
+        /** "text" when the body is UTF-8 that survives the round trip, else "base64". */
+        readonly encoding: "text" | "base64";
+        readonly body: string;
+        /** The request's headers with secrets and signatures redacted. */
+        readonly headers: Readonly<Record<string, string>>;
+      };
+    }
+  | {
+      readonly type: "ResponseKept";
+      readonly data: {
+        readonly event_id: string;
+        readonly number: number;
+        readonly headers: Readonly<Record<string, string>>;
+        readonly encoding: "text" | "base64";
+        readonly body: string;
+        readonly truncated: boolean;
+        /** The headers that were sent, with secrets redacted. */
+        readonly request_headers: Readonly<Record<string, string>>;
+      };
+    };

@@ -1,0 +1,21 @@
+import type { JsonObject } from "../ports.ts";
+
+/** What a policy says, as published (`api.md`, Policies). Money is in euros as the author wrote it. */
+export type PolicyDefinition = {
+  readonly name: string;
+  readonly budget_eur_day?: number;
+  readonly rate_per_minute?: number;
+  readonly require_fields?: readonly string[];
+  /** Left out: true. False observes: violations are recorded and nothing is blocked. */
+  readonly block_on_violation?: boolean;
+  readonly cost?: CostRule;
+  readonly schema?: JsonObject | boolean;
+  readonly deny?: readonly DenyRule[];
+  readonly redact?: readonly string[];
+};
+
+export type CostRule =
+  | { readonly fixed_eur: number }
+  | { readonly pointer: string; readonly scale?: number; readonly default_eur?: number };
+
+export type DenyRule = { readonly name: string; readonly when: string };

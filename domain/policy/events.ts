@@ -1,0 +1,14 @@
+import type { PolicyDefinition } from "./definition.ts";
+
+/** Publishing again under the same id makes a new version; versions begin at 1 and never change. */
+export type PolicyEvent = {
+  readonly type: "PolicyPublished";
+  readonly data: {
+    readonly policy_id: string;
+    readonly account: string;
+    readonly version: number;
+    readonly definition: PolicyDefinition;
+    readonly created_by: string;
+    readonly at: string;
+  };
+};

@@ -1,0 +1,119 @@
+/** What the program needs from the outside, as types. Adapters live in `infra/`, one technology a folder. */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json };
+
+/** 0-based, without gaps inside a stream. */
+export type Revision = number;
+/** Opaque, of fixed width: two positions of one log compare as text. */
+export type Position = string;
+export type Expected = "absent" | "any" | Revision;
+
+export type ActorKind = "member" | "key" | "agent" | "source" | "system";
+export type Actor = { readonly kind: ActorKind; readonly id: string };
+
+export type Metadata = {
+  readonly account: string;
+  readonly actor: Actor;
+  readonly command_id: string;
+  /** 32 and 16 lower-case hex characters (W3C Trace Context, section 3.2.2). */
+  readonly trace_id: string;
+  readonly span_id: string;
+  /** The id of the event that a process manager reacted to. */
+  readonly causation_id: string | null;
+  /** ISO-8601 UTC with milliseconds. */
+  readonly recorded_at: string;
+  readonly schema: number;
+};
+
+export type NewEvent = {
+  /** A UUID, derived from the command and the index: the same append again carries the same ids. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly meta: Metadata;
+};
+
+export type RecordedEvent = NewEvent & {
+  readonly stream: string;
+  readonly revision: Revision;
+  readonly position: Position;
+};
+
+export type Appended =
+  | { readonly outcome: "appended"; readonly revision: Revision; readonly position: Position }
+  | { readonly outcome: "conflict"; readonly actual: Revision | "absent" };
+
+/**
+ * The append-only log. Adapters throw `LogUnavailable` when nothing was written and `OutcomeUnknown` when that
+ * cannot be known (`infra/log-errors.ts`): after the latter the same call, with the same ids and revision, is safe.
+ */
+export type EventLog = {
+  /** Durable when it resolves; `revision` and `position` are those of the last event. A repeat is the same append. */
+  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>;
+  /** The next events of a stream behind `after`, at most `limit`; an empty page is its end. */
+  read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
+  last(stream: string): Promise<RecordedEvent | null>;
+  /** The whole log in one total order, without gaps and without system events. */
+  readAll(after: Position | null, limit: number): Promise<readonly RecordedEvent[]>;
+  head(): Promise<Position | null>;
+  /** Removes a `payload-` stream; any other is a bug and throws. Erasing twice is erasing once. */
+  erase(stream: string): Promise<void>;
+  /** A hint that may be lost; whoever follows the log polls as well. Returns how to stop listening. */
+  onAppended(wake: () => void): () => void;
+  close(): Promise<void>;
+};
+
+/** A document is plain JSON. The fields that a view declares are top-level, and are what it can be searched by. */
+export type Document = JsonObject;
+
+export type ViewSchema = {
+  /** The collection's name with its version, as `events.v1`: a changed shape is a new view beside the old one. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, "text" | "number">>;
+  /** Each a list of fields, equality first, then the sort; the document's id is always the last of them. */
+  readonly indexes: readonly (readonly string[])[];
+};
+
+export type Condition = {
+  readonly field: string;
+  readonly is: "=" | "<" | "<=" | ">" | ">=";
+  readonly value: string | number;
+};
+
+export type ViewQuery = {
+  readonly where: readonly Condition[];
+  readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
+  /** The sort value and id of the last document seen: the page begins behind it. */
+  readonly after?: { readonly value: string | number; readonly id: string };
+  readonly limit: number;
+};
+
+export type Found = { readonly id: string; readonly document: Document };
+
+/** The read models. May lag, may be dropped and folded again; nothing is ever decided from it. */
+export type ViewStore = {
+  get(view: string, id: string): Promise<Document | null>;
+  getMany(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>;
+  page(view: string, query: ViewQuery): Promise<readonly Found[]>;
+  /** How many match, counted up to `atMost`. */
+  count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
+  position(view: string): Promise<Position | null>;
+  /** Documents (null removes) and checkpoint together, if the checkpoint still is `after`; else nothing, and "stale". */
+  commit(
+    view: string,
+    after: Position | null,
+    upTo: Position,
+    documents: ReadonlyMap<string, Document | null>,
+  ): Promise<"committed" | "stale">;
+  drop(view: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type Clock = { readonly now: () => number };
+
+export type Randomness = {
+  readonly bytes: (size: number) => Uint8Array;
+  /** In [0, 1). */
+  readonly number: () => number;
+};

@@ -1,0 +1,81 @@
+/** The types that `POST /v1/sources` knows; each has one entry in the verifier table (`src/providers/`). */
+export const PROVIDER_TYPES = [
+  "stripe",
+  "github",
+  "shopify",
+  "gitlab",
+  "bitbucket",
+  "woocommerce",
+  "square",
+  "paddle",
+  "adyen",
+  "slack",
+  "standard-webhooks",
+  "hmac",
+  "bearer",
+] as const;
+export type ProviderType = (typeof PROVIDER_TYPES)[number];
+
+/** How an `hmac` source signs (`api.md`, Sources). */
+export type HmacAuth = {
+  readonly header: string;
+  readonly algorithm: "sha256" | "sha512";
+  readonly encoding: "hex" | "base64";
+  readonly prefix?: string;
+  readonly timestamp_header?: string;
+};
+
+/** Where the delivery id is found, when the provider's own rule does not fit. */
+export type DedupeRule = { readonly header: string } | { readonly pointer: string };
+
+/** AES-256-GCM, base64 (`infra/crypto/secret-box.ts`). */
+export type Sealed = string;
+
+export type RejectReason = "missing" | "malformed" | "mismatch" | "stale" | "unknown-secret";
+
+export type SourceSettings = {
+  readonly name: string;
+  readonly policy_id: string | null;
+  readonly endpoint_id: string | null;
+  readonly status: "active" | "paused";
+};
+
+export type SourceEvent =
+  | {
+      readonly type: "SourceRegistered";
+      readonly data: SourceSettings & {
+        readonly source_id: string;
+        readonly account: string;
+        readonly type: ProviderType;
+        readonly auth: HmacAuth | null;
+        readonly dedupe: DedupeRule | null;
+        readonly secret: Sealed;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: "SourceChanged";
+      readonly data: { readonly source_id: string; readonly changes: Partial<SourceSettings>; readonly at: string };
+    }
+  | {
+      readonly type: "SourceSecretRotated";
+      readonly data: {
+        readonly source_id: string;
+        readonly secret: Sealed;
+        /** Until then the secret before this one is accepted as well. */
+        readonly previous_until: string;
+        readonly at: string;
+      };
+    }
+  | {
+      /** Unauthenticated requests of one minute, counted and not written one by one: they must not fill the log. */
+      readonly type: "SourceRejectsCounted";
+      readonly data: {
+        readonly source_id: string;
+        readonly minute: string;
+        readonly counts: Readonly<Partial<Record<RejectReason, number>>>;
+        readonly sample: { readonly reason: RejectReason; readonly ip: string; readonly user_agent: string };
+        readonly at: string;
+      };
+    }
+  | { readonly type: "SourceDeleted"; readonly data: { readonly source_id: string; readonly at: string } };
