@@ -1,0 +1,83 @@
+import type { JsonObject } from "../domain/ports.ts";
+
+/** Every code that an answer can carry, with its status; RFC 9457. `retryable`: the same request may succeed later. */
+export const PROBLEMS = {
+  "invalid-request": { status: 400, title: "The request is not valid", retryable: false },
+  "mixed-credentials": { status: 400, title: "Two kinds of credentials on one request", retryable: false },
+  unauthenticated: { status: 401, title: "No valid credential", retryable: false },
+  "invalid-credentials": { status: 401, title: "Wrong address or password", retryable: false },
+  "invalid-signature": { status: 401, title: "The signature does not hold", retryable: false },
+  forbidden: { status: 403, title: "Not allowed with this credential", retryable: false },
+  "cross-site": { status: 403, title: "Cross-site request refused", retryable: false },
+  "plan-limit": { status: 403, title: "The plan's limit is reached", retryable: false },
+  "not-found": { status: 404, title: "Not found", retryable: false },
+  "method-not-allowed": { status: 405, title: "Method not allowed", retryable: false },
+  "email-taken": { status: 409, title: "This address has an account", retryable: false },
+  "in-progress": { status: 409, title: "The first request with this key is still running", retryable: true },
+  "delivery-id-reused": { status: 409, title: "This delivery id came with another body before", retryable: false },
+  "source-paused": { status: 409, title: "The source is paused", retryable: true },
+  "endpoint-in-use": { status: 409, title: "The endpoint is in use", retryable: false },
+  "policy-in-use": { status: 409, title: "The policy is in use", retryable: false },
+  conflict: { status: 409, title: "Not possible in the present state", retryable: false },
+  "too-large": { status: 413, title: "Too large", retryable: false },
+  "unsupported-media-type": { status: 415, title: "Unsupported content type", retryable: false },
+  "weak-password": { status: 422, title: "The password is too weak", retryable: false },
+  "unknown-provider": { status: 422, title: "Unknown provider type", retryable: false },
+  "address-not-allowed": { status: 422, title: "This address is not allowed", retryable: false },
+  "invalid-policy": { status: 422, title: "The policy is not valid", retryable: false },
+  "idempotency-key-reused": { status: 422, title: "This key came with another request before", retryable: false },
+  "gate-require-fields": { status: 422, title: "Required fields are missing", retryable: false },
+  "gate-content": { status: 422, title: "Refused by a content rule", retryable: false },
+  "gate-schema": { status: 422, title: "The payload does not match the schema", retryable: false },
+  "rate-limited": { status: 429, title: "Too many requests", retryable: true },
+  "gate-rate": { status: 429, title: "The policy's rate is reached", retryable: true },
+  "gate-budget": { status: 429, title: "The policy's budget is spent", retryable: true },
+  "gate-loop": { status: 429, title: "Stopped as a loop", retryable: true },
+  "gate-quota": { status: 429, title: "The plan's events are used up", retryable: true },
+  "headers-too-large": { status: 431, title: "The request's headers are too large", retryable: false },
+  internal: { status: 500, title: "Something went wrong on our side", retryable: true },
+  overloaded: { status: 503, title: "Too much at once", retryable: true },
+  unavailable: { status: 503, title: "Not available at the moment", retryable: true },
+  "view-behind": { status: 503, title: "The view has not caught up yet", retryable: true },
+} as const satisfies Record<string, { status: number; title: string; retryable: boolean }>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** A refusal as a value; the app writes it as problem+json. `detail` says what to change. */
+export type Problem = {
+  readonly problem: ProblemCode;
+  readonly detail: string;
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  /** Further members of the body, as `event_id`, `verdict`, `reason`. */
+  readonly extra?: JsonObject;
+  readonly retryAfterS?: number;
+};
+
+export const problem = (
+  code: ProblemCode,
+  detail: string,
+  more: Omit<Problem, "problem" | "detail"> = {},
+): Problem => ({
+  problem: code,
+  detail,
+  ...more,
+});
+
+/** The same for an id of another account and for one that never existed. */
+export const notFound = (): Problem => problem("not-found", "There is nothing at this address for this credential.");
+
+/** The body of a problem: RFC 9457 with `code`, `retryable`, `trace_id` and, where it helps, `errors`. */
+export const problemBody = (it: Problem, traceId: string): JsonObject => {
+  const { status, title, retryable } = PROBLEMS[it.problem];
+  return {
+    type: `/problems/${it.problem}`,
+    title,
+    status,
+    detail: it.detail,
+    code: it.problem,
+    retryable,
+    trace_id: traceId,
+    ...(it.errors === undefined ? {} : { errors: it.errors.map((error) => ({ ...error })) }),
+    ...it.extra,
+  };
+};

@@ -1,0 +1,63 @@
+import type { Role } from "../../domain/account/events.ts";
+import type { Position } from "../../domain/ports.ts";
+import type { Envelope } from "../envelope.ts";
+import type { Problem } from "../problems.ts";
+
+/** Who calls. Everything that a principal may see or change belongs to its `account`. */
+export type Principal =
+  | {
+      readonly kind: "member";
+      readonly account: string;
+      readonly id: string;
+      readonly email: string;
+      readonly role: Role;
+      /** The session's stream id, for logout and rate limits. */
+      readonly session: string;
+    }
+  | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role };
+
+/** The weakest role that may call, per kind of credential; a kind left out may not call at all. */
+export type Who = "anyone" | { readonly session?: Role; readonly key?: Role };
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** One call, validated: `params`, `query` and `body` are what the route's schemas say. */
+export type Call = {
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  /** commandId (from Idempotency-Key or random), account, actor, trace and time of this call. */
+  readonly envelope: Envelope;
+  readonly ip: string;
+  readonly userAgent: string;
+};
+
+export type Answer = {
+  readonly status: number;
+  /** JSON, or bytes with a content type in `headers`. Left out: an empty body. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Answered as `Countersign-Position`: a read with `?after=` waits for it. */
+  readonly position?: Position;
+};
+
+/** A row of the route table; `src/app.ts` turns it into a Fastify route with its schemas in `/openapi.json`. */
+export type Route = {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With `{id}` for parameters. */
+  readonly path: string;
+  readonly who: Who;
+  readonly summary: string;
+  readonly tag: string;
+  readonly query?: Readonly<Record<string, JsonSchema>>;
+  readonly body?: JsonSchema;
+  /** The schema of the body of each successful status. */
+  readonly answers: Readonly<Record<number, JsonSchema | null>>;
+  /** The views that this read shows: `?after=<position>` waits for them. */
+  readonly reads?: readonly string[];
+  /** For `who: "anyone"` the call's principal and account are empty: see `publicCall` in `src/app.ts`. */
+  readonly handle: (call: Call) => Promise<Answer | Problem>;
+};
+
+export const isProblem = (it: Answer | Problem): it is Problem => "problem" in it;
