@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import type { Randomness } from "../../domain/ports.ts";
+import { lengthPrefixed } from "./length-prefixed.ts";
+
+/** RFC 4648, section 6, in lower case: ids stand in URLs and are read aloud. */
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** 160 bits: no two ids meet, and 20 bytes are 32 characters without a rest. */
+const ID_BYTES = 20;
+
+/** Base32 (RFC 4648, section 6), lower case, without padding. */
+export const base32 = (bytes: Uint8Array): string => {
+  let text = "";
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    bits = ((bits << 8) | byte) & 0xfff;
+    held += 8;
+    while (held >= 5) {
+      held -= 5;
+      text += ALPHABET.charAt((bits >>> held) & 31);
+    }
+  }
+  return held === 0 ? text : text + ALPHABET.charAt((bits << (5 - held)) & 31);
+};
+
+/** The same parts give the same id: `<prefix>` and 32 characters of base32, from SHA-256 over the parts. */
+export const derivedId = (prefix: string, ...parts: string[]): string =>
+  prefix + base32(createHash("sha256").update(lengthPrefixed(parts)).digest().subarray(0, ID_BYTES));
+
+export const randomId = (prefix: string, randomness: Randomness): string => prefix + base32(randomness.bytes(ID_BYTES));
