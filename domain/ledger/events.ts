@@ -3,8 +3,9 @@ export type Entry = { readonly event: string; readonly cost: number; readonly at
 
 /** Streams `ledger-<policy>-<day>`, `ledger-<account>-<month>` (quota) and `ledger-<account>-sources`. */
 export type LedgerEvent =
-  /** The first record of a day: what of the day before still counts in the sliding minute. */
-  | { readonly type: "LedgerOpened"; readonly data: { readonly carried: readonly Entry[] } }
+  /** The first record of a day: when places were taken on the day before that still count in the sliding minute. The
+   * first number is in ms since 1970, each further one the ms since the one before it. */
+  | { readonly type: "LedgerOpened"; readonly data: { readonly carried: readonly number[] } }
   | { readonly type: "Reserved"; readonly data: { readonly entries: readonly Entry[] } }
   /** `cost` is what was really spent. */
   | { readonly type: "Settled"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
@@ -12,3 +13,15 @@ export type LedgerEvent =
   | { readonly type: "Released"; readonly data: { readonly entries: readonly { event: string; all?: true }[] } }
   /** Nothing is reserved here any more: the next day is open. */
   | { readonly type: "LedgerClosed"; readonly data: { readonly at: number } };
+
+/** Stream `checkpoint-<ledger stream>`: the fold of a ledger at a revision, so that opening a long one is quick. */
+export type LedgerCheckpoint = {
+  readonly revision: number;
+  /** The first revision whose places are still in the sliding minute. */
+  readonly window_from: number;
+  readonly settled: number;
+  readonly settled_count: number;
+  readonly last_at: number;
+  /** Every open place: event, cost, at, holders, revision. */
+  readonly open: readonly (readonly [string, number, number, number, number])[];
+};

@@ -1,0 +1,46 @@
+const DAY_MS = 86_400_000;
+
+const formatters = (): ((timeZone: string) => Intl.DateTimeFormat) => {
+  const known = new Map<string, Intl.DateTimeFormat>();
+  return (timeZone) => {
+    let formatter = known.get(timeZone);
+    if (formatter === undefined) {
+      formatter = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+      known.set(timeZone, formatter);
+    }
+    return formatter;
+  };
+};
+
+/** Building a formatter takes longer than a whole admission; there are some 400 zones at most. */
+const formatterOf = formatters();
+
+/** The calendar day, YYYY-MM-DD, in an IANA time zone. */
+export const dayIn = (timeZone: string, atMs: number): string =>
+  timeZone === "UTC" ? new Date(atMs).toISOString().slice(0, 10) : formatterOf(timeZone).format(atMs);
+
+/** The day before or behind: calendar arithmetic, so that no change of the clocks matters. */
+export const dayBehind = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+
+/** YYYY-MM in UTC: what quotas and bills are counted by. */
+export const monthOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 7);
+
+export const monthEnd = (atMs: number): number => {
+  const date = new Date(atMs);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+};
+
+/** Milliseconds until the zone's next midnight, to the second: found by bisection, so that every offset rule holds. */
+export const untilMidnight = (timeZone: string, atMs: number): number => {
+  const today = dayIn(timeZone, atMs);
+  let low = atMs;
+  // A day in a zone that sets its clocks back lasts 25 hours, in one case 24.5; 26 covers all.
+  let high = atMs + 26 * 3_600_000;
+  while (high - low > 1_000) {
+    const middle = Math.floor((low + high) / 2);
+    if (dayIn(timeZone, middle) === today) low = middle;
+    else high = middle;
+  }
+  return high - atMs;
+};

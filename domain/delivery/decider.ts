@@ -1,0 +1,171 @@
+import { accept, type Decider, reject } from "../decider.ts";
+import type { AttemptEnd, DeliveryEvent, Failure, Request } from "./events.ts";
+
+export type Lease = { readonly number: number; readonly node: string; readonly until: string };
+
+export type Delivery =
+  | { readonly phase: "absent" }
+  /** Blocked, or abandoned half-way: may be decided again. */
+  | { readonly phase: "undecided"; readonly last: Request | null }
+  | {
+      readonly phase: "admitted";
+      readonly request: Request;
+      readonly attempts: number;
+      /** Set between the start of an attempt and its end; past `until` its outcome is unknown and it may be tried again. */
+      readonly lease: Lease | null;
+      /** When the next attempt is due; null once there is none to come. */
+      readonly dueAt: string | null;
+      readonly end: "recorded" | "delivered" | "failed" | null;
+    };
+
+export type DeliveryCommand =
+  | { readonly type: "Admit"; readonly request: Request }
+  | { readonly type: "Block"; readonly request: Request }
+  | { readonly type: "Abandon"; readonly eventId: string; readonly at: string }
+  | {
+      readonly type: "StartAttempt";
+      readonly endpointId: string;
+      readonly trigger: "auto" | "replay";
+      readonly node: string;
+      readonly at: string;
+      readonly leaseUntil: string;
+      /** A lease of another process is over because that process is known to be gone. */
+      readonly othersAreGone: boolean;
+    }
+  | { readonly type: "Succeed"; readonly end: AttemptEnd & { readonly status_code: number } }
+  | {
+      readonly type: "Fail";
+      readonly end: AttemptEnd;
+      readonly failure: Failure;
+      readonly retryable: boolean;
+      /** Null when no attempt follows. */
+      readonly nextAttemptAt: string | null;
+    }
+  /** Ends a delivery that nothing can be sent for, without an attempt. */
+  | { readonly type: "GiveUp"; readonly failure: Failure; readonly at: string };
+
+export type DeliveryRejection =
+  | "already-admitted"
+  | "not-admitted"
+  | "already-ended"
+  | "not-due"
+  | "leased"
+  | "lease-lost";
+
+const ended = (state: Delivery): boolean => state.phase !== "admitted" || state.end !== null;
+
+export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, DeliveryRejection> = {
+  initial: { phase: "absent" },
+
+  evolve(state, event) {
+    switch (event.type) {
+      case "EventAdmitted": {
+        const waits = event.data.endpoint_id !== null;
+        return {
+          phase: "admitted",
+          request: event.data,
+          attempts: 0,
+          lease: null,
+          dueAt: waits ? event.data.at : null,
+          end: waits ? null : "recorded",
+        };
+      }
+      case "EventBlocked":
+        return { phase: "undecided", last: event.data };
+      case "AdmissionAbandoned":
+        if (state.phase === "admitted") return state;
+        return { phase: "undecided", last: state.phase === "undecided" ? state.last : null };
+      case "AttemptStarted": {
+        if (state.phase !== "admitted") return state;
+        const { number, node, lease_until: until } = event.data;
+        return { ...state, attempts: number, lease: { number, node, until }, dueAt: until };
+      }
+      case "AttemptFailed":
+        if (state.phase !== "admitted") return state;
+        return { ...state, lease: null, dueAt: event.data.next_attempt_at };
+      case "AttemptSucceeded":
+        return state.phase === "admitted" ? { ...state, lease: null, dueAt: null } : state;
+      case "EventDelivered":
+        return state.phase === "admitted" ? { ...state, dueAt: null, end: "delivered" } : state;
+      case "DeliveryFailed":
+        return state.phase === "admitted" ? { ...state, dueAt: null, end: "failed" } : state;
+      default:
+        // Counts and erasures change nothing that is decided here.
+        return state;
+    }
+  },
+
+  decide(command, state) {
+    switch (command.type) {
+      case "Admit":
+        return state.phase === "admitted"
+          ? reject("already-admitted")
+          : accept({ type: "EventAdmitted", data: command.request });
+
+      case "Block":
+        return state.phase === "admitted"
+          ? reject("already-admitted")
+          : accept({ type: "EventBlocked", data: command.request });
+
+      case "Abandon":
+        if (state.phase === "admitted") return reject("already-admitted");
+        return accept({ type: "AdmissionAbandoned", data: { event_id: command.eventId, at: command.at } });
+
+      case "StartAttempt": {
+        if (state.phase !== "admitted") return reject("not-admitted");
+        if (state.end !== null || state.dueAt === null) return reject("already-ended");
+        const { lease } = state;
+        const gone = lease !== null && lease.node !== command.node && command.othersAreGone;
+        if (lease !== null && !gone && lease.until > command.at) return reject("leased");
+        if (lease === null && state.dueAt > command.at) return reject("not-due");
+        return accept({
+          type: "AttemptStarted",
+          data: {
+            event_id: state.request.event_id,
+            endpoint_id: command.endpointId,
+            number: state.attempts + 1,
+            trigger: command.trigger,
+            node: command.node,
+            lease_until: command.leaseUntil,
+            at: command.at,
+          },
+        });
+      }
+
+      case "Succeed": {
+        // Even of an attempt whose lease has passed: the receiver has answered that it has the event.
+        if (state.phase !== "admitted") return reject("not-admitted");
+        if (ended(state)) return reject("already-ended");
+        const { event_id, endpoint_id, at } = command.end;
+        return accept(
+          { type: "AttemptSucceeded", data: command.end },
+          { type: "EventDelivered", data: { event_id, endpoint_id, at } },
+        );
+      }
+
+      case "Fail": {
+        if (state.phase !== "admitted") return reject("not-admitted");
+        if (ended(state)) return reject("already-ended");
+        const { end, failure, retryable } = command;
+        if (state.lease?.number !== end.number) return reject("lease-lost");
+        const failed: DeliveryEvent = {
+          type: "AttemptFailed",
+          data: { ...end, failure, retryable, next_attempt_at: command.nextAttemptAt },
+        };
+        if (command.nextAttemptAt !== null) return accept(failed);
+        const { event_id, endpoint_id, at } = end;
+        return accept<DeliveryEvent>(failed, { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, at } });
+      }
+
+      case "GiveUp": {
+        if (state.phase !== "admitted") return reject("not-admitted");
+        if (ended(state)) return reject("already-ended");
+        const { event_id, endpoint_id } = state.request;
+        return accept({
+          type: "DeliveryFailed",
+          data: { event_id, endpoint_id: endpoint_id ?? "", failure: command.failure, at: command.at },
+        });
+      }
+    }
+  },
+};

@@ -1,0 +1,299 @@
+import type { Entry, LedgerCheckpoint, LedgerEvent } from "./events.ts";
+
+/** The sliding window of `rate_per_minute`; also how long a settled place is remembered, so that reserving again within it is
+ * recognised as the same reservation. A request lives shorter than this. */
+export const WINDOW_MS = 60_000;
+
+/** A place that an event holds. `holders`: how many requests reserved it; settled: it is spent and no longer given back. */
+export type Place = {
+  at: number;
+  cost: number;
+  holders: number;
+  settled: boolean;
+  /** Where in the stream it was first reserved, so that a checkpoint knows how far back the window reaches. */
+  revision: number;
+};
+
+/**
+ * What a ledger's stream says so far. Money in micro-euros, times in ms since 1970. It is changed in place, as copying
+ * the last minute's entries for each record would make every admission cost as much as all those before it.
+ */
+export type Ledger = {
+  closed: boolean;
+  /** Sums over the open and the settled places. */
+  reserved: number;
+  settled: number;
+  openCount: number;
+  settledCount: number;
+  lastAt: number;
+  /** Places of the last WINDOW_MS, oldest first, released ones taken out. */
+  readonly recent: Map<string, Place>;
+  /** Every place that is neither settled nor released, however old. */
+  readonly open: Map<string, Place>;
+};
+
+export const emptyLedger = (): Ledger => ({
+  closed: false,
+  reserved: 0,
+  settled: 0,
+  openCount: 0,
+  settledCount: 0,
+  lastAt: 0,
+  recent: new Map(),
+  open: new Map(),
+});
+
+const prune = (ledger: Ledger): void => {
+  for (const [event, place] of ledger.recent) {
+    if (place.at > ledger.lastAt - WINDOW_MS) return;
+    ledger.recent.delete(event);
+  }
+};
+
+const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
+  const known = ledger.open.get(entry.event) ?? ledger.recent.get(entry.event);
+  if (known !== undefined) {
+    known.holders += 1;
+    return;
+  }
+  const place: Place = { at: entry.at, cost: entry.cost, holders: 1, settled: false, revision };
+  ledger.recent.set(entry.event, place);
+  ledger.open.set(entry.event, place);
+  ledger.reserved += entry.cost;
+  ledger.openCount += 1;
+  ledger.lastAt = Math.max(ledger.lastAt, entry.at);
+};
+
+const close = (ledger: Ledger, event: string): Place | undefined => {
+  const place = ledger.open.get(event);
+  if (place === undefined) return undefined;
+  ledger.open.delete(event);
+  ledger.reserved -= place.cost;
+  ledger.openCount -= 1;
+  return place;
+};
+
+/** Applies one record of the stream, in place. */
+export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: number): void => {
+  switch (record.type) {
+    case "LedgerOpened":
+      // Carried entries count in the sliding minute only: their money was spent on the day before.
+      for (const [index, step] of record.data.carried.entries()) {
+        ledger.lastAt += step;
+        ledger.recent.set(`carried/${index}`, { at: ledger.lastAt, cost: 0, holders: 1, settled: true, revision });
+      }
+      return;
+    case "Reserved":
+      for (const entry of record.data.entries) reserve(ledger, entry, revision);
+      prune(ledger);
+      return;
+    case "Settled":
+      for (const { event, cost } of record.data.entries) {
+        const place = close(ledger, event);
+        if (place === undefined) continue;
+        place.settled = true;
+        ledger.settled += cost;
+        ledger.settledCount += 1;
+      }
+      return;
+    case "Released":
+      for (const { event, all } of record.data.entries) {
+        const place = ledger.open.get(event);
+        if (place === undefined) continue;
+        place.holders -= 1;
+        if (place.holders > 0 && all !== true) continue;
+        close(ledger, event);
+        ledger.recent.delete(event);
+      }
+      return;
+    case "LedgerClosed":
+      ledger.closed = true;
+  }
+};
+
+/** What the next day's ledger is opened with (`LedgerOpened`): the times of the places still in the window at `now`. */
+export const carriedFrom = (ledger: Ledger, now: number): readonly number[] => {
+  const carried: number[] = [];
+  let before = 0;
+  for (const { at } of ledger.recent.values()) {
+    if (at <= now - WINDOW_MS) continue;
+    carried.push(at - before);
+    before = at;
+  }
+  return carried;
+};
+
+export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint => {
+  const [oldest] = ledger.recent.values();
+  return {
+    revision,
+    window_from: Math.min(oldest?.revision ?? revision + 1, revision + 1),
+    settled: ledger.settled,
+    settled_count: ledger.settledCount,
+    last_at: ledger.lastAt,
+    open: [...ledger.open].map(([event, p]) => [event, p.cost, p.at, p.holders, p.revision]),
+  };
+};
+
+/** The ledger of a checkpoint, still without the window's settled places: `refill` adds those. */
+export const fromCheckpoint = (checkpoint: LedgerCheckpoint): Ledger => {
+  const ledger = emptyLedger();
+  ledger.settled = checkpoint.settled;
+  ledger.settledCount = checkpoint.settled_count;
+  ledger.lastAt = checkpoint.last_at;
+  for (const [event, cost, at, holders, revision] of checkpoint.open) {
+    ledger.open.set(event, { at, cost, holders, settled: false, revision });
+    ledger.reserved += cost;
+    ledger.openCount += 1;
+  }
+  return ledger;
+};
+
+/** Applies to the window alone a record between the checkpoint's `window_from` and its `revision`, in place. */
+export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): void => {
+  if (record.type === "LedgerOpened") {
+    let at = 0;
+    for (const [index, step] of record.data.carried.entries()) {
+      at += step;
+      ledger.recent.set(`carried/${index}`, { at, cost: 0, holders: 1, settled: true, revision });
+    }
+    prune(ledger);
+  } else if (record.type === "Reserved") {
+    for (const { event, at, cost } of record.data.entries) {
+      const known = ledger.recent.get(event);
+      const open = ledger.open.get(event);
+      if (open !== undefined) {
+        // The checkpoint has its holders already. An earlier place of the same event was released.
+        if (open.at === at) ledger.recent.set(event, open);
+      } else if (known !== undefined) known.holders += 1;
+      else ledger.recent.set(event, { at, cost, holders: 1, settled: true, revision });
+    }
+    prune(ledger);
+  } else if (record.type === "Released") {
+    for (const { event, all } of record.data.entries) {
+      const place = ledger.recent.get(event);
+      if (place === undefined || ledger.open.has(event)) continue;
+      place.holders -= 1;
+      if (place.holders <= 0 || all === true) ledger.recent.delete(event);
+    }
+  }
+};
+
+/** Left out: no such limit. `budget` in micro-euros a day, `rate` a minute, `count` places in all. */
+export type Limits = { readonly budget?: number; readonly rate?: number; readonly count?: number };
+
+export type LedgerCommand =
+  | { readonly type: "Reserve"; readonly event: string; readonly cost: number; readonly limits: Limits }
+  | { readonly type: "Settle"; readonly event: string; readonly cost: number }
+  | { readonly type: "Release"; readonly event: string; readonly all?: true };
+
+/** One limit as it stood when it was looked at; `used` is without the request itself. */
+export type Reading = { readonly used: number; readonly limit: number; readonly over: boolean };
+
+export type Answer = {
+  readonly granted: boolean;
+  readonly budget?: Reading;
+  readonly rate?: Reading & { readonly retryAfterMs: number };
+  readonly count?: Reading;
+};
+
+const GRANTED: Answer = { granted: true };
+
+/** What a batch adds to a ledger before it is appended. */
+type Pending = { cost: number; count: number; readonly events: Map<string, Entry> };
+
+const expired = (ledger: Ledger, at: number): number => {
+  let count = 0;
+  for (const place of ledger.recent.values()) {
+    if (place.at > at - WINDOW_MS) break;
+    count += 1;
+  }
+  return count;
+};
+
+/** When the window has room again: when so many of the oldest have left that fewer than `limit` remain. */
+const roomAt = (ledger: Ledger, pending: Pending, limit: number, at: number, gone: number): number => {
+  let leaving = ledger.recent.size - gone + pending.count - limit;
+  let index = 0;
+  for (const place of ledger.recent.values()) {
+    index += 1;
+    if (index <= gone) continue;
+    if (leaving <= 0) return place.at + WINDOW_MS;
+    leaving -= 1;
+  }
+  return at + WINDOW_MS;
+};
+
+const judge = (ledger: Ledger, pending: Pending, cost: number, limits: Limits, at: number, gone: number): Answer => {
+  const answer: { -readonly [K in keyof Answer]: Answer[K] } = { granted: true };
+  if (limits.budget !== undefined) {
+    const used = ledger.reserved + ledger.settled + pending.cost;
+    answer.budget = { used, limit: limits.budget, over: used + cost > limits.budget };
+  }
+  if (limits.rate !== undefined) {
+    const used = ledger.recent.size - gone + pending.count;
+    const over = used >= limits.rate;
+    const retryAfterMs = over ? Math.max(roomAt(ledger, pending, limits.rate, at, gone) - at, 0) : 0;
+    answer.rate = { used, limit: limits.rate, over, retryAfterMs };
+  }
+  if (limits.count !== undefined) {
+    const used = ledger.openCount + ledger.settledCount + pending.count;
+    answer.count = { used, limit: limits.count, over: used >= limits.count };
+  }
+  answer.granted = !(answer.budget?.over || answer.rate?.over || answer.count?.over);
+  return answer;
+};
+
+export type LedgerDecision = {
+  readonly events: readonly LedgerEvent[];
+  /** One a command, in their order; settling and releasing are always granted. */
+  readonly answers: readonly Answer[];
+};
+
+/**
+ * Decides a whole batch against one state, in one append: the reservations in order of arrival, each against the ledger
+ * and all that the batch reserved before it; what the batch gives back is free for the next one. All limits of a
+ * reservation hold or it takes no place at all. Reserving for an event that has a place is granted and takes no second.
+ */
+export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
+  // A clock that is set back must not let entries of "later" leave the window: time stands still instead.
+  const at = Math.max(now, ledger.lastAt);
+  const settled: { event: string; cost: number }[] = [];
+  const released: { event: string; all?: true }[] = [];
+  const reserved: Entry[] = [];
+  const pending: Pending = { cost: 0, count: 0, events: new Map() };
+  const gone = expired(ledger, at);
+
+  const answers = commands.map((command): Answer => {
+    const { event } = command;
+    if (command.type === "Settle") {
+      if (ledger.open.has(event)) settled.push({ event, cost: command.cost });
+      return GRANTED;
+    }
+    if (command.type === "Release") {
+      if (ledger.open.has(event)) released.push(command.all === true ? { event, all: true } : { event });
+      return GRANTED;
+    }
+    const held = pending.events.get(event) ?? ledger.open.get(event);
+    if (held !== undefined) {
+      reserved.push({ event, cost: held.cost, at });
+      return GRANTED;
+    }
+    if (ledger.recent.get(event)?.settled === true) return GRANTED;
+    const answer = judge(ledger, pending, command.cost, command.limits, at, gone);
+    if (answer.granted) {
+      const entry = { event, cost: command.cost, at };
+      pending.events.set(event, entry);
+      pending.cost += command.cost;
+      pending.count += 1;
+      reserved.push(entry);
+    }
+    return answer;
+  });
+
+  const events: LedgerEvent[] = [];
+  if (reserved.length > 0) events.push({ type: "Reserved", data: { entries: reserved } });
+  if (settled.length > 0) events.push({ type: "Settled", data: { entries: settled } });
+  if (released.length > 0) events.push({ type: "Released", data: { entries: released } });
+  return { events, answers };
+};

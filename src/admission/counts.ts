@@ -1,0 +1,112 @@
+import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import type { RejectReason, SourceEvent } from "../../domain/source/events.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { type Fact, type Trace, toEvents } from "../envelope.ts";
+
+/**
+ * What happens too often, or is too cheap to provoke, to be a record each: refused signatures a source and minute, and
+ * repeats of a delivery. Counted in memory and written once a period; a crash loses the counts of the last one.
+ */
+export type Counts = {
+  rejected(source: { account: string; id: string }, reason: RejectReason, ip: string, userAgent: string): void;
+  duplicate(event: { account: string; id: string }, trace: Trace): void;
+  reused(event: { account: string; id: string }, trace: Trace): void;
+  /** Writes what is complete; everything when `all`. */
+  flush(all: boolean): Promise<void>;
+};
+
+const MINUTE_MS = 60_000;
+/** Events whose repeats are counted at once; with more, what is counted is written first. */
+const EVENTS_MAX = 10_000;
+const SAMPLE_TEXT_MAX = 200;
+
+type Rejects = {
+  readonly account: string;
+  readonly sourceId: string;
+  readonly minute: number;
+  readonly counts: Partial<Record<RejectReason, number>>;
+  readonly sample: { readonly reason: RejectReason; readonly ip: string; readonly user_agent: string };
+};
+type Repeats = { readonly account: string; readonly trace: Trace; duplicates: number; reused: number };
+
+const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+
+export const counts = (log: EventLog, clock: Clock, randomness: Randomness, onError: (e: unknown) => void): Counts => {
+  /** One a source: bounded by the sources that exist, as an unknown source is never counted. */
+  const rejects = new Map<string, Rejects>();
+  const repeats = new Map<string, Repeats>();
+
+  const write = async (stream: string, account: string, facts: readonly Fact[], trace: Trace): Promise<void> => {
+    const envelope = {
+      commandId: randomId("cmd_", randomness),
+      account,
+      actor: { kind: "system", id: "counts" },
+      trace,
+      at: new Date(clock.now()).toISOString(),
+    } as const;
+    await log.append(stream, "any", toEvents(facts, envelope));
+  };
+
+  const writeRejects = async (key: string, entry: Rejects): Promise<void> => {
+    rejects.delete(key);
+    const at = new Date(clock.now()).toISOString();
+    const minute = new Date(entry.minute).toISOString();
+    const { sourceId: source_id, counts, sample } = entry;
+    const fact: SourceEvent = { type: "SourceRejectsCounted", data: { source_id, minute, counts, sample, at } };
+    await write(`source-${source_id}`, entry.account, [fact], NO_TRACE);
+  };
+
+  const writeRepeats = async (eventId: string, entry: Repeats): Promise<void> => {
+    repeats.delete(eventId);
+    const at = new Date(clock.now()).toISOString();
+    const facts: Fact[] = [];
+    const fact = (type: string, count: number): void => {
+      if (count > 0) facts.push({ type, data: { event_id: eventId, count, at } });
+    };
+    fact("DuplicatesCounted", entry.duplicates);
+    fact("DeliveryIdReused", entry.reused);
+    await write(`delivery-${eventId}`, entry.account, facts, entry.trace);
+  };
+
+  const repeatsOf = (event: { account: string; id: string }, trace: Trace): Repeats => {
+    if (repeats.size >= EVENTS_MAX) flush(false).catch(onError);
+    const entry = repeats.get(event.id) ?? { account: event.account, trace, duplicates: 0, reused: 0 };
+    repeats.set(event.id, entry);
+    return entry;
+  };
+
+  const flush = async (all: boolean): Promise<void> => {
+    const minute = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
+    const work: Promise<void>[] = [];
+    for (const [key, entry] of rejects) if (all || entry.minute !== minute) work.push(writeRejects(key, entry));
+    for (const [eventId, entry] of repeats) work.push(writeRepeats(eventId, entry));
+    await Promise.all(work);
+  };
+
+  return {
+    rejected(source, reason, ip, userAgent) {
+      const minute = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
+      const known = rejects.get(source.id);
+      if (known !== undefined && known.minute === minute) {
+        known.counts[reason] = (known.counts[reason] ?? 0) + 1;
+        return;
+      }
+      if (known !== undefined) writeRejects(source.id, known).catch(onError);
+      const sample = { reason, ip: ip.slice(0, SAMPLE_TEXT_MAX), user_agent: userAgent.slice(0, SAMPLE_TEXT_MAX) };
+      rejects.set(source.id, {
+        account: source.account,
+        sourceId: source.id,
+        minute,
+        counts: { [reason]: 1 },
+        sample,
+      });
+    },
+    duplicate(event, trace) {
+      repeatsOf(event, trace).duplicates += 1;
+    },
+    reused(event, trace) {
+      repeatsOf(event, trace).reused += 1;
+    },
+    flush,
+  };
+};

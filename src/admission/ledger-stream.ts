@@ -1,0 +1,240 @@
+import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
+import {
+  type Answer,
+  carriedFrom,
+  checkpointOf,
+  decideLedger,
+  emptyLedger,
+  evolveLedger,
+  fromCheckpoint,
+  type Ledger,
+  type LedgerCommand,
+  refill,
+} from "../../domain/ledger/ledger.ts";
+import type { Clock, EventLog, JsonObject, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { LogUnavailable } from "../../infra/log-errors.ts";
+import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
+import { appendKnown } from "../run-command.ts";
+
+export type LedgerDeps = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /**
+   * What became of an event that holds a place. "free": it was not admitted and, from this answer on, cannot be under
+   * this reservation. "spent": it was. "open": it is still to be decided.
+   */
+  readonly fate: (account: string, event: string) => Promise<"free" | "spent" | "open">;
+  /** How old an open place has to be, when a ledger is first read, to be asked after: 0 where no other node can hold it. */
+  readonly orphanAgeMs: number;
+  /** What happens beside the path of a request; reported and tried again. */
+  readonly onError: (error: unknown) => void;
+};
+
+/** One append decides so many commands at most: a record stays far below the 1 MiB of an append. */
+const BATCH_MAX = 1_000;
+/** Commands that may wait for the append in flight; beyond, the sender is told to come again. */
+const QUEUE_MAX = 10_000;
+const READ_PAGE = 1_000;
+const ATTEMPTS_MAX = 64;
+/** A ledger is folded from its newest checkpoint, so that opening one reads at most about so many records. */
+const CHECKPOINT_EVERY = 1_000;
+/** A checkpoint lists every open place: with more of them it waits until some are settled. */
+const CHECKPOINT_OPEN_MAX = 2_000;
+/** A place whose event has not appeared by then belongs to a request that died. */
+export const ORPHAN_AGE_MS = 30_000;
+
+type Waiting = {
+  readonly command: LedgerCommand;
+  readonly trace: Trace;
+  readonly resolve: (answer: Answer | "closed") => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** The one writer, in this process, of a ledger stream. */
+export type LedgerStream = {
+  /** "closed": the next day has begun. Rejects with LogUnavailable or OutcomeUnknown. */
+  submit(command: LedgerCommand, trace: Trace): Promise<Answer | "closed">;
+  /** Ends the day: nothing is reserved here afterwards. Answers what the next one is opened with. */
+  close(trace: Trace): Promise<readonly number[]>;
+  /** Begins the day, unless another node has. */
+  open(carried: readonly number[], trace: Trace): Promise<void>;
+  /** Gives back the places of requests that died. */
+  sweep(minAgeMs: number): Promise<void>;
+  busy(): boolean;
+};
+
+export const ledgerStream = (stream: string, account: string, deps: LedgerDeps): LedgerStream => {
+  const { log, clock } = deps;
+  let ledger: Ledger = emptyLedger();
+  let revision: Revision | null = null;
+  let checkpointed = -1;
+  let ready: Promise<void> | null = null;
+  let running = false;
+  let turn: Promise<void> = Promise.resolve();
+  const queue: Waiting[] = [];
+
+  const envelope = (trace: Trace): Envelope => ({
+    commandId: randomId("cmd_", deps.randomness),
+    account,
+    actor: { kind: "system", id: "ledger" },
+    trace,
+    at: new Date(clock.now()).toISOString(),
+  });
+
+  const evolve = (event: RecordedEvent | (Fact & { revision: Revision })): void => {
+    // A ledger's stream holds ledger events alone.
+    evolveLedger(ledger, event as unknown as LedgerEvent, event.revision);
+    revision = event.revision;
+  };
+
+  const catchUp = async (): Promise<void> => {
+    for (;;) {
+      const page = await log.read(stream, revision, READ_PAGE);
+      for (const event of page) evolve(event);
+      if (page.length < READ_PAGE) return;
+    }
+  };
+
+  const load = async (): Promise<void> => {
+    ledger = emptyLedger();
+    revision = null;
+    const last = await log.last(`checkpoint-${stream}`);
+    if (last !== null) {
+      const checkpoint = last.data as unknown as LedgerCheckpoint;
+      ledger = fromCheckpoint(checkpoint);
+      for (let after = checkpoint.window_from - 1; after < checkpoint.revision; ) {
+        const page = await log.read(stream, after < 0 ? null : after, READ_PAGE);
+        for (const event of page) {
+          after = event.revision;
+          if (after <= checkpoint.revision) refill(ledger, event as unknown as LedgerEvent, after);
+        }
+        if (page.length === 0) break;
+      }
+      revision = checkpoint.revision;
+      checkpointed = checkpoint.revision;
+    }
+    await catchUp();
+    await resolveOrphans(deps.orphanAgeMs);
+  };
+
+  const loaded = (): Promise<void> => {
+    ready ??= load().catch((error: unknown) => {
+      ready = null;
+      throw error;
+    });
+    return ready;
+  };
+
+  const append = async (facts: readonly LedgerEvent[], trace: Trace): Promise<boolean> => {
+    const appended = await appendKnown(log, stream, revision ?? "absent", toEvents(facts, envelope(trace)));
+    if (appended.outcome === "conflict") {
+      await catchUp();
+      return false;
+    }
+    for (const [index, fact] of facts.entries()) {
+      evolve({ ...fact, revision: appended.revision - facts.length + 1 + index });
+    }
+    return true;
+  };
+
+  const resolveOrphans = async (minAgeMs: number): Promise<void> => {
+    const bornBefore = clock.now() - minAgeMs;
+    const suspects = [...ledger.open].filter(([, place]) => place.at <= bornBefore);
+    const facts: LedgerEvent[] = [];
+    for (const [event, place] of suspects) {
+      const fate = await deps.fate(account, event);
+      if (fate === "free") facts.push({ type: "Released", data: { entries: [{ event, all: true }] } });
+      if (fate === "spent") facts.push({ type: "Settled", data: { entries: [{ event, cost: place.cost }] } });
+    }
+    const trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+    for (let index = 0; index < facts.length; index += BATCH_MAX) {
+      // Settling or releasing what is no longer open changes nothing, so a lost race is simply sent again.
+      while (!(await append(facts.slice(index, index + BATCH_MAX), trace)));
+    }
+  };
+
+  const checkpoint = (): void => {
+    if (revision === null || revision - checkpointed < CHECKPOINT_EVERY) return;
+    if (ledger.open.size > CHECKPOINT_OPEN_MAX) return;
+    checkpointed = revision;
+    const data = checkpointOf(ledger, revision) as unknown as JsonObject;
+    const trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+    const events = toEvents([{ type: "LedgerCheckpointed", data }], envelope(trace));
+    // Only speed is lost without it, so nobody waits for it.
+    log.append(`checkpoint-${stream}`, "any", events).catch(deps.onError);
+  };
+
+  const settleBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      const [open, late] = ledger.closed ? split(batch) : [batch, []];
+      const commands = open.map((waiting) => waiting.command);
+      const decision = decideLedger(ledger, commands, clock.now());
+      const [first] = batch;
+      if (decision.events.length > 0 && first !== undefined) {
+        if (!(await append(decision.events, first.trace))) continue;
+      }
+      for (const waiting of late) waiting.resolve("closed");
+      for (const [index, waiting] of open.entries()) waiting.resolve(decision.answers[index] ?? { granted: false });
+      return;
+    }
+    throw new LogUnavailable(`${stream} is written by too many at once`);
+  };
+
+  /** One at a time: whoever appends has seen all that was appended before. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(loaded).then(work);
+    turn = mine.then(
+      () => undefined,
+      () => {
+        // The stream says what happened; what is in memory may not.
+        ready = null;
+      },
+    );
+    return mine;
+  };
+
+  const run = async (): Promise<void> => {
+    running = true;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, BATCH_MAX);
+      try {
+        await inTurn(() => settleBatch(batch));
+        checkpoint();
+      } catch (error) {
+        for (const waiting of batch) waiting.reject(error);
+      }
+    }
+    running = false;
+  };
+
+  return {
+    submit(command, trace) {
+      if (queue.length >= QUEUE_MAX) return Promise.reject(new LogUnavailable(`${stream} has too many waiting`));
+      return new Promise((resolve, reject) => {
+        queue.push({ command, trace, resolve, reject });
+        if (!running) void run();
+      });
+    },
+    close: (trace) =>
+      inTurn(async () => {
+        while (!ledger.closed) {
+          await append([{ type: "LedgerClosed", data: { at: clock.now() } }], trace);
+        }
+        return carriedFrom(ledger, clock.now());
+      }),
+    open: (carried, trace) =>
+      inTurn(async () => {
+        if (revision === null) await append([{ type: "LedgerOpened", data: { carried } }], trace);
+      }),
+    sweep: (minAgeMs) => inTurn(() => resolveOrphans(minAgeMs)),
+    busy: () => running || queue.length > 0 || ledger.open.size > 0,
+  };
+};
+
+/** In a closed ledger places are still settled and given back, and none is reserved. */
+const split = (batch: readonly Waiting[]): readonly [readonly Waiting[], readonly Waiting[]] => [
+  batch.filter((waiting) => waiting.command.type !== "Reserve"),
+  batch.filter((waiting) => waiting.command.type === "Reserve"),
+];
