@@ -1,0 +1,45 @@
+import type { Randomness } from "../../domain/ports.ts";
+import type { Trace } from "../envelope.ts";
+
+/** version-trace-parent-flags; only lower-case hex (W3C Trace Context level 1, section 3.2). */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+const ZEROS = /^0+$/;
+/** Longer than any version 00; what later versions add is not read, so it need not be long. */
+const TRACEPARENT_LENGTH_MAX = 256;
+
+/** The trace id to go on with, or null when the header is missing or malformed: then a new trace begins. */
+export const continuedTraceId = (traceparent: string | undefined): string | null => {
+  if (traceparent === undefined || traceparent.length > TRACEPARENT_LENGTH_MAX) return null;
+  const [, version, traceId = "", parentId = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
+  if (version === undefined || version === "ff") return null;
+  // Version 00 is exactly four fields; a later one may carry more (section 3.2.4).
+  if (version === "00" && rest !== undefined) return null;
+  return ZEROS.test(traceId) || ZEROS.test(parentId) ? null : traceId;
+};
+
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+/** One call of the generator serves that many bytes of ids: two calls a request would cost more than the ids are worth. */
+const POOL_BYTES = 4096;
+
+export type TraceIds = { readonly traceId: () => string; readonly spanId: () => string };
+
+export const traceIds = (randomness: Randomness): TraceIds => {
+  let pool = Buffer.alloc(0);
+  let used = 0;
+  const next = (size: number): string => {
+    if (used + size > pool.length) {
+      pool = Buffer.from(randomness.bytes(POOL_BYTES));
+      used = 0;
+    }
+    used += size;
+    return pool.toString("hex", used - size, used);
+  };
+  return { traceId: () => next(TRACE_ID_BYTES), spanId: () => next(SPAN_ID_BYTES) };
+};
+
+/** The trace of one request: continued or begun, always with a span of its own. */
+export const trace = (traceparent: string | undefined, ids: TraceIds): Trace => ({
+  trace_id: continuedTraceId(traceparent) ?? ids.traceId(),
+  span_id: ids.spanId(),
+});
