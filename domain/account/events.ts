@@ -4,6 +4,10 @@ import type { Sealed } from "../source/events.ts";
 export const ROLES = ["owner", "admin", "approver", "auditor", "viewer"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** What a key can hold: deciding needs a human, and only a human owns. */
+export const KEY_ROLES = ["admin", "auditor", "viewer"] as const satisfies readonly Role[];
+export type KeyRole = (typeof KEY_ROLES)[number];
+
 export const roleIncludes = (role: Role, needed: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(needed);
 
 /** Stream `account-<id>`. */
@@ -16,7 +20,24 @@ export type AccountEvent =
       readonly type: "MemberAdded";
       readonly data: { account: string; member: string; email: string; role: Role; at: string };
     }
-  | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; at: string } };
+  /** Carries the address, so that its release can be finished from this event alone. */
+  | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; email: string; at: string } }
+  /** A key belongs to the account's own stream: its limit and its end are decided in one append. */
+  | {
+      readonly type: "ApiKeyCreated";
+      readonly data: {
+        account: string;
+        key_id: string;
+        name: string;
+        role: KeyRole;
+        /** Hex SHA-256 of the whole key. */
+        digest: string;
+        last4: string;
+        expires_at: string | null;
+        at: string;
+      };
+    }
+  | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } };
 
 /** Stream `email-<hash of the normalised address>`: one address is one member. Carries all that opening needs, so that
  * a crash between this append and the account's is finished by the process manager. */
@@ -44,20 +65,9 @@ export type SessionEvent =
     }
   | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
 
-/** Stream `apikey-<id>`; the id is derived from the key's hash, so that a key finds its own stream. */
-export type ApiKeyEvent =
-  | {
-      readonly type: "ApiKeyCreated";
-      readonly data: {
-        account: string;
-        key_id: string;
-        name: string;
-        role: Role;
-        /** Hex SHA-256 of the whole key. */
-        digest: string;
-        last4: string;
-        expires_at: string | null;
-        at: string;
-      };
-    }
-  | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } };
+/** Stream `apikey-<id>`; the id is derived from the key's hash, so that a key finds its account. Whether it is still
+ * good says the account. */
+export type ApiKeyEvent = {
+  readonly type: "ApiKeyIssued";
+  readonly data: { account: string; key_id: string; at: string };
+};

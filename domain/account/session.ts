@@ -1,0 +1,49 @@
+import { accept, type Decider, reject } from "../decider.ts";
+import type { SessionEvent } from "./events.ts";
+
+export type SessionState =
+  | { readonly phase: "absent" }
+  | { readonly phase: "open"; readonly account: string; readonly member: string; readonly expires_at: string }
+  | { readonly phase: "closed" };
+
+export type SessionCommand =
+  | {
+      readonly type: "OpenSession";
+      readonly account: string;
+      readonly member: string;
+      readonly expires_at: string;
+      readonly at: string;
+    }
+  | { readonly type: "CloseSession"; readonly at: string };
+
+/** Stream `session-<hash of the token>`. It expires by itself, without an event. */
+export const session: Decider<SessionState, SessionCommand, SessionEvent, "session-exists"> = {
+  initial: { phase: "absent" },
+
+  evolve(_state, event) {
+    switch (event.type) {
+      case "SessionOpened": {
+        const { account, member, expires_at } = event.data;
+        return { phase: "open", account, member, expires_at };
+      }
+      case "SessionClosed":
+        return { phase: "closed" };
+    }
+  },
+
+  decide(command, state) {
+    switch (command.type) {
+      case "OpenSession": {
+        const { account, member, expires_at, at } = command;
+        // The token is random: a stream that exists is a token that was chosen by someone else.
+        if (state.phase !== "absent") return reject("session-exists");
+        return accept({ type: "SessionOpened", data: { account, member, expires_at, at } });
+      }
+      case "CloseSession": {
+        if (state.phase !== "open") return accept();
+        const { account, member } = state;
+        return accept({ type: "SessionClosed", data: { account, member, at: command.at } });
+      }
+    }
+  },
+};
