@@ -1,0 +1,158 @@
+import type { Json } from "../../domain/ports.ts";
+
+/** What JSON allows and people do not mean. Places are JSON Pointers (RFC 6901). */
+export type JsonScan = {
+  /** The first key that its object has twice. */
+  readonly duplicate?: string;
+  /** The first key `__proto__`: harmless where it stands, a way into every object once it is copied carelessly. */
+  readonly proto?: string;
+  readonly tooDeep?: true;
+};
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Up to here comparing with each key is faster than hashing them. */
+const LINEAR_KEYS_MAX = 16;
+
+/** An open object with the keys seen so far, or an open array (`keys` is null), and where in it the scan stands. */
+type Frame = { keys: string[] | Set<string> | null; at: string | number };
+
+/** Where the string that opens at `at` closes. */
+const closingQuote = (text: string, at: number): number => {
+  let quote = text.indexOf('"', at + 1);
+  while (quote !== -1) {
+    let slash = quote - 1;
+    while (text.charCodeAt(slash) === BACKSLASH) slash -= 1;
+    if ((quote - slash) % 2 === 1) return quote;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return text.length;
+};
+
+/** The two spellings of one key are one key: escapes are resolved before keys are compared. */
+const keyText = (text: string, from: number, to: number): string => {
+  const raw = text.slice(from + 1, to);
+  if (!raw.includes("\\")) return raw;
+  const key: unknown = JSON.parse(`"${raw}"`);
+  return String(key);
+};
+
+const isDuplicate = (frame: Frame, key: string): boolean => {
+  frame.at = key;
+  if (frame.keys instanceof Set) {
+    const { size } = frame.keys;
+    return frame.keys.add(key).size === size;
+  }
+  if (frame.keys === null) return false;
+  if (frame.keys.includes(key)) return true;
+  if (frame.keys.push(key) > LINEAR_KEYS_MAX) frame.keys = new Set(frame.keys);
+  return false;
+};
+
+const pointer = (frames: readonly Frame[]): string =>
+  frames.map(({ at }) => `/${String(at).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+
+/**
+ * Looks for duplicate keys, `__proto__` and more than `depthMax` levels in text that `JSON.parse` has accepted; what
+ * it says of other text means nothing. One pass without recursion. Ends at the first duplicate or too deep level.
+ */
+export const scanJson = (text: string, depthMax: number): JsonScan => {
+  const frames: Frame[] = [];
+  let frame: Frame | undefined;
+  let keyNext = false;
+  let proto: string | undefined;
+  const found = (scan: JsonScan): JsonScan => (proto === undefined ? scan : { ...scan, proto });
+
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = closingQuote(text, at);
+        if (keyNext && frame !== undefined) {
+          keyNext = false;
+          const key = keyText(text, at, end);
+          const duplicate = isDuplicate(frame, key);
+          if (duplicate) return found({ duplicate: pointer(frames) });
+          if (key === "__proto__") proto ??= pointer(frames);
+        }
+        at = end;
+        break;
+      }
+      case COMMA:
+        if (typeof frame?.at === "number") frame.at += 1;
+        else keyNext = true;
+        break;
+      case OPEN_OBJECT:
+      case OPEN_ARRAY: {
+        if (frames.length === depthMax) return found({ tooDeep: true });
+        keyNext = text.charCodeAt(at) === OPEN_OBJECT;
+        frame = keyNext ? { keys: [], at: "" } : { keys: null, at: 0 };
+        frames.push(frame);
+        break;
+      }
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        frames.pop();
+        frame = frames.at(-1);
+        keyNext = false;
+        break;
+    }
+  }
+  return found({});
+};
+
+/** Deeper than anyone writes by hand, and shallow enough for every recursive reader behind us. */
+export const JSON_DEPTH_MAX = 64;
+
+export type StrictJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly message: string; readonly path: string };
+
+const refused = (message: string, path = ""): StrictJson => ({ ok: false, message, path });
+
+const BOM = 0xfeff;
+/** Half of a surrogate pair can only come in as an escape, since the bytes are valid UTF-8. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+/** With the flag u, a pair is one character that is not a surrogate. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** A string with half a surrogate pair changes when it is stored as UTF-8 (RFC 7493, section 2.1 forbids it). */
+const hasLoneSurrogate = (text: string): boolean => {
+  if (!SURROGATE_ESCAPE.test(text)) return false;
+  let lone = false;
+  JSON.parse(text, (key, value: unknown) => {
+    lone ||= LONE_SURROGATE.test(key) || (typeof value === "string" && LONE_SURROGATE.test(value));
+    return value;
+  });
+  return lone;
+};
+
+/** JSON as RFC 8259 has it, with what RFC 7493 (I-JSON) forbids refused: a message for the sender, and the place. */
+export const strictJson = (bytes: Uint8Array): StrictJson => {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return refused("The body is not valid UTF-8.");
+  }
+  if (text.charCodeAt(0) === BOM) return refused("The body begins with a byte order mark; leave it out.");
+  let value: Json;
+  try {
+    // JSON.parse gives nothing but JSON.
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    const at = error instanceof Error ? /position \d+/.exec(error.message) : null;
+    return refused(`The body is not valid JSON${at === null ? "" : ` (at ${at[0]})`}.`);
+  }
+  const { duplicate, proto, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
+  if (tooDeep === true) return refused(`The body is nested deeper than ${JSON_DEPTH_MAX} levels.`);
+  if (duplicate !== undefined) return refused("This key occurs twice in one object.", duplicate);
+  if (proto !== undefined) return refused("The key __proto__ is not allowed.", proto);
+  if (hasLoneSurrogate(text)) return refused("A string contains half of a surrogate pair.");
+  return { ok: true, value };
+};
