@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { derivedId } from "./ids.ts";
+
+/** `csk` speaks for an account, `csa` for an agent: the prefix lets secret scanners and people tell them apart. */
+export type KeyPrefix = "csk" | "csa";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 178 bits. */
+const BODY_LENGTH = 30;
+/** 62^6 > 2^32: every checksum fits. */
+const CHECKSUM_LENGTH = 6;
+const BODY_SPACE = 62n ** BigInt(BODY_LENGTH);
+/** So many more bits than the body holds that the rest of the division favours no key. */
+const SECRET_BYTES_MIN = 32;
+const KEY = /^(csk|csa)_[0-9A-Za-z]{36}$/;
+
+const base62 = (value: bigint, length: number): string => {
+  let text = "";
+  let rest = value;
+  for (let i = 0; i < length; i += 1) {
+    text = BASE62.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
+  return text;
+};
+
+const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
+
+/** `<prefix>_<30 base62><6 base62 of CRC-32>`, the checksum over all that stands before it. */
+export const bearerKey = (prefix: KeyPrefix, secret: Uint8Array): string => {
+  if (secret.length < SECRET_BYTES_MIN) throw new Error(`a key is made from at least ${SECRET_BYTES_MIN} bytes`);
+  const body = base62(BigInt(`0x${Buffer.from(secret).toString("hex")}`) % BODY_SPACE, BODY_LENGTH);
+  const head = `${prefix}_${body}`;
+  return head + checksum(head);
+};
+
+/** Whether it can be a key at all: a mistyped or invented one is refused before anything is looked up. */
+export const isBearerKey = (prefix: KeyPrefix, text: string): boolean =>
+  KEY.test(text) &&
+  text.startsWith(`${prefix}_`) &&
+  checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+
+/** Hex SHA-256 of the whole key: all that is stored. 178 random bits need no slow hash. */
+export const keyDigest = (key: string): string => createHash("sha256").update(key).digest("hex");
+
+/** The id of the key with this digest, so that a presented key finds its own stream. */
+export const keyId = (digest: string): string => derivedId("key_", digest);

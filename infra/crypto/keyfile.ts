@@ -1,0 +1,107 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import type { Randomness } from "../../domain/ports.ts";
+import { KEY_BYTES } from "./subkey.ts";
+
+/** The message is one sentence for the person who starts the program. */
+export class KeyUnusable extends Error {
+  override readonly name = "KeyUnusable";
+}
+
+export type KeyPlace = {
+  /** The value of COUNTERSIGN_KEY. When it is set the file is not looked at. */
+  readonly env?: string | undefined;
+  /** The file beside the data. Its directory must exist. */
+  readonly path: string;
+  /** False refuses a missing file: with data there already, a new key would open none of its secrets. */
+  readonly mayCreate?: boolean;
+};
+
+/** The server's key, 32 bytes. Throws `KeyUnusable`. */
+export const loadKey = ({ env, path, mayCreate = true }: KeyPlace, randomness: Randomness): Uint8Array => {
+  if (env !== undefined && env !== "") return parseKey(env, "COUNTERSIGN_KEY");
+  const there = readKeyFile(path);
+  if (there !== null) return there;
+  if (!mayCreate)
+    throw new KeyUnusable(`The key file ${path} is missing, and without it the secrets in the data cannot be opened.`);
+  createKeyFile(path, randomness);
+  // Read back: another process may have been the one that created it.
+  const created = readKeyFile(path);
+  if (created === null) throw new KeyUnusable(`The key file ${path} was removed while it was being created.`);
+  return created;
+};
+
+/** Standard base64 with padding in its one spelling: a mistyped key must not become another key. */
+const parseKey = (text: string, name: string): Uint8Array => {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") !== text || bytes.length !== KEY_BYTES)
+    throw new KeyUnusable(
+      `${name} must be ${KEY_BYTES} bytes in base64 (44 characters, as "openssl rand -base64 ${KEY_BYTES}" prints them).`,
+    );
+  return new Uint8Array(bytes);
+};
+
+const readKeyFile = (path: string): Uint8Array | null => {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return null;
+    throw new KeyUnusable(`The key file ${path} cannot be read: ${String(error)}.`);
+  }
+  try {
+    const { mode } = fstatSync(file);
+    // Windows has no such modes: Node reports every file as open to all there.
+    if (process.platform !== "win32" && (mode & 0o077) !== 0)
+      throw new KeyUnusable(
+        `The key file ${path} has mode ${(mode & 0o777).toString(8)}, others can reach it: run "chmod 600 ${path}".`,
+      );
+    return parseKey(readFileSync(file, "utf8").trimEnd(), `The key file ${path}`);
+  } finally {
+    closeSync(file);
+  }
+};
+
+/** Written and synced under another name first, then linked: the file is there whole or not at all, and only once. */
+const createKeyFile = (path: string, randomness: Randomness): void => {
+  const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
+  const file = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(file, `${Buffer.from(randomness.bytes(KEY_BYTES)).toString("base64")}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  syncDirectory(dirname(path));
+};
+
+const syncDirectory = (path: string): void => {
+  // A directory cannot be opened for this on Windows.
+  if (process.platform === "win32") return;
+  const directory = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+};
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
