@@ -1,5 +1,7 @@
 /** What the program needs from the outside, as types. Adapters live in `infra/`, one technology a folder. */
 
+import type { FailureKind, Timings } from "./delivery/events.ts";
+
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
@@ -116,4 +118,45 @@ export type Randomness = {
   readonly bytes: (size: number) => Uint8Array;
   /** In [0, 1). */
   readonly number: () => number;
+};
+
+export type HttpRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** For the whole exchange: name, connection, request and answer. */
+  readonly timeoutMs: number;
+  /** Gives the attempt up; its outcome is then unknown, as after a reset. */
+  readonly signal?: AbortSignal;
+};
+
+/** What came of one request. The status decides: whatever happens to the body behind it is no failure. */
+export type Sent =
+  | {
+      readonly outcome: "answered";
+      /** 200 to 299 or 400 to 599. */
+      readonly statusCode: number;
+      /** Names in lower case, several values of one name joined by a comma. */
+      readonly headers: Readonly<Record<string, string>>;
+      /** As it came over the wire, never inflated. */
+      readonly body: Uint8Array;
+      /** The answer's body was longer than what is kept, or broke off. */
+      readonly truncated: boolean;
+      /** Of a Retry-After header that can be understood. */
+      readonly retryAfterMs: number | null;
+      readonly timings: Timings;
+    }
+  | {
+      readonly outcome: "failed";
+      readonly kind: FailureKind;
+      readonly detail: string;
+      readonly statusCode?: number;
+      readonly timings: Timings;
+    };
+
+/** One POST to a receiver. Never rejects: whatever happens is a value. */
+export type HttpSender = {
+  send(request: HttpRequest): Promise<Sent>;
+  /** Waits for what is under way, at most `limitMs`, then ends it. */
+  close(limitMs: number): Promise<void>;
 };

@@ -1,0 +1,125 @@
+import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import type { Sealed } from "../source/events.ts";
+import type { EndpointCommand } from "./commands.ts";
+import type { EndpointEvent, EndpointSettings } from "./events.ts";
+
+/** A signing secret; `until` is null for the newest. */
+export type SigningSecret = { readonly sealed: Sealed; readonly until: string | null };
+
+export type PresentEndpoint = {
+  readonly phase: "present";
+  readonly endpointId: string;
+  readonly account: string;
+  readonly settings: EndpointSettings;
+  /** Newest first. */
+  readonly secrets: readonly SigningSecret[];
+  readonly disabled: { readonly reason: string; readonly at: string } | null;
+  readonly createdAt: string;
+};
+
+export type Endpoint =
+  | { readonly phase: "absent" }
+  | PresentEndpoint
+  | { readonly phase: "deleted"; readonly account: string };
+
+export type EndpointRejection = "not-found" | "conflict" | "too-many-secrets";
+
+/** Rotating again and again must not grow the signature header without end. */
+export const SECRETS_MAX = 5;
+
+/** Times are ISO-8601 UTC with milliseconds, which compare as text. */
+const isActive = ({ until }: SigningSecret, at: string): boolean => until === null || until > at;
+
+/** The sealed secrets that a delivery at `at` is signed with, newest first. */
+export const activeSecrets = (endpoint: Pick<PresentEndpoint, "secrets">, at: string): readonly Sealed[] =>
+  endpoint.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
+
+type Decided = Decision<EndpointEvent, EndpointRejection>;
+
+const sameValue = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
+  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameValue(value, right.get(key)));
+};
+
+const change = (
+  { changes, at }: { changes: Partial<EndpointSettings>; at: string },
+  state: PresentEndpoint,
+): Decided => {
+  const before = new Map<string, unknown>(Object.entries(state.settings));
+  const changed = Object.entries(changes).filter(([name, value]) => !sameValue(before.get(name), value));
+  if (changed.length === 0) return accept();
+  return accept({
+    type: "EndpointChanged",
+    data: { endpoint_id: state.endpointId, changes: Object.fromEntries(changed), at },
+  });
+};
+
+type Rotate = Extract<EndpointCommand, { type: "RotateEndpointSecret" }>;
+
+const rotate = ({ secret, previousUntil, at }: Rotate, state: PresentEndpoint): Decided => {
+  if (activeSecrets(state, at).length >= SECRETS_MAX) return reject("too-many-secrets");
+  return accept({
+    type: "EndpointSecretRotated",
+    data: { endpoint_id: state.endpointId, secret, previous_until: previousUntil, at },
+  });
+};
+
+export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, EndpointRejection> = {
+  initial: { phase: "absent" },
+
+  evolve(state, event) {
+    if (event.type === "EndpointRegistered") {
+      const { endpoint_id: endpointId, account, secret, at, ...settings } = event.data;
+      const secrets = [{ sealed: secret, until: null }];
+      return { phase: "present", endpointId, account, settings, secrets, disabled: null, createdAt: at };
+    }
+    if (state.phase !== "present") return state;
+    switch (event.type) {
+      case "EndpointChanged":
+        return { ...state, settings: { ...state.settings, ...event.data.changes } };
+      case "EndpointSecretRotated": {
+        const { secret, previous_until, at } = event.data;
+        const before = state.secrets
+          .filter((old) => isActive(old, at))
+          .map((old) => ({ sealed: old.sealed, until: old.until ?? previous_until }));
+        return { ...state, secrets: [{ sealed: secret, until: null }, ...before] };
+      }
+      case "EndpointDisabled":
+        return { ...state, disabled: { reason: event.data.reason, at: event.data.at } };
+      case "EndpointEnabled":
+        return { ...state, disabled: null };
+      case "EndpointDeleted":
+        return { phase: "deleted", account: state.account };
+    }
+  },
+
+  decide(command, state) {
+    if (command.type === "RegisterEndpoint") {
+      // Its id comes from the command: one that is there was made by the same command.
+      if (state.phase === "present" && state.account === command.account) return accept();
+      if (state.phase !== "absent") return reject("conflict");
+      const { endpointId: endpoint_id, account, secret, at } = command;
+      return accept({ type: "EndpointRegistered", data: { ...command.settings, endpoint_id, account, secret, at } });
+    }
+    // Another account's endpoint is to the caller as one that never was.
+    if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
+    const { at } = command;
+    const { endpointId: endpoint_id } = state;
+    switch (command.type) {
+      case "ChangeEndpoint":
+        return change(command, state);
+      case "RotateEndpointSecret":
+        return rotate(command, state);
+      case "DisableEndpoint":
+        if (state.disabled !== null) return accept();
+        return accept({ type: "EndpointDisabled", data: { endpoint_id, reason: command.reason, at } });
+      case "EnableEndpoint":
+        // Also for one that is not disabled: it is what closes a circuit that has opened.
+        return accept({ type: "EndpointEnabled", data: { endpoint_id, at } });
+      case "DeleteEndpoint":
+        return accept({ type: "EndpointDeleted", data: { endpoint_id, at } });
+    }
+  },
+};
