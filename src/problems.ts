@@ -12,6 +12,7 @@ export const PROBLEMS = {
   "plan-limit": { status: 403, title: "The plan's limit is reached", retryable: false },
   "not-found": { status: 404, title: "Not found", retryable: false },
   "method-not-allowed": { status: 405, title: "Method not allowed", retryable: false },
+  "request-timeout": { status: 408, title: "The request took too long", retryable: true },
   "email-taken": { status: 409, title: "This address has an account", retryable: false },
   "in-progress": { status: 409, title: "The first request with this key is still running", retryable: true },
   "delivery-id-reused": { status: 409, title: "This delivery id came with another body before", retryable: false },

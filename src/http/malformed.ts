@@ -1,0 +1,86 @@
+import type { Server } from "node:http";
+import type { Duplex } from "node:stream";
+import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
+import { type Problem, type ProblemCode, problem } from "../problems.ts";
+import { HEADERS_MAX } from "./limits.ts";
+import type { TraceIds } from "./trace.ts";
+import { problemWire, sendProblem } from "./wire.ts";
+
+/** Which problem stands for what node's HTTP parser or its clock refused; anything else is `invalid-request`. */
+const PARSER_CODES: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ["headers-too-large", "The request line and headers are too large."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["too-large", "The chunk extensions are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["request-timeout", "The request took too long to arrive."],
+};
+
+const parserProblem = (code: string | undefined): Problem => {
+  const [problemCode, detail] = PARSER_CODES[code ?? ""] ?? ["invalid-request", "This is not a valid HTTP/1.1 request."];
+  return problem(problemCode, detail);
+};
+
+const REASON_PHRASES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large",
+};
+
+/** Writes a problem where there is no request yet, and closes: behind a malformed message nothing can be trusted. */
+const writeRaw = (socket: Duplex, it: Problem, ids: TraceIds): void => {
+  const { status, headers, body } = problemWire(it, ids.traceId());
+  const text = String(body);
+  const lines = [
+    `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? "Error"}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(text)}`,
+    "connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${text}`, () => socket.destroy());
+};
+
+/** Node's property for the answer under way on a socket: our bytes must not land in the middle of it. */
+type AnsweringSocket = Duplex & { readonly _httpMessage?: { readonly headersSent: boolean } | null };
+
+export const clientErrorHandler =
+  (ids: TraceIds) =>
+  (error: ConnectionError, socket: AnsweringSocket): void => {
+    const answering = socket._httpMessage?.headersSent === true;
+    if (error.code === "ECONNRESET" || !socket.writable || answering) socket.destroy();
+    else writeRaw(socket, parserProblem(error.code), ids);
+  };
+
+/** What node's server would answer without a word, or by hanging up. */
+export const answerOddities = (server: Server, ids: TraceIds): void => {
+  server.on("connect", (_request, socket) =>
+    writeRaw(socket, problem("method-not-allowed", "This is not a proxy."), ids),
+  );
+  // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+};
+
+/** Every value of a header, in order; node itself joins or drops repeated ones. */
+export const headerValues = (rawHeaders: readonly string[], name: string): string[] => {
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const found = rawHeaders[at] ?? "";
+    if (found.length === name.length && found.toLowerCase() === name) values.push(rawHeaders[at + 1] ?? "");
+  }
+  return values;
+};
+
+/** An onRequest hook for every route: what proxies and servers read differently is refused before anything reads it. */
+export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+  const { rawHeaders, httpVersionMinor } = request.raw;
+  if (rawHeaders.length > 2 * HEADERS_MAX) {
+    sendProblem(reply, problem("headers-too-large", `There are more than ${HEADERS_MAX} headers.`));
+    return;
+  }
+  const hosts = headerValues(rawHeaders, "host").length;
+  // RFC 9112, section 3.2: exactly one Host; HTTP/1.0 knows none.
+  if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
+    sendProblem(reply, problem("invalid-request", "A request has exactly one Host header."));
+    return;
+  }
+  done();
+};

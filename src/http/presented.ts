@@ -1,0 +1,41 @@
+import { roleIncludes } from "../../domain/account/events.ts";
+import { type Problem, problem } from "../problems.ts";
+import type { Principal, Who } from "../routes/route.ts";
+import { type Presented, SESSION_COOKIE } from "./authenticate.ts";
+import { headerValues } from "./malformed.ts";
+
+/** RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1). */
+const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** Every value of one cookie (RFC 6265, section 4.2.1). An empty one is a cookie that was cleared. */
+const cookieValues = (header: string, name: string): string[] =>
+  header
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`) && pair.length > name.length + 1)
+    .map((pair) => pair.slice(name.length + 1));
+
+/** The one credential of a request; null without any, "unusable" for a scheme or a form that nothing here reads. */
+export const presentedBy = (rawHeaders: readonly string[]): Presented | Problem | "unusable" | null => {
+  const authorizations = headerValues(rawHeaders, "authorization");
+  const cookies = headerValues(rawHeaders, "cookie").flatMap((header) => cookieValues(header, SESSION_COOKIE));
+  if (authorizations.length + cookies.length > 1) {
+    return problem("mixed-credentials", "Send one credential: a session cookie or one Authorization header.");
+  }
+  const [cookie] = cookies;
+  if (cookie !== undefined) return { kind: "session", token: cookie };
+  const [authorization] = authorizations;
+  if (authorization === undefined) return null;
+  const token = BEARER.exec(authorization)?.[1];
+  return token === undefined ? "unusable" : { kind: "bearer", token };
+};
+
+/** Why this principal may not make a call that `who` may; null when it may. */
+export const forbiddenFor = (principal: Principal, who: Exclude<Who, "anyone">): Problem | null => {
+  const needed = principal.kind === "member" ? who.session : who.key;
+  if (needed === undefined) {
+    const other = principal.kind === "member" ? "an API key" : "a session";
+    return problem("forbidden", `This call needs ${other}.`);
+  }
+  return roleIncludes(principal.role, needed) ? null : problem("forbidden", `This call needs the role ${needed}.`);
+};

@@ -1,0 +1,45 @@
+import type { FastifyError } from "fastify";
+import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+
+/** Carries a problem through Fastify, which knows only errors as a way out of parsing and validation. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly problem: Problem;
+
+  constructor(it: Problem) {
+    super(it.detail);
+    this.problem = it;
+  }
+}
+
+/** How soon a request that the log refused is worth another try. */
+const UNAVAILABLE_RETRY_S = 2;
+
+/** What the framework refuses, in our words; its own messages repeat parts of the request. */
+const FRAMEWORK: Readonly<Record<string, Problem>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: problem("too-large", "The body is larger than this call accepts."),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: problem(
+    "unsupported-media-type",
+    "Send JSON: Content-Type: application/json, in UTF-8.",
+  ),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: problem("invalid-request", "The body is not as long as Content-Length says."),
+  FST_ERR_BAD_URL: problem("invalid-request", "The path is not valid: check its percent-encoding."),
+  FST_ERR_MAX_PARAM_LENGTH: notFound(),
+};
+
+/** The problem that an error stands for; null for what nobody expected. */
+export const expectedProblem = (error: unknown): Problem | null => {
+  if (error instanceof Refused) return error.problem;
+  if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) {
+    return problem("unavailable", "The log cannot be written or read at the moment. Repeat the request.", {
+      retryAfterS: UNAVAILABLE_RETRY_S,
+    });
+  }
+  if (!(error instanceof Error)) return null;
+  // Fastify's errors carry both; on others they are simply missing.
+  const { code, statusCode = 500 } = error as Partial<FastifyError>;
+  const known = FRAMEWORK[code ?? ""];
+  if (known !== undefined) return known;
+  return statusCode < 500 ? problem("invalid-request", "The request could not be read.") : null;
+};

@@ -1,0 +1,60 @@
+import type { FastifyReply } from "fastify";
+import { PROBLEMS, type Problem, problemBody } from "../problems.ts";
+import { type Answer, isProblem } from "../routes/route.ts";
+
+/** An answer as it goes out, and as it is kept for a repeat. Header names are lower-case. */
+export type Wire = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | null;
+};
+
+/** No answer is for a cache or to be guessed at; a page overrides what it needs to. */
+const SAFE_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+
+/** RFC 9110, section 11.6.1: a 401 says how to authenticate. */
+const CHALLENGE = 'Bearer realm="countersign"';
+
+export const problemWire = (it: Problem, traceId: string): Wire => {
+  const { status } = PROBLEMS[it.problem];
+  return {
+    status,
+    headers: {
+      ...SAFE_HEADERS,
+      "content-type": "application/problem+json",
+      ...(it.retryAfterS === undefined ? {} : { "retry-after": String(it.retryAfterS) }),
+      ...(it.problem === "unauthenticated" ? { "www-authenticate": CHALLENGE } : {}),
+    },
+    body: JSON.stringify(problemBody(it, traceId)),
+  };
+};
+
+const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+export const wireOf = (it: Answer | Problem, traceId: string): Wire => {
+  if (isProblem(it)) return problemWire(it, traceId);
+  const { status, body, headers = {}, position } = it;
+  const bytes = body instanceof Uint8Array;
+  return {
+    status,
+    headers: {
+      ...SAFE_HEADERS,
+      ...(body === undefined
+        ? {}
+        : { "content-type": bytes ? "application/octet-stream" : "application/json; charset=utf-8" }),
+      ...lowerCase(headers),
+      ...(position === undefined ? {} : { "countersign-position": position }),
+    },
+    body: body === undefined ? null : bytes ? body : JSON.stringify(body),
+  };
+};
+
+export const sendWire = (reply: FastifyReply, { status, headers, body }: Wire): FastifyReply => {
+  reply.code(status).headers({ ...headers });
+  return body === null ? reply.send() : reply.send(body);
+};
+
+/** Answers with a problem; its trace id is the request's id. */
+export const sendProblem = (reply: FastifyReply, it: Problem): FastifyReply =>
+  sendWire(reply, problemWire(it, reply.request.id));
