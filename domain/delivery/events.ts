@@ -49,7 +49,8 @@ export type FailureKind =
   | "http-4xx"
   | "http-5xx"
   | "invalid-response"
-  | "endpoint-deleted";
+  | "endpoint-deleted"
+  | "payload-erased";
 
 export type Failure = { readonly kind: FailureKind; readonly detail: string };
 

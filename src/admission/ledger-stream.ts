@@ -42,6 +42,8 @@ const ATTEMPTS_MAX = 64;
 const CHECKPOINT_EVERY = 1_000;
 /** A checkpoint lists every open place: with more of them it waits until some are settled. */
 const CHECKPOINT_OPEN_MAX = 2_000;
+/** What is done beside any request belongs to no trace. */
+const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
 /** A place whose event has not appeared by then belongs to a request that died. */
 export const ORPHAN_AGE_MS = 30_000;
 
@@ -97,6 +99,45 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     }
   };
 
+  const append = async (facts: readonly LedgerEvent[], trace: Trace): Promise<boolean> => {
+    const appended = await appendKnown(log, stream, revision ?? "absent", toEvents(facts, envelope(trace)));
+    if (appended.outcome === "conflict") {
+      await catchUp();
+      return false;
+    }
+    for (const [index, fact] of facts.entries()) {
+      evolve({ ...fact, revision: appended.revision - facts.length + 1 + index });
+    }
+    return true;
+  };
+
+  const resolveOrphans = async (minAgeMs: number): Promise<void> => {
+    const bornBefore = clock.now() - minAgeMs;
+    const suspects = [...ledger.open].filter(([, place]) => place.at <= bornBefore);
+    const verdicts: { readonly event: string; readonly holders: number; readonly fact: LedgerEvent }[] = [];
+    for (const [event, { cost, holders }] of suspects) {
+      const fate = await deps.fate(account, event);
+      const released = { type: "Released", data: { entries: [{ event, all: true }] } } as const;
+      const settled = { type: "Settled", data: { entries: [{ event, cost }] } } as const;
+      if (fate !== "open") verdicts.push({ event, holders, fact: fate === "free" ? released : settled });
+    }
+    for (let index = 0; index < verdicts.length; index += BATCH_MAX) {
+      const batch = verdicts.slice(index, index + BATCH_MAX);
+      for (;;) {
+        // Whoever reserved since the question was asked holds the place by right.
+        const facts = batch.filter(({ event, holders }) => ledger.open.get(event)?.holders === holders);
+        if (
+          facts.length === 0 ||
+          (await append(
+            facts.map(({ fact }) => fact),
+            NO_TRACE,
+          ))
+        )
+          break;
+      }
+    }
+  };
+
   const load = async (): Promise<void> => {
     ledger = emptyLedger();
     revision = null;
@@ -127,41 +168,12 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     return ready;
   };
 
-  const append = async (facts: readonly LedgerEvent[], trace: Trace): Promise<boolean> => {
-    const appended = await appendKnown(log, stream, revision ?? "absent", toEvents(facts, envelope(trace)));
-    if (appended.outcome === "conflict") {
-      await catchUp();
-      return false;
-    }
-    for (const [index, fact] of facts.entries()) {
-      evolve({ ...fact, revision: appended.revision - facts.length + 1 + index });
-    }
-    return true;
-  };
-
-  const resolveOrphans = async (minAgeMs: number): Promise<void> => {
-    const bornBefore = clock.now() - minAgeMs;
-    const suspects = [...ledger.open].filter(([, place]) => place.at <= bornBefore);
-    const facts: LedgerEvent[] = [];
-    for (const [event, place] of suspects) {
-      const fate = await deps.fate(account, event);
-      if (fate === "free") facts.push({ type: "Released", data: { entries: [{ event, all: true }] } });
-      if (fate === "spent") facts.push({ type: "Settled", data: { entries: [{ event, cost: place.cost }] } });
-    }
-    const trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
-    for (let index = 0; index < facts.length; index += BATCH_MAX) {
-      // Settling or releasing what is no longer open changes nothing, so a lost race is simply sent again.
-      while (!(await append(facts.slice(index, index + BATCH_MAX), trace)));
-    }
-  };
-
   const checkpoint = (): void => {
     if (revision === null || revision - checkpointed < CHECKPOINT_EVERY) return;
     if (ledger.open.size > CHECKPOINT_OPEN_MAX) return;
     checkpointed = revision;
     const data = checkpointOf(ledger, revision) as unknown as JsonObject;
-    const trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
-    const events = toEvents([{ type: "LedgerCheckpointed", data }], envelope(trace));
+    const events = toEvents([{ type: "LedgerCheckpointed", data }], envelope(NO_TRACE));
     // Only speed is lost without it, so nobody waits for it.
     log.append(`checkpoint-${stream}`, "any", events).catch(deps.onError);
   };

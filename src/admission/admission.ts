@@ -1,0 +1,354 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Plan } from "../../domain/account/plans.ts";
+import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import type { Origin, Request } from "../../domain/delivery/events.ts";
+import { decide } from "../../domain/gate/decide.ts";
+import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
+import { type Policy, policy as policyDecider } from "../../domain/policy/decider.ts";
+import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import { type Source, source as sourceDecider } from "../../domain/source/decider.ts";
+import { derivedId, randomId } from "../../infra/crypto/ids.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import { LogUnavailable } from "../../infra/log-errors.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { type Envelope, type Trace, toEvents } from "../envelope.ts";
+import { scanJson } from "../http/strict-json.ts";
+import type { Deliverer } from "../loops/deliverer.ts";
+import { decodeBody, type KeptPayload, type Payloads } from "../payloads.ts";
+import { notFound, type Problem, type ProblemCode, problem } from "../problems.ts";
+import { redactHeaders } from "../providers/redact.ts";
+import { answerDirectly, identify, verify } from "../providers/verify.ts";
+import type { Answer } from "../routes/route.ts";
+import { appendKnown, type Known, readOn } from "../run-command.ts";
+import type { CompiledPolicies } from "./compiled-policy.ts";
+import type { Counts } from "./counts.ts";
+import { ledgerGates } from "./ledger-gates.ts";
+import type { Ledgers, Reservation } from "./ledgers.ts";
+
+/** One webhook as it arrived. */
+export type Webhook = {
+  readonly provider: string;
+  readonly sourceId: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  readonly ip: string;
+  readonly trace: Trace;
+  /** ms since 1970. */
+  readonly receivedAt: number;
+};
+
+export type AdmissionDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly box: SecretBox;
+  readonly payloads: Payloads;
+  readonly ledgers: Ledgers;
+  readonly counts: Counts;
+  readonly policies: CompiledPolicies;
+  readonly publicUrl: string;
+  readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
+  /** Handed what was admitted, so that nothing has to be read again. */
+  readonly deliver: Pick<Deliverer, "offer">;
+};
+
+/** An answer or a refusal, and never an exception but for the log's own. */
+export type Admission = (webhook: Webhook) => Promise<Answer | Problem>;
+
+type Present = Extract<Source, { phase: "present" }>;
+
+/** What is known of a webhook once it is authenticated. */
+type Identified = {
+  readonly webhook: Webhook;
+  readonly source: Present;
+  readonly origin: Origin;
+  readonly eventId: string;
+  readonly deliveryKey: string;
+  readonly eventType: string;
+  readonly contentType: string;
+  readonly json: unknown;
+  readonly authenticatedAt: number;
+};
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const initial: Known<Delivery> = { state: delivery.initial, revision: null };
+/** Deeper JSON than this is refused by a policy that reads the payload. */
+const DEPTH_MAX = 64;
+
+/** Each lost claim means that the event was written to meanwhile: so often it is not by chance. */
+const CLAIMS_MAX = 8;
+
+const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
+  scope: "forbidden",
+  schema: "gate-schema",
+  require_fields: "gate-require-fields",
+  content: "gate-content",
+  rate: "gate-rate",
+  loop: "gate-loop",
+  budget: "gate-budget",
+  quota: "gate-quota",
+  approval: "forbidden",
+};
+
+/** How far an admitted event has got, in the words of the API. */
+const statusOf = (state: Delivery): string => {
+  if (state.phase !== "admitted") return "blocked";
+  if (state.end !== null) return state.end;
+  if (state.lease !== null) return "delivering";
+  return state.attempts === 0 ? "queued" : "retrying";
+};
+
+const blocked = (request: Request, retryAfterS: number | null): Problem => {
+  const { verdict, event_id } = request;
+  const gate = verdict.gates.find(({ outcome }) => outcome === "deny");
+  const code = gate === undefined ? "gate-content" : PROBLEM_OF[gate.gate];
+  return problem(code, gate?.detail ?? "Refused by the policy", {
+    // A verdict is plain JSON by its type.
+    extra: { event_id, verdict: verdict as never },
+    ...(retryAfterS === null ? {} : { retryAfterS }),
+  });
+};
+
+export const admission = (deps: AdmissionDeps): Admission => {
+  const { log, clock } = deps;
+  /** Requests with the same delivery id at once: the first decides, the others answer with what it came to. */
+  const flights = new Map<string, { readonly body: Buffer; readonly landed: Promise<Answer | Problem> }>();
+
+  const envelopeOf = ({ webhook, source }: Identified): Envelope => ({
+    commandId: randomId("adm_", deps.randomness),
+    account: source.account,
+    actor: { kind: "source", id: webhook.sourceId },
+    trace: webhook.trace,
+    at: iso(clock.now()),
+  });
+
+  const secretsOf = (sourceId: string, source: Present, nowMs: number): string[] =>
+    source.secrets
+      .filter(({ until }) => until === null || Date.parse(until) > nowMs)
+      .map(({ sealed }) =>
+        deps.box.open(sealed, { account: source.account, stream: `source-${sourceId}`, field: "secret" }),
+      );
+
+  const parse = (body: Buffer): unknown => {
+    try {
+      return JSON.parse(body.toString("utf8"));
+    } catch {
+      return undefined;
+    }
+  };
+
+  const duplicate = async (it: Identified, known: Known<Delivery>): Promise<Answer | Problem> => {
+    const { state } = known;
+    const { eventId, source, webhook } = it;
+    const event = { account: source.account, id: eventId };
+    const first = state.phase === "admitted" ? state.request.payload : null;
+    const kept = first === null ? null : await deps.payloads.read(eventId, first.revision);
+    // After an erasure nothing is left to compare with.
+    if (first !== null && kept !== null && !decodeBody(kept).equals(webhook.body)) return reused(event, webhook.trace);
+    deps.counts.duplicate(event, webhook.trace);
+    return { status: 200, body: { event_id: eventId, status: statusOf(state), duplicate: true } };
+  };
+
+  const reused = (event: { account: string; id: string }, trace: Trace): Problem => {
+    deps.counts.reused(event, trace);
+    const detail =
+      "The body differs from the one that came first with this delivery id: send a new event under a new id.";
+    return problem("delivery-id-reused", detail, { extra: { event_id: event.id } });
+  };
+
+  /** Cheap gates first, then those that count: what the first refuse takes no place in a ledger. */
+  const judge = async (it: Identified) => {
+    const { source, webhook, eventId } = it;
+    const account = await deps.accountOf(source.account);
+    const policyId = source.settings.policy_id;
+    const policy: Policy | null =
+      policyId === null ? null : (await deps.aggregates.load(policyDecider, `policy-${policyId}`)).state;
+    const published = policy?.phase === "published" && policy.account === source.account ? policy : null;
+    const gates: GateResult[] = [];
+    let cost: number | null = null;
+    if (published !== null && policyId !== null) {
+      const compiled = deps.policies.get(policyId, published.version, published.definition);
+      const checked = compiled.check({
+        payload: it.json,
+        ambiguous: it.json !== undefined && ambiguous(webhook.body),
+        headers: webhook.headers,
+        source: { id: webhook.sourceId, name: source.settings.name, type: source.type },
+        agent: null,
+        action: null,
+      });
+      gates.push(...checked.gates);
+      cost = checked.cost;
+    }
+    const blocking = published?.definition.block_on_violation !== false;
+    const policyRef = published === null || policyId === null ? null : { id: policyId, version: published.version };
+    const verdict = (decision: Verdict["decision"], observed: boolean): Verdict => ({
+      decision,
+      policy: policyRef,
+      gates,
+      ...(observed ? { observed: true } : {}),
+    });
+    const early = decide(gates, blocking);
+    const none: readonly Reservation[] = [];
+    if (early.decision === "deny")
+      return { verdict: verdict("deny", false), cost, reservations: none, retryAfterS: null };
+
+    const counted = await ledgerGates(deps.ledgers, {
+      account: source.account,
+      ...account,
+      eventId,
+      policy: published === null || policyId === null ? null : { id: policyId, definition: published.definition },
+      cost,
+      nowMs: clock.now(),
+      trace: webhook.trace,
+    });
+    gates.push(...counted.gates);
+    const { decision, observed } = decide(gates, blocking || counted.overQuota);
+    return {
+      verdict: verdict(decision, observed === true),
+      cost,
+      reservations: counted.reservations,
+      retryAfterS: counted.retryAfterS,
+    };
+  };
+
+  /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
+   * between (another winner, or the fence of `fate`) makes the append conflict: a verdict is never used twice. */
+  const claim = async (it: Identified, from: Known<Delivery>, attempt = 1): Promise<Answer | Problem> => {
+    const { webhook, source, eventId } = it;
+    const envelope = envelopeOf(it);
+    const incoming = { body: webhook.body, contentType: it.contentType, headers: redactHeaders(webhook.headers) };
+    // Kept while the gates are asked: the claim below needs both.
+    const keeping = deps.payloads.keep(eventId, incoming, { ...envelope, commandId: `${envelope.commandId}/payload` });
+    const [kept, judged] = await settled(keeping, judge(it));
+    const request = requestOf(it, kept, judged.verdict, judged.cost);
+    const admits = judged.verdict.decision === "allow";
+    const stream = `delivery-${eventId}`;
+    const decision = delivery.decide({ type: admits ? "Admit" : "Block", request }, from.state);
+    if (!decision.ok) return duplicate(it, from);
+    const appended = await appendKnown(log, stream, from.revision ?? "absent", toEvents(decision.events, envelope));
+    if (appended.outcome === "conflict") {
+      const known = await readOn(log, delivery, stream, from);
+      // The winner's reservation is this one's too: an event holds one place, however many requests reserved it.
+      if (known.state.phase === "admitted") return duplicate(it, known);
+      if (attempt >= CLAIMS_MAX) throw new LogUnavailable(`${stream} is written by too many at once`);
+      return claim(it, known, attempt + 1);
+    }
+    if (!admits) return blocked(request, judged.retryAfterS);
+
+    for (const { stream } of judged.reservations) {
+      deps.ledgers.settle(stream, source.account, eventId, judged.cost ?? 0, webhook.trace);
+    }
+    const endpointId = source.settings.endpoint_id;
+    if (endpointId !== null) {
+      const { body, trace } = webhook;
+      const { contentType } = it;
+      const known = { state: decision.events.reduce(delivery.evolve, from.state), revision: appended.revision };
+      deps.deliver.offer({ eventId, account: source.account, endpointId, trace, known, body, contentType });
+    }
+    return {
+      status: 202,
+      body: { event_id: eventId, status: endpointId === null ? "recorded" : "queued" },
+      position: appended.position,
+    };
+  };
+
+  const requestOf = (it: Identified, kept: KeptPayload, verdict: Verdict, cost: number | null): Request => ({
+    event_id: it.eventId,
+    origin: it.origin,
+    delivery_key: it.deliveryKey,
+    type: it.eventType,
+    payload: {
+      revision: kept.revision,
+      content_type: it.contentType,
+      size: it.webhook.body.length,
+      sha256: kept.sha256,
+    },
+    endpoint_id: it.source.settings.endpoint_id,
+    verdict,
+    cost,
+    received_at: iso(it.webhook.receivedAt),
+    authenticated_at: iso(it.authenticatedAt),
+    at: iso(clock.now()),
+  });
+
+  const decideOnce = async (it: Identified): Promise<Answer | Problem> => {
+    const flight = flights.get(it.eventId);
+    if (flight !== undefined) return follow(it, flight);
+    const landed = (async () => {
+      const known = await readOn(log, delivery, `delivery-${it.eventId}`, initial);
+      return known.state.phase === "admitted" ? duplicate(it, known) : claim(it, known);
+    })();
+    flights.set(it.eventId, { body: it.webhook.body, landed });
+    try {
+      return await landed;
+    } finally {
+      flights.delete(it.eventId);
+    }
+  };
+
+  const follow = async (
+    it: Identified,
+    flight: { readonly body: Buffer; readonly landed: Promise<Answer | Problem> },
+  ): Promise<Answer | Problem> => {
+    const event = { account: it.source.account, id: it.eventId };
+    const outcome = await flight.landed;
+    if (!flight.body.equals(it.webhook.body)) return reused(event, it.webhook.trace);
+    if ("problem" in outcome) return outcome;
+    deps.counts.duplicate(event, it.webhook.trace);
+    // The answer of an admission or of a duplicate is this object.
+    return { status: 200, body: { ...(outcome.body as object), duplicate: true } };
+  };
+
+  return async (webhook) => {
+    const { sourceId, headers, rawHeaders, body } = webhook;
+    const { state: source } = await deps.aggregates.load(sourceDecider, `source-${sourceId}`);
+    if (source.phase !== "present" || source.type !== webhook.provider) return notFound();
+    if (source.settings.status === "paused") {
+      return problem("source-paused", "The source is paused: nothing is accepted until it is active again.");
+    }
+    const nowMs = clock.now();
+    const { type, auth, dedupe, account } = source;
+    const direct = answerDirectly({ type, headers, body, verified: false });
+    if (direct !== null) return direct;
+    const url = `${deps.publicUrl}/v1/webhooks/${type}/${sourceId}`;
+    const secrets = secretsOf(sourceId, source, nowMs);
+    const verified = verify({ type, auth, secrets, headers, rawHeaders, body, url, nowMs });
+    if (!verified.ok) {
+      deps.counts.rejected({ account, id: sourceId }, verified.reason, webhook.ip, headers["user-agent"] ?? "");
+      return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });
+    }
+    const challenge = answerDirectly({ type, headers, body, verified: true });
+    if (challenge !== null) return challenge;
+
+    const json = parse(body);
+    const { deliveryKey, eventType } = identify({ type, headers, body, json, dedupe });
+    const key = deliveryKey ?? randomId("", deps.randomness);
+    return decideOnce({
+      webhook,
+      source,
+      origin: { kind: "source", id: sourceId, name: source.settings.name, type },
+      eventId: derivedId("evt_", account, sourceId, key),
+      deliveryKey: key,
+      eventType,
+      contentType: headers["content-type"] ?? "",
+      json,
+      authenticatedAt: nowMs,
+    });
+  };
+};
+
+/** The payload as the gates read it may not be what the receiver reads. */
+const ambiguous = (body: Buffer): boolean => {
+  const scanned = scanJson(body.toString("utf8"), DEPTH_MAX);
+  return scanned.duplicate !== undefined || scanned.tooDeep === true;
+};
+
+/** Both, waiting for the second even when the first fails: neither is left running behind an answer. */
+const settled = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
+  const [a, b] = await Promise.allSettled([first, second]);
+  if (a.status === "rejected") throw a.reason;
+  if (b.status === "rejected") throw b.reason;
+  return [a.value, b.value];
+};

@@ -1,0 +1,33 @@
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import { source } from "../../domain/source/decider.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { readOn, runCommand } from "../run-command.ts";
+import type { LedgerDeps } from "./ledger-stream.ts";
+
+const NO_TRACE = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+
+/**
+ * What became of the holder of a place whose request is gone. An event that was not admitted is fenced in its own stream
+ * first: a request that is only very slow then loses its claim and asks the gates again, so its place can be given back.
+ */
+export const fate =
+  (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["fate"] =>
+  async (account, event) => {
+    if (event.startsWith("src_")) {
+      const { state } = await readOn(log, source, `source-${event}`, { state: source.initial, revision: null });
+      return state.phase === "present" ? "open" : "free";
+    }
+    const at = new Date(clock.now()).toISOString();
+    const envelope = {
+      commandId: randomId("cmd_", randomness),
+      account,
+      actor: { kind: "system", id: "ledger" },
+      trace: NO_TRACE,
+      at,
+    } as const;
+    const stream = `delivery-${event}`;
+    const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+    const ran = await runCommand(log, delivery, stream, known, { type: "Abandon", eventId: event, at }, envelope);
+    return ran.outcome === "rejected" ? "spent" : "free";
+  };

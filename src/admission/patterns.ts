@@ -1,0 +1,29 @@
+import { RE2JS } from "re2js";
+import type { Meter } from "./meter.ts";
+
+/** Instructions of a compiled program. Matching takes up to instructions x characters. */
+export const PROGRAM_SIZE_MAX = 1_000;
+
+export type Pattern = { test(text: string): boolean };
+
+/**
+ * A regular expression in RE2 syntax, which is matched in linear time whatever it says. Throws a `SyntaxError` with a
+ * message for its author.
+ */
+export const compilePattern = (source: string, meter: Meter): Pattern => {
+  let compiled: RE2JS;
+  try {
+    compiled = RE2JS.compile(source);
+  } catch (error) {
+    throw new SyntaxError(`not a regular expression (RE2 syntax): ${error instanceof Error ? error.message : source}`);
+  }
+  const size = compiled.programSize();
+  if (size > PROGRAM_SIZE_MAX)
+    throw new SyntaxError(`a regular expression is too large (${size} instructions, at most ${PROGRAM_SIZE_MAX})`);
+  return {
+    test(text) {
+      meter.spend(size * text.length);
+      return compiled.test(text);
+    },
+  };
+};

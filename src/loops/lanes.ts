@@ -1,0 +1,102 @@
+/** A delivery that is known to be due. What is left out is read from the log when its turn comes. */
+export type Job = {
+  readonly eventId: string;
+  readonly account: string;
+  readonly endpointId: string;
+};
+
+/** Jobs that one endpoint may have waiting in memory; the rest waits on disk, in the log and its `delivery-queue` view. */
+export const LANE_MAX = 512;
+
+export type Lane<J extends Job> = {
+  readonly endpointId: string;
+  readonly account: string;
+  readonly waiting: J[];
+  running: number;
+  /** More of them are on disk than were taken. */
+  overflowed: boolean;
+  /** Not before, by the endpoint's rate_per_second; ms since 1970. */
+  notBefore: number;
+};
+
+export type Lanes<J extends Job> = {
+  /** False when the endpoint's lane is full or the job is already known here: it is found again on disk. */
+  put(job: J): boolean;
+  /** The next job whose endpoint has room, endpoints taking turns. `room` says how many more an endpoint may run. */
+  take(room: (lane: Lane<J>) => number): J | null;
+  done(job: J): void;
+  /** The lane may have room again. */
+  wake(lane: Lane<J>): void;
+  lane(endpointId: string): Lane<J> | undefined;
+  all(): IterableIterator<Lane<J>>;
+  readonly running: () => number;
+  readonly waiting: () => number;
+};
+
+/** One lane an endpoint, served in turn: a slow receiver fills its own lane and no other. */
+export const lanes = <J extends Job>(): Lanes<J> => {
+  const byEndpoint = new Map<string, Lane<J>>();
+  /** Lanes that may have something to take, in the order in which they get their turn. */
+  const ready = new Set<Lane<J>>();
+  const known = new Set<string>();
+  let running = 0;
+  let waiting = 0;
+
+  const laneOf = (job: J): Lane<J> => {
+    let lane = byEndpoint.get(job.endpointId);
+    if (lane === undefined) {
+      const { endpointId, account } = job;
+      lane = { endpointId, account, waiting: [], running: 0, overflowed: false, notBefore: 0 };
+      byEndpoint.set(endpointId, lane);
+    }
+    return lane;
+  };
+
+  return {
+    put(job) {
+      if (known.has(job.eventId)) return false;
+      const lane = laneOf(job);
+      if (lane.waiting.length >= LANE_MAX) {
+        lane.overflowed = true;
+        return false;
+      }
+      known.add(job.eventId);
+      lane.waiting.push(job);
+      ready.add(lane);
+      waiting += 1;
+      return true;
+    },
+    take(room) {
+      for (const lane of ready) {
+        ready.delete(lane);
+        if (lane.waiting.length === 0) continue;
+        // Without room it comes back by `done`, or by the timer of its rate.
+        if (room(lane) <= 0) continue;
+        const job = lane.waiting.shift();
+        if (job === undefined) continue;
+        if (lane.waiting.length > 0) ready.add(lane);
+        lane.running += 1;
+        running += 1;
+        waiting -= 1;
+        return job;
+      }
+      return null;
+    },
+    done(job) {
+      known.delete(job.eventId);
+      const lane = byEndpoint.get(job.endpointId);
+      if (lane === undefined) return;
+      lane.running -= 1;
+      running -= 1;
+      if (lane.waiting.length > 0) ready.add(lane);
+      else if (lane.running === 0 && !lane.overflowed) byEndpoint.delete(job.endpointId);
+    },
+    wake(lane) {
+      if (lane.waiting.length > 0) ready.add(lane);
+    },
+    lane: (endpointId) => byEndpoint.get(endpointId),
+    all: () => byEndpoint.values(),
+    running: () => running,
+    waiting: () => waiting,
+  };
+};

@@ -1,0 +1,76 @@
+import type { Endpoint } from "../../domain/endpoint/decider.ts";
+import type { Randomness } from "../../domain/ports.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import { signatureHeader } from "../../infra/http/standard-webhooks.ts";
+import type { Trace } from "../envelope.ts";
+import type { Job } from "./lanes.ts";
+
+type Present = Extract<Endpoint, { phase: "present" }>;
+
+export type Outgoing = {
+  readonly job: Job;
+  readonly endpoint: Present;
+  /** 1-based. */
+  readonly number: number;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  readonly trace: Trace;
+  readonly nowMs: number;
+};
+
+/** What a receiver gets beside the body: Standard Webhooks headers, the attempt, the trace, the endpoint's own headers. */
+export type Outbound = {
+  headers(outgoing: Outgoing): Record<string, string>;
+  /** The same headers as an operator may see them. */
+  shown(headers: Readonly<Record<string, string>>): Record<string, string>;
+};
+
+/** Opening a sealed value costs more than signing with it. */
+const OPENED_MAX = 2_000;
+
+const OWN = new Set([
+  "content-type",
+  "user-agent",
+  "webhook-id",
+  "webhook-timestamp",
+  "countersign-attempt",
+  "traceparent",
+]);
+
+export const outbound = (box: SecretBox, randomness: Randomness, version: string): Outbound => {
+  const opened = new Map<string, string>();
+
+  const open = (sealed: string, account: string, stream: string, field: string): string => {
+    let plain = opened.get(sealed);
+    if (plain === undefined) {
+      plain = box.open(sealed, { account, stream, field });
+      if (opened.size >= OPENED_MAX) opened.clear();
+      opened.set(sealed, plain);
+    }
+    return plain;
+  };
+
+  return {
+    headers({ job, endpoint, number, contentType, body, trace, nowMs }) {
+      const { account } = job;
+      const stream = `endpoint-${job.endpointId}`;
+      const timestamp = Math.floor(nowMs / 1_000);
+      const active = endpoint.secrets.filter(({ until }) => until === null || Date.parse(until) > nowMs);
+      const secrets = active.map(({ sealed }) => open(sealed, account, stream, "secret"));
+      const headers: Record<string, string> = {};
+      for (const [name, sealed] of Object.entries(endpoint.settings.headers)) {
+        headers[name] = open(sealed, account, stream, `headers.${name}`);
+      }
+      if (contentType !== "") headers["content-type"] = contentType;
+      headers["user-agent"] = `Countersign/${version}`;
+      headers["webhook-id"] = job.eventId;
+      headers["webhook-timestamp"] = String(timestamp);
+      headers["webhook-signature"] = signatureHeader(secrets, job.eventId, timestamp, body);
+      headers["countersign-attempt"] = String(number);
+      headers.traceparent = `00-${trace.trace_id}-${Buffer.from(randomness.bytes(8)).toString("hex")}-01`;
+      return headers;
+    },
+    shown: (headers) =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, OWN.has(name) ? value : "[redacted]"])),
+  };
+};
