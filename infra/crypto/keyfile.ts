@@ -75,21 +75,20 @@ const readKeyFile = (path: string): Uint8Array | null => {
 /** Written and synced under another name first, then linked: the file is there whole or not at all, and only once. */
 const createKeyFile = (path: string, randomness: Randomness): void => {
   const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
-  const file = openSync(draft, "wx", 0o600);
   try {
-    writeSync(file, `${Buffer.from(randomness.bytes(KEY_BYTES)).toString("base64")}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  try {
-    linkSync(draft, path);
+    const file = openSync(draft, "wx", 0o600);
+    try {
+      writeSync(file, `${Buffer.from(randomness.bytes(KEY_BYTES)).toString("base64")}\n`);
+      fsyncSync(file);
+      linkSync(draft, path);
+    } finally {
+      closeSync(file);
+      unlinkSync(draft);
+    }
+    syncDirectory(dirname(path));
   } catch (error) {
-    if (!isCode(error, "EEXIST")) throw error;
-  } finally {
-    unlinkSync(draft);
+    if (!isCode(error, "EEXIST")) throw new KeyUnusable(`The key file ${path} cannot be created: ${String(error)}.`);
   }
-  syncDirectory(dirname(path));
 };
 
 const syncDirectory = (path: string): void => {

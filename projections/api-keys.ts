@@ -1,0 +1,29 @@
+import type { AccountEvent, KeyRole } from "../domain/account/events.ts";
+import { perDocument } from "./projection.ts";
+
+export type ApiKeyDocument = {
+  readonly account: string;
+  readonly name: string;
+  readonly role: KeyRole;
+  readonly last4: string;
+  readonly expires_at: string | null;
+  readonly created_by: string;
+  readonly created_at: string;
+};
+
+/** The keys of every account, for its list; revoked ones are in the audit log. */
+export const apiKeys = perDocument<ApiKeyDocument>(
+  {
+    name: "api-keys.v1",
+    fields: { account: "text", created_at: "text" },
+    indexes: [["account", "created_at"]],
+  },
+  ({ type, data }) => (type === "ApiKeyCreated" || type === "ApiKeyRevoked" ? String(data.key_id) : null),
+  (_document, recorded) => {
+    // `idOf` lets only these two through.
+    const event = recorded as unknown as Extract<AccountEvent, { type: "ApiKeyCreated" | "ApiKeyRevoked" }>;
+    if (event.type === "ApiKeyRevoked") return null;
+    const { account, name, role, last4, expires_at, at } = event.data;
+    return { account, name, role, last4, expires_at, created_by: recorded.meta.actor.id, created_at: at };
+  },
+);

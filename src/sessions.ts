@@ -1,0 +1,54 @@
+import { session } from "../domain/account/session.ts";
+import type { Clock, Position, Randomness } from "../domain/ports.ts";
+import { derivedId } from "../infra/crypto/ids.ts";
+import type { Aggregates } from "./aggregates.ts";
+import type { Envelope } from "./envelope.ts";
+import { SESSION_COOKIE } from "./http/authenticate.ts";
+
+/** Two weeks from the login, however busy: a stolen cookie does not live for ever. */
+export const SESSION_LIFETIME_S = 14 * 24 * 60 * 60;
+const TOKEN_BYTES = 32;
+/** 32 bytes in base64url. */
+const TOKEN = /^[\w-]{43}$/;
+
+/** The stream of a token, or null for what no login ever gave out. Only the token's hash is in the log. */
+export const sessionStream = (token: string): string | null =>
+  TOKEN.test(token) ? `session-${derivedId("ses_", token)}` : null;
+
+/** `Secure` cookies are also kept and sent on http://localhost by the current browsers, so that the embedded default
+ * needs no certificate; `Lax` lets a link from a mail open the console logged in, and unsafe calls are checked apart. */
+const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
+
+export const sessionCookie = (token: string): string =>
+  `${SESSION_COOKIE}=${token}; ${ATTRIBUTES}; Max-Age=${SESSION_LIFETIME_S}`;
+
+export const clearedSessionCookie = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
+
+export type OpenedSession = { readonly token: string; readonly position: Position };
+
+export type Sessions = {
+  /** Always a new token: one that was planted before the login is worth nothing after it. */
+  open(account: string, member: string, envelope: Envelope): Promise<OpenedSession>;
+  /** Closed on every node. Closing twice is closing once. */
+  close(stream: string, envelope: Envelope): Promise<Position | null>;
+};
+
+type SessionsDeps = { readonly aggregates: Aggregates; readonly clock: Clock; readonly randomness: Randomness };
+
+export const sessions = ({ aggregates, clock, randomness }: SessionsDeps): Sessions => ({
+  async open(account, member, envelope) {
+    const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
+    const id = derivedId("ses_", token);
+    const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
+    const command = { type: "OpenSession", account, member, expires_at, at: envelope.at } as const;
+    // Named after the session and not after the request, which may append to other streams as well.
+    const opened = await aggregates.handle(session, `session-${id}`, command, { ...envelope, commandId: `open-${id}` });
+    if (opened.outcome !== "accepted") throw new Error("a random session token was there before");
+    return { token, position: opened.position };
+  },
+
+  async close(stream, envelope) {
+    const closed = await aggregates.handle(session, stream, { type: "CloseSession", at: envelope.at }, envelope);
+    return closed.outcome === "accepted" ? closed.position : null;
+  },
+});
