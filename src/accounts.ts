@@ -38,6 +38,7 @@ export type Signup = {
 export type NewMember = { readonly email: string; readonly password: string; readonly role: Role };
 
 export type Joined = { readonly outcome: "joined"; readonly position: Position | null } & Belonging;
+export type Removed = { readonly outcome: "removed"; readonly position: Position | null };
 type Refused<R> = { readonly outcome: "refused"; readonly rejection: R };
 const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", rejection });
 
@@ -53,7 +54,7 @@ export type Accounts = {
     envelope: Envelope,
   ): Promise<Joined | Refused<"invalid-credentials" | "overloaded">>;
   addMember(member: NewMember, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
-  removeMember(member: string, envelope: Envelope): Promise<Position | null | Refused<AccountRejection>>;
+  removeMember(member: string, envelope: Envelope): Promise<Removed | Refused<AccountRejection>>;
   /** Makes the member that a claim is for, or releases the address when the account refuses. */
   finishClaim(claim: Claim, envelope: Envelope): Promise<Joined | Refused<AccountRejection>>;
   releaseEmail(member: { account: string; id: string; email: string }, envelope: Envelope): Promise<void>;
@@ -163,7 +164,7 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
       if (removed.outcome === "rejected") return refused(removed.rejection);
       if (leaving !== undefined)
         await releaseEmail({ account: envelope.account, id: member, email: leaving.email }, envelope);
-      return removed.outcome === "accepted" ? removed.position : null;
+      return { outcome: "removed", position: removed.outcome === "accepted" ? removed.position : null };
     },
   };
 };

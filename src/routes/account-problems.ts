@@ -1,0 +1,46 @@
+import type { AccountRejection } from "../../domain/account/commands.ts";
+import { API_KEYS_MAX, MEMBERS_MAX } from "../../domain/account/decider.ts";
+import { EMAIL_LENGTH_MAX, normalizeEmail } from "../../domain/account/email-address.ts";
+import { normalizePassword, PASSWORD_LENGTH_MAX, weaknessOf } from "../../domain/account/password-rule.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+import type { JsonSchema } from "./route.ts";
+
+/** How soon the line before the password hashing is worth another try. */
+const OVERLOADED_RETRY_S = 2;
+
+const PROBLEM_OF: Record<AccountRejection | "email-taken" | "overloaded", Problem> = {
+  "account-absent": notFound(),
+  "member-absent": notFound(),
+  "key-absent": notFound(),
+  "member-limit": problem("conflict", `An account has at most ${MEMBERS_MAX} members. Remove one first.`),
+  "last-owner": problem("conflict", "This is the account's last owner. Add another owner first."),
+  "key-limit": problem("conflict", `An account has at most ${API_KEYS_MAX} active keys. Revoke one first.`),
+  "expiry-past": problem("invalid-request", "expires_at must be in the future.", {
+    errors: [{ path: "/expires_at", message: "must be in the future" }],
+  }),
+  "email-taken": problem("email-taken", "Someone has signed up with this address. Log in, or use another one."),
+  overloaded: problem("overloaded", "Too many passwords are being checked at this moment. Repeat the request.", {
+    retryAfterS: OVERLOADED_RETRY_S,
+  }),
+};
+
+export const accountProblem = (rejection: keyof typeof PROBLEM_OF): Problem => PROBLEM_OF[rejection];
+
+/** As they are typed; what they must be is said by `emailOf` and `newPasswordOf`. */
+export const EMAIL_SCHEMA: JsonSchema = { type: "string", minLength: 3, maxLength: EMAIL_LENGTH_MAX };
+export const PASSWORD_SCHEMA: JsonSchema = { type: "string", minLength: 1, maxLength: PASSWORD_LENGTH_MAX };
+
+/** The normalised address. */
+export const emailOf = (raw: string): string | Problem =>
+  normalizeEmail(raw) ??
+  problem("invalid-request", "This is not an e-mail address.", {
+    errors: [{ path: "/email", message: "must be an e-mail address" }],
+  });
+
+/** The normalised password for a new login, or what has to change about it. */
+export const newPasswordOf = (raw: string, email: string): string | Problem => {
+  const password = normalizePassword(raw);
+  const weakness = weaknessOf(password, email);
+  if (weakness === null) return password;
+  return problem("weak-password", weakness, { errors: [{ path: "/password", message: weakness }] });
+};
