@@ -1,0 +1,72 @@
+/** Runs every test file in a process of its own and sums up. A file that ends without a count has run no test: it fails. */
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+
+const ROOT = new URL("../test/", import.meta.url).pathname;
+/** The crash tests of CI run 100 rounds; anything longer hangs. */
+const FILE_MINUTES_MAX = 30;
+/** Whole programs are started in some: more files at once than this only get in each other's way. */
+const AT_ONCE = Math.min(availableParallelism(), 4);
+
+type Outcome = { readonly file: string; passed: number; failed: number; skipped: number; output: string };
+
+const count = (output: string, word: string): number => {
+  // uvu's closing lines, one a suite: "  Total:     3", "  Passed:    3", "  Skipped:   0".
+  let sum = 0;
+  for (const match of output.matchAll(new RegExp(`^\\s*${word}:\\s+(\\d+)`, "gm"))) sum += Number(match[1]);
+  return sum;
+};
+
+const run = (file: string): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, ["--enable-source-maps", join(ROOT, file)], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    const timer = setTimeout(() => {
+      output += `\nended after ${FILE_MINUTES_MAX} minutes\n`;
+      child.kill("SIGKILL");
+    }, FILE_MINUTES_MAX * 60_000);
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      const plain = stripVTControlCharacters(output);
+      const total = count(plain, "Total");
+      const passed = count(plain, "Passed");
+      const skipped = count(plain, "Skipped");
+      const ran = code === 0 && total > 0;
+      resolve({ file, passed, skipped, failed: ran ? 0 : Math.max(1, total - passed - skipped), output: plain });
+    });
+  });
+
+const wanted = process.argv.slice(2);
+const files = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".test.js"))
+  .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
+  .sort();
+const queue = [...files];
+const outcomes: Outcome[] = [];
+
+const worker = async (): Promise<void> => {
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    const outcome = await run(file);
+    outcomes.push(outcome);
+    const mark = outcome.failed > 0 ? "FAILED" : "ok";
+    console.log(
+      `${mark.padEnd(6)} ${file} (${outcome.passed} passed${outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : ""})`,
+    );
+    for (const line of outcome.output.split("\n")) if (line.includes("SKIPPED:")) console.log(`       ${line.trim()}`);
+    if (outcome.failed > 0) console.log(outcome.output);
+  }
+};
+await Promise.all(Array.from({ length: AT_ONCE }, worker));
+
+const sum = (of: "passed" | "failed" | "skipped"): number =>
+  outcomes.reduce((total, outcome) => total + outcome[of], 0);
+const failed = sum("failed") + (files.length === 0 ? 1 : 0);
+console.log(`\n${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { PLANS, type Plan } from "../domain/account/plans.ts";
+
+export type Role = "api" | "projector" | "deliverer" | "feed";
+const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  /** Without a slash at the end; null: http://localhost:<the port that was taken>. */
+  readonly publicUrl: string | null;
+  readonly dataDir: string;
+  readonly key: string | null;
+  readonly roles: readonly Role[];
+  readonly deliveryAllowCidrs: readonly string[];
+  readonly trustProxy: boolean | string[];
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly signupPlan: Plan["name"];
+  readonly version: string;
+  readonly commit: string;
+};
+
+/** A value of the environment that cannot be used; the message is one sentence that says what to change. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Named in `api.md` for engines that this build does not have: to go on without them would lose what was asked for. */
+const NOT_YET = ["EVENTSTORE_URL", "MONGODB_URL", "KAFKA_BROKERS", "OTEL_EXPORTER_OTLP_ENDPOINT", "STRIPE_SECRET_KEY"];
+
+const oneOf = <T extends string>(env: Env, name: string, allowed: readonly T[], otherwise: T): T => {
+  const value = env[name] || otherwise;
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw new ConfigError(`${name} is "${value}": it has to be one of ${allowed.join(", ")}.`);
+  return found;
+};
+
+const list = (value: string | undefined): string[] =>
+  (value ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+const port = (value: string): number => {
+  const parsed = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(parsed <= 65_535)) throw new ConfigError(`PORT is "${value}": it has to be a number from 0 to 65535.`);
+  return parsed;
+};
+
+const publicUrl = (value: string | undefined): string | null => {
+  if (value === undefined || value === "") return null;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "" || url.username !== "") {
+    throw new ConfigError(
+      `PUBLIC_URL is "${value}": it has to be an http or https address such as https://hooks.example.com.`,
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+};
+
+const roles = (value: string | undefined): readonly Role[] => {
+  const named = list(value);
+  if (named.length === 0) return ROLES;
+  return named.map((name) => {
+    const role = ROLES.find((candidate) => candidate === name);
+    if (role === undefined) throw new ConfigError(`ROLES names "${name}": it takes some of ${ROLES.join(", ")}.`);
+    return role;
+  });
+};
+
+const trustProxy = (value: string | undefined): boolean | string[] => {
+  if (value === undefined || value === "" || value === "false") return false;
+  return value === "true" ? true : list(value);
+};
+
+/** What the build was made from: the package's version and, where the deployment says it, the commit. */
+const build = (env: Env): { version: string; commit: string } => {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  const { version } = JSON.parse(text) as { version: string };
+  return { version, commit: env.COMMIT || "unknown" };
+};
+
+/** Reads and checks the environment (`README.md`, Configuration). Throws ConfigError. */
+export const readConfig = (env: Env): Config => {
+  for (const name of NOT_YET) {
+    if (env[name]) throw new ConfigError(`${name} is set, but this build has only the embedded engines: unset it.`);
+  }
+  return {
+    host: env.HOST || "127.0.0.1",
+    port: port(env.PORT || "8080"),
+    publicUrl: publicUrl(env.PUBLIC_URL),
+    dataDir: env.DATA_DIR || "./data",
+    key: env.COUNTERSIGN_KEY || null,
+    roles: roles(env.ROLES),
+    deliveryAllowCidrs: list(env.DELIVERY_ALLOW_CIDRS),
+    trustProxy: trustProxy(env.TRUST_PROXY),
+    logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
+    signupPlan: oneOf(env, "SIGNUP_PLAN", Object.keys(PLANS) as Plan["name"][], "free"),
+    ...build(env),
+  };
+};

@@ -1,0 +1,113 @@
+import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import { eventId } from "../envelope.ts";
+
+/** What follows from an event: a command, idempotent, as it is given again after a crash. */
+export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise<void> };
+
+export type Reactor = {
+  start(): void;
+  /** Finishes the event in hand. */
+  stop(): Promise<void>;
+};
+
+const PAGE = 500;
+const POLL_MS = 1_000;
+/** After an error the same event is tried again: nothing is passed over. */
+const BACKOFF_MS = 1_000;
+/** Its place is written down after so many events, or when it has done something: a restart reads no more than these again. */
+const CHECKPOINT_EVERY = 1_000;
+
+/** The process manager: follows the log from its own checkpoint (stream `checkpoint-reactor`) and turns events into commands. */
+export const reactor = (
+  log: EventLog,
+  reactions: readonly Reaction[],
+  clock: Clock,
+  onError: (error: unknown) => void,
+): Reactor => {
+  const byType = new Map<string, Reaction[]>();
+  for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
+  let after: Position | null = null;
+  let sinceCheckpoint = 0;
+  let stopping = false;
+  let wake: () => void = () => undefined;
+  let woken = false;
+  let running: Promise<void> = Promise.resolve();
+
+  const checkpoint = async (position: Position): Promise<void> => {
+    sinceCheckpoint = 0;
+    const meta = {
+      account: "",
+      actor: { kind: "system", id: "reactor" },
+      command_id: `reactor/${position}`,
+      trace_id: "0".repeat(32),
+      span_id: "0".repeat(16),
+      causation_id: null,
+      recorded_at: new Date(clock.now()).toISOString(),
+      schema: 1,
+    } as const;
+    const event = { id: eventId(meta.command_id, 0), type: "ReactorCheckpointed", data: { position }, meta };
+    await log.append("checkpoint-reactor", "any", [event]);
+  };
+
+  const page = async (): Promise<boolean> => {
+    const events = await log.readAll(after, PAGE);
+    let acted = false;
+    for (const event of events) {
+      for (const reaction of byType.get(event.type) ?? []) {
+        await reaction.run(event);
+        acted = true;
+      }
+      after = event.position;
+      if (!event.stream.startsWith("checkpoint-")) sinceCheckpoint += 1;
+      if (stopping) break;
+    }
+    if (after !== null && (acted || sinceCheckpoint >= CHECKPOINT_EVERY)) await checkpoint(after);
+    return events.length === PAGE;
+  };
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (woken) return resolve();
+      const timer = setTimeout(resolve, ms);
+      timer.unref();
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const loop = async (): Promise<void> => {
+    while (!stopping) {
+      try {
+        if (after === null) {
+          const last = await log.last("checkpoint-reactor");
+          after = last === null ? null : String(last.data.position);
+        }
+        woken = false;
+        if (!(await page())) await pause(POLL_MS);
+      } catch (error) {
+        onError(error);
+        woken = false;
+        await pause(BACKOFF_MS);
+      }
+    }
+  };
+
+  let silence: () => void = () => undefined;
+  return {
+    start() {
+      silence = log.onAppended(() => {
+        woken = true;
+        wake();
+      });
+      running = loop();
+    },
+    async stop() {
+      stopping = true;
+      silence();
+      woken = true;
+      wake();
+      await running;
+    },
+  };
+};
