@@ -14,7 +14,10 @@ const PARSER_CODES: Readonly<Record<string, readonly [ProblemCode, string]>> = {
 };
 
 const parserProblem = (code: string | undefined): Problem => {
-  const [problemCode, detail] = PARSER_CODES[code ?? ""] ?? ["invalid-request", "This is not a valid HTTP/1.1 request."];
+  const [problemCode, detail] = PARSER_CODES[code ?? ""] ?? [
+    "invalid-request",
+    "This is not a valid HTTP/1.1 request.",
+  ];
   return problem(problemCode, detail);
 };
 

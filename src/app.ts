@@ -1,0 +1,175 @@
+import type { Server } from "node:http";
+import Fastify, {
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from "fastify";
+import type { Plan } from "../domain/account/plans.ts";
+import type { Clock, EventLog, Randomness } from "../domain/ports.ts";
+import { randomId } from "../infra/crypto/ids.ts";
+import type { SecretBox } from "../infra/crypto/secret-box.ts";
+import type { Authenticate } from "./http/authenticate.ts";
+import { idempotency } from "./http/idempotency.ts";
+import { parseJsonBody } from "./http/json-body.ts";
+import {
+  API_BODY_BYTES_MAX,
+  CONNECTIONS_MAX,
+  HEADER_BYTES_MAX,
+  HTTP_LIMITS,
+  type HttpLimits,
+  PARAM_LENGTH_MAX,
+} from "./http/limits.ts";
+import { logAnswered } from "./http/log-lines.ts";
+import { answerOddities, clientErrorHandler, refuseAmbiguous } from "./http/malformed.ts";
+import { describeRoutes } from "./http/openapi.ts";
+import { apiRate } from "./http/rate-limit.ts";
+import { expectedProblem } from "./http/refused.ts";
+import { continuedTraceId, type TraceIds, traceIds } from "./http/trace.ts";
+import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
+import { sendProblem } from "./http/wire.ts";
+import { notFound, problem } from "./problems.ts";
+import type { Route } from "./routes/route.ts";
+import { addRoutes, type Progress } from "./routes/table.ts";
+
+export type AppDeps = {
+  readonly routes: readonly Route[];
+  readonly authenticate: Authenticate;
+  readonly log: EventLog;
+  readonly progress: Progress;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly box: SecretBox;
+  readonly planOf: (account: string) => Promise<Plan>;
+  readonly config: {
+    readonly publicUrl: string;
+    readonly version: string;
+    /** Whose `X-Forwarded-For` is believed; false believes nobody's. */
+    readonly trustProxy: boolean | string | string[];
+  };
+  /** `loggerOptions` of `http/log-lines.ts`; false logs nothing. */
+  readonly logger: NonNullable<FastifyServerOptions["logger"]>;
+  readonly limits?: Partial<HttpLimits>;
+  /** Routes beside the table, in a context of their own without body parsers, credentials or limits. */
+  readonly register?: (app: FastifyInstance) => void | Promise<void>;
+};
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** 405 with what the path knows, or 404. */
+const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const [url = "/"] = request.url.split("?");
+  const allowed = METHODS.filter((method) => request.server.findRoute({ method, url }) !== null);
+  if (allowed.length === 0) return sendProblem(reply, notFound());
+  reply.header("allow", allowed.join(", "));
+  return sendProblem(reply, problem("method-not-allowed", `This address knows ${allowed.join(", ")}.`));
+};
+
+const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const expected = expectedProblem(error);
+  if (expected !== null) {
+    if (expected.problem === "unavailable") request.log.warn({ err: error, trace_id: request.id }, "log unavailable");
+    return sendProblem(reply, expected);
+  }
+  request.log.error({ err: error, trace_id: request.id }, "unexpected error");
+  return sendProblem(reply, problem("internal", "The cause is in our log under this trace id."));
+};
+
+const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): FastifyHttpOptions<Server> => ({
+  logger: deps.logger,
+  // One child logger and two lines for each request cost more than a whole admission: `logAnswered` writes one line.
+  childLoggerFactory: (logger) => logger,
+  disableRequestLogging: true,
+  // The request's id is its trace id: a header of the client decides it only if it is a valid traceparent.
+  requestIdHeader: false,
+  genReqId: ({ headers: { traceparent } }) =>
+    continuedTraceId(typeof traceparent === "string" ? traceparent : undefined) ?? ids.traceId(),
+  trustProxy: deps.config.trustProxy,
+  bodyLimit: API_BODY_BYTES_MAX,
+  routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
+  requestTimeout: limits.requestTimeoutMs,
+  connectionTimeout: limits.idleTimeoutMs,
+  keepAliveTimeout: limits.keepAliveTimeoutMs,
+  // What still arrives on an open connection is answered, with Connection: close; Fastify's own 503 is no problem+json.
+  return503OnClosing: false,
+  forceCloseConnections: "idle",
+  http: {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+    // Node would answer 400 without a body; `refuseAmbiguous` says it as a problem.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  },
+  clientErrorHandler: clientErrorHandler(ids),
+  frameworkErrors: (error, request, reply) => {
+    answerError(error, request, reply);
+  },
+});
+
+/** Open connections get the grace, then are cut: a client that never reads must not keep the program alive. */
+const closeInTime = (app: FastifyInstance, graceMs: number): void => {
+  let cut: NodeJS.Timeout | undefined;
+  app.addHook("preClose", async () => {
+    cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  });
+  app.addHook("onClose", async () => clearTimeout(cut));
+};
+
+/** The HTTP interface, ready to be listened on or injected into. */
+export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
+  const { clock, randomness, config } = deps;
+  const limits = { ...HTTP_LIMITS, ...deps.limits };
+  const ids = traceIds(randomness);
+  const instance: FastifyInstance = Fastify(serverOptions(deps, limits, ids));
+  instance.server.maxHeadersCount = 0;
+  instance.server.maxConnections = CONNECTIONS_MAX;
+  answerOddities(instance.server, ids);
+  closeInTime(instance, limits.closeGraceMs);
+
+  instance.removeAllContentTypeParsers();
+  instance.setErrorHandler(answerError);
+  instance.setNotFoundHandler(answerUnrouted);
+  instance.setValidatorCompiler(validatorCompiler());
+  instance.setSchemaErrorFormatter(schemaErrorFormatter);
+  // The response schemas describe. Serialising by them would drop a field that a schema forgot, without a word.
+  instance.setSerializerCompiler(() => JSON.stringify);
+  instance.addHook("onRequest", refuseAmbiguous);
+
+  await describeRoutes(instance, config);
+  const idempotent = idempotency({
+    log: deps.log,
+    box: deps.box,
+    clock,
+    randomness,
+    node: randomId("node_", randomness),
+    onLost: (error) => instance.log.warn({ err: error }, "an answer under an Idempotency-Key was not kept"),
+  });
+  await instance.register(async (api) => {
+    api.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJsonBody);
+    api.addHook("onResponse", logAnswered);
+    addRoutes(api, deps.routes, {
+      authenticate: deps.authenticate,
+      idempotency: idempotent,
+      progress: deps.progress,
+      rate: apiRate(clock),
+      rateOf: async (account) => (await deps.planOf(account)).apiRatePerMinute,
+      clock,
+      randomness,
+      ids,
+      ownOrigin: new URL(config.publicUrl).origin,
+    });
+    const description = () => JSON.stringify(api.swagger());
+    api.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) =>
+      reply
+        .headers({ "content-type": "application/json; charset=utf-8", "x-content-type-options": "nosniff" })
+        .send(description()),
+    );
+  });
+  const { register } = deps;
+  if (register !== undefined) await instance.register(async (scope) => register(scope));
+  await instance.ready();
+  return instance;
+};

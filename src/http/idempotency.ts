@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import type { Clock, EventLog, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
+import { derivedId, randomId } from "../../infra/crypto/ids.ts";
+import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import { type Envelope, toEvents } from "../envelope.ts";
+import { type Problem, problem } from "../problems.ts";
+import { appendKnown } from "../run-command.ts";
+import { type Kept, keptText, wireOfKept } from "./kept-answer.ts";
+import type { Wire } from "./wire.ts";
+
+/** Stream `payload-idem_<hash of account, principal and key>`: erasable, as answers carry secrets and personal data. */
+export type IdempotencyEvent =
+  | {
+      readonly type: "RequestClaimed";
+      readonly data: {
+        /** Base64 SHA-256 of method, path and body. */
+        readonly digest: string;
+        /** The name of the command. Whoever takes a claim over goes on under it, so the command happens once. */
+        readonly command_id: string;
+        readonly node: string;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: "RequestAnswered";
+      readonly data: {
+        readonly digest: string;
+        readonly command_id: string;
+        readonly status: number;
+        /** Headers and body, sealed. */
+        readonly answer: string;
+        readonly at: string;
+      };
+    }
+  /** Ended without an answer worth keeping: the next one with this key and request may try at once. */
+  | {
+      readonly type: "RequestReleased";
+      readonly data: { readonly digest: string; readonly command_id: string; readonly at: string };
+    };
+
+export type KeyedRequest = {
+  readonly key: string;
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly body: unknown;
+  /** Of the principal; its commandId is not used. */
+  readonly envelope: Envelope;
+};
+
+export type Idempotency = {
+  /** Runs `work` unless this key was answered before; `work` gets the commandId to use. */
+  run(request: KeyedRequest, work: (commandId: string) => Promise<Wire>): Promise<Wire | Problem>;
+};
+
+/** `api.md`, Conventions. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Twice the longest wait of a call: a claim older than this and without an answer is that of a dead process. */
+const CLAIM_MS = 60_000;
+/** Larger answers are not kept; the largest command's has a few kilobytes. */
+const ANSWER_CHARS_MAX = 256 * 1024;
+/** Each lost race shows another request with this key, so the next look almost always ends it. */
+const CLAIM_ATTEMPTS_MAX = 5;
+
+type Claim = { readonly commandId: string; readonly revision: Revision };
+type Looked = { readonly claimable: { readonly commandId: string | null } } | Problem | Wire;
+
+/** A refusal for now, or our own failure, says nothing about the next try. */
+const worthKeeping = (wire: Wire): boolean => wire.status < 500 && wire.status !== 429;
+
+export const idempotency = (deps: {
+  readonly log: EventLog;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** The name of this process, for whoever reads a claim that nobody answered. */
+  readonly node: string;
+  /** An answer could not be kept. It holds nevertheless, and the claim ends by its age. */
+  readonly onLost: (error: unknown) => void;
+}): Idempotency => {
+  const { log, box, clock, randomness, node, onLost } = deps;
+
+  const digestOf = ({ method, url, body }: KeyedRequest): string =>
+    createHash("sha256")
+      .update(lengthPrefixed([method, url, JSON.stringify(body) ?? ""]))
+      .digest("base64");
+
+  const streamOf = ({ key, envelope: { account, actor } }: KeyedRequest): string =>
+    derivedId("payload-idem_", account, actor.kind, actor.id, key);
+
+  const look = (last: RecordedEvent | null, digest: string, account: string): Looked => {
+    if (last === null) return { claimable: { commandId: null } };
+    // Only this module writes to these streams.
+    const { type, data } = last as unknown as IdempotencyEvent;
+    const ageMs = clock.now() - Date.parse(data.at);
+    if (ageMs >= KEPT_MS) return { claimable: { commandId: null } };
+    if (data.digest !== digest) {
+      return problem("idempotency-key-reused", "This Idempotency-Key came with another call or another body before.");
+    }
+    if (type === "RequestAnswered") {
+      const kept: Kept = {
+        status: data.status,
+        text: box.open(data.answer, { account, stream: last.stream, field: "answer" }),
+      };
+      return wireOfKept(kept);
+    }
+    // A clock that was set back makes the age negative: a claim from far in the future is nobody's either.
+    if (type === "RequestClaimed" && Math.abs(ageMs) < CLAIM_MS) {
+      const detail = "The first request with this Idempotency-Key is still running.";
+      return problem("in-progress", detail, { retryAfterS: 1 });
+    }
+    return { claimable: { commandId: data.command_id } };
+  };
+
+  const append = async (stream: string, expected: Revision | "absent", fact: IdempotencyEvent, envelope: Envelope) =>
+    // Each append is a command of its own: two racers must not write what looks like one append.
+    appendKnown(log, stream, expected, toEvents([fact], { ...envelope, commandId: randomId("idm_", randomness) }));
+
+  const claim = async (request: KeyedRequest, stream: string, digest: string): Promise<Claim | Problem | Wire> => {
+    const { envelope } = request;
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS_MAX; attempt += 1) {
+      const last = await log.last(stream);
+      const looked = look(last, digest, envelope.account);
+      if (!("claimable" in looked)) return looked;
+      const commandId = looked.claimable.commandId ?? randomId("cmd_", randomness);
+      const data = { digest, command_id: commandId, node, at: envelope.at };
+      const fact: IdempotencyEvent = { type: "RequestClaimed", data };
+      const appended = await append(stream, last?.revision ?? "absent", fact, envelope);
+      if (appended.outcome === "appended") return { commandId, revision: appended.revision };
+    }
+    return problem("in-progress", "Others are using this Idempotency-Key at this moment.", { retryAfterS: 1 });
+  };
+
+  return {
+    async run(request, work) {
+      const stream = streamOf(request);
+      const digest = digestOf(request);
+      const claimed = await claim(request, stream, digest);
+      if (!("commandId" in claimed)) return claimed;
+
+      const finish = async (wire: Wire | null): Promise<void> => {
+        const at = new Date(clock.now()).toISOString();
+        const common = { digest, command_id: claimed.commandId, at };
+        const text = wire === null ? null : keptText(wire);
+        const fact: IdempotencyEvent =
+          wire === null || text === null || text.length > ANSWER_CHARS_MAX || !worthKeeping(wire)
+            ? { type: "RequestReleased", data: common }
+            : {
+                type: "RequestAnswered",
+                data: {
+                  ...common,
+                  status: wire.status,
+                  answer: box.seal(text, { account: request.envelope.account, stream, field: "answer" }),
+                },
+              };
+        // A conflict means that the claim was taken over: whoever did runs the same command and keeps the answer.
+        await append(stream, claimed.revision, fact, request.envelope);
+      };
+
+      let wire: Wire | null = null;
+      try {
+        wire = await work(claimed.commandId);
+        return wire;
+      } finally {
+        await finish(wire).catch(onLost);
+      }
+    },
+  };
+};

@@ -1,0 +1,26 @@
+import type { FastifyBodyParser } from "fastify";
+import { problem } from "../problems.ts";
+import { Refused } from "./refused.ts";
+import { strictJson } from "./strict-json.ts";
+
+/** JSON is UTF-8 (RFC 8259, section 8.1); a charset parameter may say so and nothing else. */
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
+
+/** Fastify's parser for `application/json` with any parameters. An empty body is no body; the route says if it may be. */
+export const parseJsonBody: FastifyBodyParser<Buffer> = (request, bytes, done) => {
+  if (!JSON_TYPE.test(request.headers["content-type"]?.trim() ?? "")) {
+    const detail = "Send JSON in UTF-8: Content-Type: application/json.";
+    done(new Refused(problem("unsupported-media-type", detail)));
+    return;
+  }
+  if (bytes.length === 0) {
+    done(null, undefined);
+    return;
+  }
+  const read = strictJson(bytes);
+  if (read.ok) done(null, read.value);
+  else {
+    const { message, path } = read;
+    done(new Refused(problem("invalid-request", message, { errors: [{ path, message }] })));
+  }
+};

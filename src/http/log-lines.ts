@@ -1,0 +1,41 @@
+import type { FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+
+/** Never in a log line, wherever they stand. Bodies and headers are not logged at all; this is the second net. */
+const SECRET_NAMES = [
+  "authorization",
+  "cookie",
+  "set-cookie",
+  "password",
+  "secret",
+  "signing_secret",
+  "key",
+  "token",
+  "webhook-signature",
+  "stripe-signature",
+  "x-hub-signature-256",
+  "x-shopify-hmac-sha256",
+];
+
+const redacted = SECRET_NAMES.flatMap((name) => {
+  const at = `["${name}"]`;
+  return [at, `*${at}`, `*.*${at}`];
+});
+
+export const loggerOptions = (config: { readonly logLevel: string }): NonNullable<FastifyServerOptions["logger"]> => ({
+  level: config.logLevel,
+  base: null,
+  redact: { paths: redacted, censor: "[redacted]" },
+});
+
+/** An onResponse hook: one line for each call of the API. The path is the route's, since ids and queries may be private. */
+export const logAnswered = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+  const line = {
+    trace_id: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? null,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+  };
+  request.log.info(line, "answered");
+  done();
+};

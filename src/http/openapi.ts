@@ -1,0 +1,157 @@
+import { STATUS_CODES } from "node:http";
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyInstance } from "fastify";
+import type { JsonSchema, Route } from "../routes/route.ts";
+import { SESSION_COOKIE } from "./authenticate.ts";
+import { isUnsafe } from "./cross-site.ts";
+
+/** Positions are the log's own, opaque: see `Position` in `domain/ports.ts`. */
+const AFTER: JsonSchema = {
+  type: "string",
+  pattern: "^[0-9A-Za-z_-]{1,64}$",
+  description:
+    "A `Countersign-Position`: the answer shows at least what was written up to there, or is 503 `view-behind`.",
+};
+
+const IDEMPOTENCY_KEY: JsonSchema = {
+  type: "string",
+  minLength: 1,
+  maxLength: 255,
+  description: "The same key with the same request gets the first answer again, for 7 days.",
+};
+
+const PROBLEM: JsonSchema = {
+  type: "object",
+  description: "RFC 9457",
+  required: ["type", "title", "status", "detail", "code", "retryable", "trace_id"],
+  properties: {
+    type: { type: "string", description: "/problems/<code>" },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+    code: { type: "string" },
+    retryable: { type: "boolean", description: "The same request may succeed later." },
+    trace_id: { type: "string", pattern: "^[0-9a-f]{32}$" },
+    errors: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+  },
+};
+
+/** `POST /v1/events/{id}/replay` → `postV1EventsByIdReplay`: stable as long as the call's address is. */
+export const operationId = (method: string, path: string): string =>
+  method.toLowerCase() +
+  path
+    .replaceAll("{", "by-")
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+
+const security = ({ who }: Route): Record<string, string[]>[] => {
+  if (who === "anyone") return [];
+  return [...(who.session === undefined ? [] : [{ session: [] }]), ...(who.key === undefined ? [] : [{ apiKey: [] }])];
+};
+
+const responses = (answers: Route["answers"]): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(answers).map(([status, schema]) => {
+      const description = STATUS_CODES[status] ?? "Success";
+      return [
+        status,
+        schema === null ? { type: "null", description } : { description, content: { "application/json": { schema } } },
+      ];
+    }),
+  );
+
+/** What Fastify validates, and what the description shows. Objects are closed unless a body's schema says otherwise. */
+export const routeSchema = (route: Route): Record<string, unknown> => {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const params = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+  const query = { ...route.query, ...(route.reads === undefined ? {} : { after: AFTER }) };
+  return {
+    operationId: operationId(route.method, route.path),
+    summary: route.summary,
+    tags: [route.tag],
+    security: security(route),
+    ...(names.length === 0 ? {} : { params: { type: "object", required: names, properties: params } }),
+    querystring: { type: "object", additionalProperties: false, properties: query },
+    ...(route.body === undefined ? {} : { body: route.body }),
+    response: responses(route.answers),
+  };
+};
+
+type Operation = { responses: Record<string, unknown> };
+
+const isOperation = (it: unknown): it is Operation => typeof it === "object" && it !== null && "responses" in it;
+
+/** Every operation may answer with a problem; that is said once, here. */
+const withProblems = (document: { paths?: object; components?: object }): object => {
+  for (const item of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(item ?? {})) {
+      if (isOperation(operation)) operation.responses.default = { $ref: "#/components/responses/Problem" };
+    }
+  }
+  const content = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
+  return {
+    ...document,
+    components: {
+      ...document.components,
+      schemas: { Problem: PROBLEM },
+      responses: { Problem: { description: "A problem (RFC 9457)", content } },
+    },
+  };
+};
+
+/** Keyed calls show the header in the description; the table reads it by itself. */
+const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, unknown> => {
+  const known: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
+  const secured = Array.isArray(known.security) && known.security.length > 0;
+  if (!secured || typeof method !== "string" || !isUnsafe(method)) return known;
+  return { ...known, headers: { type: "object", properties: { "idempotency-key": IDEMPOTENCY_KEY } } };
+};
+
+/** Swagger UI is scripts and styles of its own origin, and sets styles inline. */
+const DOCS_CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Before the routes: the description is made of every route that is added after it. */
+export const describeRoutes = async (
+  app: FastifyInstance,
+  about: { readonly version: string; readonly publicUrl: string },
+): Promise<void> => {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Countersign",
+        version: about.version,
+        description:
+          "Authenticate, gate, deliver once, record: what stands between a trigger and the action that follows.",
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      servers: [{ url: about.publicUrl }],
+      components: {
+        securitySchemes: {
+          session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
+          apiKey: { type: "http", scheme: "bearer", description: "An account's API key, csk_…" },
+        },
+      },
+    },
+    transform: ({ schema, url, route }) => ({ schema: withIdempotencyKey(schema, route.method), url }),
+    transformObject: (document) => ("openapiObject" in document ? withProblems(document.openapiObject) : {}),
+  });
+  await app.register(swaggerUi, {
+    routePrefix: "/docs",
+    staticCSP: DOCS_CSP,
+    // Without this the page would ask validator.swagger.io.
+    uiConfig: { validatorUrl: null },
+  });
+};

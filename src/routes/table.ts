@@ -1,0 +1,166 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock, Position, Randomness } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import type { Authenticate } from "../http/authenticate.ts";
+import { crossSite, isUnsafe } from "../http/cross-site.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { idempotencyKey } from "../http/idempotency-key.ts";
+import { VIEW_WAIT_MS } from "../http/limits.ts";
+import { headerValues } from "../http/malformed.ts";
+import { routeSchema } from "../http/openapi.ts";
+import { forbiddenFor, presentedBy } from "../http/presented.ts";
+import { rateLimitHeaders, type WindowCounter } from "../http/rate-limit.ts";
+import { Refused } from "../http/refused.ts";
+import type { TraceIds } from "../http/trace.ts";
+import { sendProblem, sendWire, type Wire, wireOf } from "../http/wire.ts";
+import { type Problem, problem } from "../problems.ts";
+import type { Call, Principal, Route } from "./route.ts";
+
+/** Waits until each of the views shows `position`; false when that took too long. */
+export type Progress = {
+  readonly waitFor: (views: readonly string[], position: Position, timeoutMs: number) => Promise<boolean>;
+};
+
+export type TableDeps = {
+  readonly authenticate: Authenticate;
+  readonly idempotency: Idempotency;
+  readonly progress: Progress;
+  readonly rate: WindowCounter;
+  /** Requests a minute of the account's plan. */
+  readonly rateOf: (account: string) => Promise<number>;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly ids: TraceIds;
+  /** Scheme, host and port of PUBLIC_URL. */
+  readonly ownOrigin: string;
+};
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set by the route table before the body is read; null on routes that anyone may call. */
+    principal: Principal | null;
+  }
+}
+
+/** Whom the envelope and the call name where nobody authenticates. */
+const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewer" };
+
+const rateKey = (principal: Principal): string =>
+  principal.kind === "member" ? `session ${principal.session}` : `key ${principal.id}`;
+
+/** Who calls, and may they? Before the body is read, so that strangers cannot make us read one. */
+const admit = (route: Route, deps: TableDeps) => {
+  const { authenticate, rate, rateOf, ownOrigin } = deps;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<Problem | null> => {
+    const presented = presentedBy(request.raw.rawHeaders);
+    if (presented !== null && typeof presented === "object" && "problem" in presented) return presented;
+    const usable = presented === "unusable" ? null : presented;
+    const withSession = route.who !== "anyone" && usable?.kind === "session";
+    const foreign = crossSite(request.method, request.headers, withSession, ownOrigin);
+    if (foreign !== null || route.who === "anyone") return foreign;
+
+    const principal = usable === null ? null : await authenticate(usable);
+    if (principal === null) {
+      return problem("unauthenticated", "Send a valid session cookie or Authorization: Bearer with an API key.");
+    }
+    const limit = await rateOf(principal.account);
+    const window = rate.take(rateKey(principal), limit);
+    reply.headers(rateLimitHeaders(limit, window));
+    if (!window.ok) {
+      const detail = `This credential may make ${limit} requests a minute.`;
+      return problem("rate-limited", detail, { retryAfterS: window.resetS });
+    }
+    request.principal = principal;
+    return forbiddenFor(principal, route.who);
+  };
+};
+
+/** A missing body gets a plainer word than the schema has; where none is expected, only `{}` may stand for none. */
+const checkBody = (route: Route) => async (request: FastifyRequest) => {
+  const { body } = request;
+  if (route.body !== undefined) {
+    if (body === undefined) throw new Refused(problem("invalid-request", "This call needs a JSON body."));
+    return;
+  }
+  if (body === undefined || (body !== null && typeof body === "object" && JSON.stringify(body) === "{}")) return;
+  throw new Refused(
+    problem("invalid-request", "This call takes no body.", { errors: [{ path: "", message: "no body" }] }),
+  );
+};
+
+const callOf = (request: FastifyRequest, deps: TableDeps, commandId: string): Call => {
+  const principal = request.principal ?? PUBLIC;
+  return {
+    principal,
+    // The router gives every parameter of the path as text.
+    params: request.params as Readonly<Record<string, string>>,
+    // Validated against the route's schema, always an object.
+    query: request.query as Readonly<Record<string, unknown>>,
+    body: request.body,
+    envelope: {
+      commandId,
+      account: principal.account,
+      actor:
+        request.principal === null ? { kind: "system", id: PUBLIC.id } : { kind: principal.kind, id: principal.id },
+      trace: { trace_id: request.id, span_id: deps.ids.spanId() },
+      at: new Date(deps.clock.now()).toISOString(),
+    },
+    ip: request.ip,
+    userAgent: request.headers["user-agent"] ?? "",
+  };
+};
+
+/** Under a key the route runs once, and a repeat gets the first answer; null where no key counts. */
+const answerUnderKey = async (
+  route: Route,
+  request: FastifyRequest,
+  deps: TableDeps,
+): Promise<Wire | Problem | null> => {
+  if (request.principal === null || !isUnsafe(request.method)) return null;
+  const key = idempotencyKey(headerValues(request.raw.rawHeaders, "idempotency-key"));
+  if (key === null || typeof key !== "string") return key;
+  const { envelope } = callOf(request, deps, "");
+  const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
+  return deps.idempotency.run(keyed, async (commandId) =>
+    wireOf(await route.handle(callOf(request, deps, commandId)), request.id),
+  );
+};
+
+const waited = async (route: Route, request: FastifyRequest, progress: Progress): Promise<boolean> => {
+  // The query is validated: `after` is a string where it is allowed at all.
+  const { after } = request.query as { readonly after?: string };
+  return route.reads === undefined || after === undefined || progress.waitFor(route.reads, after, VIEW_WAIT_MS);
+};
+
+const respond = (route: Route, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
+  if (!(await waited(route, request, deps.progress))) {
+    const detail = "What was asked for with `after` is not in this view yet.";
+    return sendProblem(reply, problem("view-behind", detail, { retryAfterS: 1 }));
+  }
+  const keyed = await answerUnderKey(route, request, deps);
+  if (keyed !== null) return "problem" in keyed ? sendProblem(reply, keyed) : sendWire(reply, keyed);
+  const answer = await route.handle(callOf(request, deps, randomId("cmd_", deps.randomness)));
+  return sendWire(reply, wireOf(answer, request.id));
+};
+
+/** `/v1/events/{id}` as the router writes it. */
+const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** Adds the routes to a Fastify context that reads JSON strictly and validates with `validation.ts`. */
+export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: TableDeps): void => {
+  app.decorateRequest("principal", null);
+  for (const route of routes) {
+    const admission = admit(route, deps);
+    app.route({
+      method: route.method,
+      url: routerPath(route.path),
+      schema: routeSchema(route),
+      onRequest: async (request, reply) => {
+        const refusal = await admission(request, reply);
+        return refusal === null ? undefined : sendProblem(reply, refusal);
+      },
+      preValidation: checkBody(route),
+      handler: respond(route, deps),
+    });
+  }
+};
