@@ -160,6 +160,7 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
     prune(ledger);
   } else if (record.type === "Reserved") {
     for (const { event, at, cost } of record.data.entries) {
+      if (at <= ledger.lastAt - WINDOW_MS) continue;
       const known = ledger.recent.get(event);
       const open = ledger.open.get(event);
       if (open !== undefined) {
@@ -276,7 +277,8 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
     }
     const held = pending.events.get(event) ?? ledger.open.get(event);
     if (held !== undefined) {
-      reserved.push({ event, cost: held.cost, at });
+      // At the time of the place it joins: it takes none of its own in the window.
+      reserved.push({ event, cost: held.cost, at: held.at });
       return GRANTED;
     }
     if (ledger.recent.get(event)?.settled === true) return GRANTED;
@@ -293,7 +295,8 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
 
   const events: LedgerEvent[] = [];
   if (reserved.length > 0) events.push({ type: "Reserved", data: { entries: reserved } });
-  if (settled.length > 0) events.push({ type: "Settled", data: { entries: settled } });
+  // Before the settled ones: a holder that gives back and one that spends leave the place spent.
   if (released.length > 0) events.push({ type: "Released", data: { entries: released } });
+  if (settled.length > 0) events.push({ type: "Settled", data: { entries: settled } });
   return { events, answers };
 };

@@ -1,0 +1,240 @@
+import * as fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { LedgerEvent } from "../../../domain/ledger/events.ts";
+import {
+  carriedFrom,
+  checkpointOf,
+  decideLedger,
+  emptyLedger,
+  evolveLedger,
+  fromCheckpoint,
+  type Ledger,
+  type LedgerCommand,
+  type Limits,
+  refill,
+  WINDOW_MS,
+} from "../../../domain/ledger/ledger.ts";
+
+const test = suite("ledger");
+const T0 = Date.parse("2026-01-01T12:00:00Z");
+
+/** A ledger with its stream: what is decided is appended and folded, as the actor does. */
+const opened = () => {
+  const stream: LedgerEvent[] = [];
+  const ledger = emptyLedger();
+  return {
+    stream,
+    ledger,
+    send(commands: readonly LedgerCommand[], now: number) {
+      const decision = decideLedger(ledger, commands, now);
+      for (const event of decision.events) {
+        evolveLedger(ledger, event, stream.length);
+        stream.push(event);
+      }
+      return decision.answers;
+    },
+  };
+};
+
+const reserve = (event: string, cost: number, limits: Limits): LedgerCommand => ({
+  type: "Reserve",
+  event,
+  cost,
+  limits,
+});
+
+/** Everything a ledger decides by, as plain data. */
+const plain = (ledger: Ledger) => ({
+  sums: [ledger.reserved, ledger.settled, ledger.openCount, ledger.settledCount, ledger.lastAt],
+  open: [...ledger.open].map(([event, p]) => [event, p.at, p.cost, p.holders]).sort(),
+  recent: [...ledger.recent.values()].map((p) => p.at).sort(),
+});
+
+test("200 requests at 7 cents share 1 euro: exactly 14 get a place", () => {
+  const it = opened();
+  const commands = Array.from({ length: 200 }, (_, i) => reserve(`evt_${i}`, 70_000, { budget: 1_000_000 }));
+  assert.is(it.send(commands, T0).filter((answer) => answer.granted).length, 14);
+  assert.is(it.ledger.reserved, 980_000);
+});
+
+test("300 requests against 20 a minute: exactly 20, and the 21st fits one minute after the first", () => {
+  const it = opened();
+  const commands = Array.from({ length: 300 }, (_, i) => reserve(`evt_${i}`, 0, { rate: 20 }));
+  const answers = it.send(commands, T0);
+  assert.is(answers.filter((answer) => answer.granted).length, 20);
+  assert.is(answers[299]?.rate?.retryAfterMs, WINDOW_MS);
+  assert.is(it.send([reserve("late", 0, { rate: 20 })], T0 + WINDOW_MS - 1)[0]?.granted, false);
+  assert.is(it.send([reserve("late", 0, { rate: 20 })], T0 + WINDOW_MS)[0]?.granted, true);
+});
+
+test("reserving again for the same event takes no second place", () => {
+  const it = opened();
+  const limits = { rate: 1, budget: 10 };
+  assert.is(
+    it.send([reserve("a", 10, limits), reserve("a", 10, limits)], T0).every((answer) => answer.granted),
+    true,
+  );
+  assert.is(it.send([reserve("a", 10, limits)], T0 + 5)[0]?.granted, true);
+  assert.is(it.ledger.reserved, 10);
+  assert.is(it.ledger.recent.size, 1);
+});
+
+test("one of two holders gives back: the place stays with the other", () => {
+  const it = opened();
+  it.send([reserve("a", 10, {}), reserve("a", 10, {})], T0);
+  it.send([{ type: "Release", event: "a" }], T0);
+  assert.is(it.ledger.reserved, 10);
+  it.send([{ type: "Release", event: "a" }], T0);
+  assert.is(it.ledger.reserved, 0);
+  assert.is(it.ledger.recent.size, 0);
+});
+
+test("a released place is free for rate, budget and count alike", () => {
+  const it = opened();
+  const limits = { rate: 1, budget: 10, count: 1 };
+  it.send([reserve("a", 10, limits)], T0);
+  it.send([{ type: "Release", event: "a" }], T0 + 1);
+  assert.is(it.send([reserve("b", 10, limits)], T0 + 2)[0]?.granted, true);
+});
+
+test("settling moves the money to what was really spent, once", () => {
+  const it = opened();
+  it.send([reserve("a", 10, {})], T0);
+  const settle = { type: "Settle", event: "a", cost: 25 } as const;
+  it.send([settle], T0 + 1);
+  it.send([settle], T0 + 2);
+  assert.equal([it.ledger.reserved, it.ledger.settled, it.ledger.settledCount], [0, 25, 1]);
+});
+
+test("one limit that refuses keeps the request from taking a place of any other", () => {
+  const it = opened();
+  const limits = { rate: 5, budget: 10 };
+  const answers = it.send([reserve("dear", 11, limits), reserve("cheap", 10, limits)], T0);
+  assert.equal([answers[0]?.granted, answers[1]?.granted], [false, true]);
+  assert.is(answers[1]?.rate?.used, 0);
+});
+
+test("a clock that is set back frees nothing", () => {
+  const it = opened();
+  it.send([reserve("a", 0, { rate: 1 })], T0);
+  assert.is(it.send([reserve("b", 0, { rate: 1 })], T0 - 3_600_000)[0]?.granted, false);
+});
+
+test("the minute goes on across midnight: what is carried over still counts", () => {
+  const yesterday = opened();
+  for (let i = 0; i < 5; i += 1) yesterday.send([reserve(`evt_${i}`, 7, { rate: 9 })], T0 + i * 20_000);
+  const carried = carriedFrom(yesterday.ledger, T0 + 80_000);
+  const today = opened();
+  evolveLedger(today.ledger, { type: "LedgerOpened", data: { carried } }, 0);
+  // Of 0, 20, 40, 60 and 80 s the last three lie in the minute before 80 s (20 s is exactly one minute old: it has left).
+  assert.is(today.send([reserve("new", 7, { rate: 3 })], T0 + 80_000)[0]?.granted, false);
+  assert.is(today.ledger.settled + today.ledger.reserved, 0);
+  assert.is(today.send([reserve("new", 7, { rate: 3 })], T0 + 40_000 + WINDOW_MS)[0]?.granted, true);
+});
+
+const commands = fc.array(
+  fc.record({
+    after: fc.nat(30_000),
+    batch: fc.array(
+      fc.oneof(
+        fc.record({ type: fc.constant("Reserve" as const), event: event(), cost: fc.nat(50) }),
+        fc.record({ type: fc.constant("Settle" as const), event: event(), cost: fc.nat(50) }),
+        fc.record({ type: fc.constant("Release" as const), event: event() }),
+      ),
+      { maxLength: 8 },
+    ),
+  }),
+  { maxLength: 40 },
+);
+function event() {
+  return fc.integer({ min: 0, max: 30 }).map((n) => `evt_${n}`);
+}
+
+/** Rate over every sliding minute, money and count, recomputed from the stream alone. */
+const overrun = (stream: readonly LedgerEvent[], limits: Required<Limits>): string | null => {
+  const live = new Map<string, { at: number; cost: number; holders: number }>();
+  const settled: { at: number; cost: number }[] = [];
+  for (const record of stream) {
+    if (record.type === "Reserved") {
+      for (const { event, at, cost } of record.data.entries) {
+        const known = live.get(event);
+        if (known === undefined) live.set(event, { at, cost, holders: 1 });
+        else known.holders += 1;
+        const times = [...live.values(), ...settled].map((place) => place.at);
+        const inWindow = times.filter((time) => time > at - WINDOW_MS && time <= at).length;
+        if (inWindow > limits.rate) return `rate ${inWindow}`;
+        const money = [...live.values()].reduce((sum, place) => sum + place.cost, 0);
+        const spent = settled.reduce((sum, place) => sum + place.cost, 0);
+        if (known === undefined && money + spent > limits.budget) return `budget ${money + spent}`;
+        if (live.size + settled.length > limits.count) return `count ${live.size + settled.length}`;
+      }
+    } else if (record.type === "Settled") {
+      for (const { event, cost } of record.data.entries) {
+        const place = live.get(event);
+        if (place === undefined) continue;
+        live.delete(event);
+        settled.push({ at: place.at, cost });
+      }
+    } else if (record.type === "Released") {
+      for (const { event, all } of record.data.entries) {
+        const place = live.get(event);
+        if (place === undefined) continue;
+        place.holders -= 1;
+        if (place.holders === 0 || all === true) live.delete(event);
+      }
+    }
+  }
+  return null;
+};
+
+test("whatever is sent, no reservation ever breaks a limit, by the stream's own account", () => {
+  const limits = { rate: 4, budget: 200, count: 12 };
+  fc.assert(
+    fc.property(commands, (steps) => {
+      const it = opened();
+      let now = T0;
+      for (const { after, batch } of steps) {
+        now += after;
+        it.send(
+          batch.map((command) => (command.type === "Reserve" ? { ...command, limits } : command)),
+          now,
+        );
+      }
+      assert.is(overrun(it.stream, limits), null);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a ledger read from a checkpoint decides as one folded from the beginning", () => {
+  const limits = { rate: 6, budget: 400, count: 100 };
+  fc.assert(
+    fc.property(commands, fc.nat(100), (steps, cut) => {
+      const it = opened();
+      let now = T0;
+      let checkpoint = checkpointOf(it.ledger, -1);
+      for (const [index, { after, batch }] of steps.entries()) {
+        now += after;
+        it.send(
+          batch.map((command) => (command.type === "Reserve" ? { ...command, limits } : command)),
+          now,
+        );
+        if (index === cut % Math.max(steps.length, 1)) checkpoint = checkpointOf(it.ledger, it.stream.length - 1);
+      }
+      // As it is written down and read.
+      const restored = fromCheckpoint(JSON.parse(JSON.stringify(checkpoint)));
+      for (const [revision, record] of it.stream.entries()) {
+        if (revision > checkpoint.revision) evolveLedger(restored, record, revision);
+        else if (revision >= checkpoint.window_from) refill(restored, record, revision);
+      }
+      assert.equal(plain(restored).sums, plain(it.ledger).sums);
+      assert.equal(plain(restored).open, plain(it.ledger).open);
+      const probe = (ledger: Ledger) => decideLedger(ledger, [reserve("probe", 1, limits)], now).answers[0];
+      assert.equal(probe(restored), probe(it.ledger));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.run();

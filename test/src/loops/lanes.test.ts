@@ -1,0 +1,54 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { LANE_MAX, lanes } from "../../../src/loops/lanes.ts";
+
+const test = suite("lanes");
+const job = (endpointId: string, n: number) => ({ eventId: `${endpointId}/${n}`, account: "acc", endpointId });
+
+test("endpoints take turns, however many jobs one of them has", () => {
+  const queue = lanes();
+  for (let n = 0; n < 100; n += 1) queue.put(job("slow", n));
+  queue.put(job("fast", 0));
+  const taken = [queue.take(() => 1), queue.take(() => 1)].map((it) => it?.endpointId);
+  assert.equal(taken.sort(), ["fast", "slow"]);
+});
+
+test("an endpoint without room is passed over until one of its jobs is done", () => {
+  const queue = lanes();
+  const [first, second] = [job("a", 1), job("a", 2)];
+  queue.put(first);
+  queue.put(second);
+  const room = (lane: { running: number }) => 1 - lane.running;
+  assert.is(queue.take(room), first);
+  assert.is(queue.take(room), null);
+  queue.done(first);
+  assert.is(queue.take(room), second);
+});
+
+test("jobs of one endpoint keep their order", () => {
+  const queue = lanes();
+  for (let n = 0; n < 5; n += 1) queue.put(job("a", n));
+  const order = Array.from({ length: 5 }, () => queue.take(() => 1)?.eventId);
+  assert.equal(order, ["a/0", "a/1", "a/2", "a/3", "a/4"]);
+});
+
+test("a job that waits or runs is not taken in again; once done it may be", () => {
+  const queue = lanes();
+  const it = job("a", 1);
+  assert.equal([queue.put(it), queue.put(it)], [true, false]);
+  queue.take(() => 1);
+  assert.is(queue.put(it), false);
+  queue.done(it);
+  assert.is(queue.put(it), true);
+});
+
+test("a full lane takes no more and says that there is more on disk", () => {
+  const queue = lanes();
+  for (let n = 0; n < LANE_MAX; n += 1) assert.is(queue.put(job("a", n)), true);
+  assert.is(queue.put(job("a", LANE_MAX)), false);
+  assert.is(queue.lane("a")?.overflowed, true);
+  assert.is(queue.put(job("b", 0)), true);
+  assert.is(queue.waiting(), LANE_MAX + 1);
+});
+
+test.run();
