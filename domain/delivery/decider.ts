@@ -139,7 +139,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { event_id, endpoint_id, at } = command.end;
         return accept(
           { type: "AttemptSucceeded", data: command.end },
-          { type: "EventDelivered", data: { event_id, endpoint_id, at } },
+          { type: "EventDelivered", data: { event_id, endpoint_id, admitted_at: state.request.at, at } },
         );
       }
 

@@ -112,7 +112,13 @@ export type DeliveryEvent =
     }
   | {
       readonly type: "EventDelivered";
-      readonly data: { readonly event_id: string; readonly endpoint_id: string; readonly at: string };
+      readonly data: {
+        readonly event_id: string;
+        readonly endpoint_id: string;
+        /** When it was admitted: the time between the two is what the status page shows. */
+        readonly admitted_at: string;
+        readonly at: string;
+      };
     }
   | {
       readonly type: "DeliveryFailed";
@@ -122,6 +128,11 @@ export type DeliveryEvent =
         readonly failure: Failure;
         readonly at: string;
       };
+    }
+  /** Written before the payload's stream is removed: what a crash leaves half done is seen, and done by the repeat. */
+  | {
+      readonly type: "PayloadErased";
+      readonly data: { readonly event_id: string; readonly reason: string; readonly at: string };
     };
 
 /** Stream `payload-<event>`: the only kind that retention or an erasure request removes. */

@@ -1,0 +1,21 @@
+import { apiKeys } from "./api-keys.ts";
+import { audit } from "./audit.ts";
+import { deliveryQueue } from "./delivery-queue.ts";
+import { endpoints } from "./endpoints.ts";
+import { events } from "./events.ts";
+import { members } from "./members.ts";
+import type { Projection } from "./projection.ts";
+import { status } from "./status.ts";
+import { usage } from "./usage.ts";
+
+/** Every view there is. What is listed here is declared in the view store and kept by the projector. */
+export const PROJECTIONS: readonly Projection[] = [
+  events,
+  deliveryQueue,
+  endpoints,
+  audit,
+  usage,
+  status,
+  members,
+  apiKeys,
+];

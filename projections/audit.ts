@@ -1,0 +1,81 @@
+import type { ActorKind, RecordedEvent } from "../domain/ports.ts";
+import type { Projection } from "./projection.ts";
+import { subjectOf } from "./streams.ts";
+
+/** One record of an account's audit log, to search by; what it says is in the log, at `stream` and `revision`. */
+export type AuditDocument = {
+  readonly account: string;
+  /** 0, 1, 2 … in an account, in the order of the log, without a gap. */
+  readonly index: number;
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly recorded_at: string;
+  readonly actor_kind: ActorKind;
+  readonly actor_id: string;
+  /** The id behind the stream's first dash. */
+  readonly subject: string;
+  /** The latest `recorded_at` up to and with this record; left out when it is the record's own. */
+  readonly latest?: string;
+};
+
+/** Under the account's id, without the fields that the search uses. */
+export type AuditHead = {
+  readonly count: number;
+  readonly latest: string;
+  /**
+   * How far a record's time ever was behind that of one before it, in ms: clocks of several nodes differ and are set
+   * back. `latest` never falls, so a search by time can halve its way: records before the first with `latest >= from`
+   * are earlier than `from`, and those at and behind the first with `latest > to + disorder_ms` are later than `to`.
+   */
+  readonly disorder_ms: number;
+};
+
+export const recordId = (account: string, index: number): string => `${account}/${index}`;
+
+/** Payloads can be erased and so are no records; checkpoints are about the records. */
+const isRecord = ({ stream, meta }: RecordedEvent): boolean =>
+  meta.account !== "" && !stream.startsWith("payload-") && !stream.startsWith("checkpoint-");
+
+const EMPTY: AuditHead = { count: 0, latest: "", disorder_ms: 0 };
+
+export const audit: Projection = {
+  schema: {
+    name: "audit.v1",
+    fields: { account: "text", index: "number", type: "text", actor_id: "text", subject: "text" },
+    // None for the account alone: its records are found by counting.
+    indexes: [
+      ["account", "type", "index"],
+      ["account", "actor_id", "index"],
+      ["account", "subject", "index"],
+    ],
+  },
+  idsOf: (event) => (isRecord(event) ? [event.meta.account] : []),
+  apply(event, documents) {
+    if (!isRecord(event)) return;
+    const { stream, revision, type } = event;
+    const { account, actor, recorded_at } = event.meta;
+    // The view's own documents come back as they were put.
+    const head = (documents.get(account) as AuditHead | null) ?? EMPTY;
+    const late = recorded_at < head.latest;
+    const record = {
+      account,
+      index: head.count,
+      stream,
+      revision,
+      type,
+      recorded_at,
+      actor_kind: actor.kind,
+      actor_id: actor.id,
+      subject: subjectOf(stream),
+    };
+    documents.put(recordId(account, head.count), late ? { ...record, latest: head.latest } : record);
+    documents.put(account, {
+      count: head.count + 1,
+      latest: late ? head.latest : recorded_at,
+      disorder_ms: late
+        ? Math.max(head.disorder_ms, Date.parse(head.latest) - Date.parse(recorded_at))
+        : head.disorder_ms,
+    });
+  },
+};

@@ -1,0 +1,74 @@
+import type { DeliveryEvent } from "../domain/delivery/events.ts";
+import type { RecordedEvent } from "../domain/ports.ts";
+import type { Projection } from "./projection.ts";
+import { deliveryOf } from "./streams.ts";
+
+/** An API event that waits for an attempt, or is in one. */
+export type QueueDocument = {
+  readonly event_id: string;
+  readonly account: string;
+  readonly endpoint_id: string;
+  readonly admitted_at: string;
+  /** When to try; during an attempt the end of its lease, when it may be tried again. */
+  readonly due_at: string;
+  /** Attempts begun. */
+  readonly attempts: number;
+  /** Who is trying, and until when no other may; null between attempts. */
+  readonly node: string | null;
+  readonly lease_until: string | null;
+  /** Of the last record in the delivery's stream. */
+  readonly revision: number;
+};
+
+const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueDocument | null => {
+  // The stream's category says which events are in it; a type that this build does not know falls through.
+  const event = recorded as unknown as DeliveryEvent;
+  const { revision } = recorded;
+  if (event.type === "EventAdmitted") {
+    const { event_id, endpoint_id, at } = event.data;
+    if (endpoint_id === null) return null;
+    const { account } = recorded.meta;
+    const idle = { attempts: 0, node: null, lease_until: null };
+    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, revision };
+  }
+  if (document === null) return null;
+  switch (event.type) {
+    case "AttemptStarted": {
+      const { number: attempts, node, lease_until } = event.data;
+      return { ...document, attempts, node, lease_until, due_at: lease_until, revision };
+    }
+    case "AttemptFailed": {
+      const { next_attempt_at } = event.data;
+      if (next_attempt_at === null) return null;
+      return { ...document, node: null, lease_until: null, due_at: next_attempt_at, revision };
+    }
+    case "EventDelivered":
+    case "DeliveryFailed":
+      return null;
+    default:
+      // Counts and erasures move the revision that the next attempt has to expect.
+      return { ...document, revision };
+  }
+};
+
+/** What is to be delivered, by endpoint and time: the deliverer's list on disk of what memory has forgotten or lost. */
+export const deliveryQueue: Projection = {
+  schema: {
+    name: "delivery-queue.v1",
+    fields: { endpoint_id: "text", due_at: "text" },
+    // The first walks from endpoint to endpoint, the second through what one of them waits for.
+    indexes: [["endpoint_id"], ["endpoint_id", "due_at"]],
+  },
+  idsOf: (event) => {
+    const id = deliveryOf(event);
+    return id === null ? [] : [id];
+  },
+  apply(event, documents) {
+    const id = deliveryOf(event);
+    if (id === null) return;
+    // The view's own documents come back as they were put.
+    const before = documents.get(id) as QueueDocument | null;
+    const after = evolve(before, event);
+    if (after !== before) documents.put(id, after);
+  },
+};

@@ -1,0 +1,199 @@
+import type { AttemptEnd, DeliveryEvent, Failure } from "../domain/delivery/events.ts";
+import type { EndpointEvent, EndpointSettings } from "../domain/endpoint/events.ts";
+import type { RecordedEvent } from "../domain/ports.ts";
+import { type Histogram, merged, NO_DURATIONS, percentile, withDuration } from "./histogram.ts";
+import type { Projection } from "./projection.ts";
+import { deliveryOf } from "./streams.ts";
+
+/** The attempts that ended in five minutes. */
+export type AttemptsBucket = {
+  /** Five-minute periods since 1970. */
+  readonly slot: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly duration: Histogram;
+};
+
+export type LastFailure = { readonly at: string; readonly kind: Failure["kind"]; readonly status_code: number | null };
+
+/** Settings without anything sealed, and what its health is computed from. */
+export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
+  readonly account: string;
+  readonly header_names: readonly string[];
+  readonly created_at: string;
+  readonly deleted: 0 | 1;
+  readonly disabled: { readonly reason: string; readonly at: string } | null;
+  /** Events admitted for it that have not come to an end. */
+  readonly queued: number;
+  readonly consecutive_failures: number;
+  readonly last_success_at: string | null;
+  readonly last_failure: LastFailure | null;
+  /** The last hour before the newest attempt, oldest first. */
+  readonly buckets: readonly AttemptsBucket[];
+};
+
+export type EndpointHealth = {
+  readonly state: "healthy" | "degraded" | "disabled";
+  readonly success_rate_1h: number | null;
+  readonly p50_ms: number | null;
+  readonly p99_ms: number | null;
+  readonly consecutive_failures: number;
+  readonly last_success_at: string | null;
+  readonly last_failure: LastFailure | null;
+  readonly next_probe_at: string | null;
+  readonly queued: number;
+};
+
+const SLOT_MS = 5 * 60_000;
+const SLOTS = 12;
+const DEGRADED_FAILURES = 3;
+const DEGRADED_RATE = 0.9;
+/** With fewer attempts a rate says nothing. */
+const DEGRADED_ATTEMPTS_MIN = 10;
+
+const ENDPOINT = "endpoint-";
+
+/** Of the hour before `nowMs` (ms since 1970), to five minutes. The document changes with events, the hour with the clock. */
+export const healthOf = (document: EndpointDocument, nowMs: number): EndpointHealth => {
+  const oldest = Math.floor(nowMs / SLOT_MS) - SLOTS + 1;
+  const recent = document.buckets.filter(({ slot }) => slot >= oldest);
+  const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
+  const attempts = recent.reduce((sum, bucket) => sum + bucket.failed, succeeded);
+  const duration = merged(recent.map((bucket) => bucket.duration));
+  const { consecutive_failures, last_success_at, last_failure, queued } = document;
+  const degraded =
+    consecutive_failures >= DEGRADED_FAILURES ||
+    (attempts >= DEGRADED_ATTEMPTS_MIN && succeeded / attempts < DEGRADED_RATE);
+  return {
+    state: document.disabled !== null ? "disabled" : degraded ? "degraded" : "healthy",
+    success_rate_1h: attempts === 0 ? null : succeeded / attempts,
+    p50_ms: percentile(duration, 0.5),
+    p99_ms: percentile(duration, 0.99),
+    consecutive_failures,
+    last_success_at,
+    last_failure,
+    next_probe_at: null,
+    queued,
+  };
+};
+
+const counted = (bucket: AttemptsBucket, success: boolean, durationMs: number): AttemptsBucket => ({
+  slot: bucket.slot,
+  succeeded: bucket.succeeded + (success ? 1 : 0),
+  failed: bucket.failed + (success ? 0 : 1),
+  duration: withDuration(bucket.duration, durationMs),
+});
+
+const withAttempt = (
+  buckets: readonly AttemptsBucket[],
+  { at, duration_ms }: AttemptEnd,
+  success: boolean,
+): readonly AttemptsBucket[] => {
+  const slot = Math.floor(Date.parse(at) / SLOT_MS);
+  const newest = buckets.at(-1)?.slot ?? slot;
+  // Nodes' clocks differ a little, so an attempt may belong to a bucket before the newest; an hour back it is history.
+  if (slot <= newest - SLOTS) return buckets;
+  const known = buckets.findLastIndex((bucket) => bucket.slot === slot);
+  const found = buckets[known];
+  if (found !== undefined) return buckets.with(known, counted(found, success, duration_ms));
+  const fresh = counted({ slot, succeeded: 0, failed: 0, duration: NO_DURATIONS }, success, duration_ms);
+  const oldest = Math.max(slot, newest) - SLOTS + 1;
+  return [...buckets, fresh].filter((bucket) => bucket.slot >= oldest).sort((a, b) => a.slot - b.slot);
+};
+
+const shownSettings = ({ headers, ...settings }: Partial<EndpointSettings>): Partial<EndpointDocument> => ({
+  ...settings,
+  ...(headers === undefined ? {} : { header_names: Object.keys(headers) }),
+});
+
+const registered = ({
+  endpoint_id: _,
+  account,
+  secret: _sealed,
+  at,
+  headers,
+  ...settings
+}: Registered): EndpointDocument => ({
+  ...settings,
+  account,
+  header_names: Object.keys(headers),
+  created_at: at,
+  deleted: 0,
+  disabled: null,
+  queued: 0,
+  consecutive_failures: 0,
+  last_success_at: null,
+  last_failure: null,
+  buckets: [],
+});
+
+const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): EndpointDocument | null => {
+  // `idOf` lets only these streams through; a type that this build does not know falls through.
+  const event = recorded as unknown as EndpointEvent | DeliveryEvent;
+  if (event.type === "EndpointRegistered") return registered(event.data);
+  if (document === null) return null;
+  switch (event.type) {
+    case "EndpointChanged":
+      return { ...document, ...shownSettings(event.data.changes) };
+    case "EndpointDisabled":
+      return { ...document, disabled: { reason: event.data.reason, at: event.data.at } };
+    case "EndpointEnabled":
+      return { ...document, disabled: null };
+    case "EndpointDeleted":
+      return { ...document, deleted: 1 };
+    case "EventAdmitted":
+      return { ...document, queued: document.queued + 1 };
+    case "EventDelivered":
+    case "DeliveryFailed":
+      return { ...document, queued: Math.max(0, document.queued - 1) };
+    case "AttemptSucceeded":
+      return {
+        ...document,
+        consecutive_failures: 0,
+        last_success_at: event.data.at,
+        buckets: withAttempt(document.buckets, event.data, true),
+      };
+    case "AttemptFailed": {
+      const { at, failure, status_code } = event.data;
+      return {
+        ...document,
+        consecutive_failures: document.consecutive_failures + 1,
+        last_failure: { at, kind: failure.kind, status_code },
+        buckets: withAttempt(document.buckets, event.data, false),
+      };
+    }
+    default:
+      return document;
+  }
+};
+
+const TOUCHING = new Set(["EventAdmitted", "EventDelivered", "DeliveryFailed", "AttemptSucceeded", "AttemptFailed"]);
+
+const endpointOf = (event: RecordedEvent): string | null => {
+  if (event.stream.startsWith(ENDPOINT)) return event.stream.slice(ENDPOINT.length);
+  if (!TOUCHING.has(event.type) || deliveryOf(event) === null) return null;
+  const { endpoint_id } = event.data;
+  // Null when the event is only recorded, "" when it was given up without an endpoint.
+  return typeof endpoint_id === "string" && endpoint_id !== "" ? endpoint_id : null;
+};
+
+/** One document an endpoint, touched by every attempt: what is in it stays small. Deleted ones stay, for their events. */
+export const endpoints: Projection = {
+  schema: {
+    name: "endpoints.v1",
+    fields: { account: "text", deleted: "number", created_at: "text" },
+    indexes: [["account", "deleted", "created_at"]],
+  },
+  idsOf: (event) => {
+    const id = endpointOf(event);
+    return id === null ? [] : [id];
+  },
+  apply(event, documents) {
+    const id = endpointOf(event);
+    if (id === null) return;
+    // The view's own documents come back as they were put.
+    const before = documents.get(id) as EndpointDocument | null;
+    const after = evolve(before, event);
+    if (after !== before) documents.put(id, after);
+  },
+};

@@ -1,0 +1,245 @@
+import type { DeliveryEvent, Failure, Origin, Request, Timings } from "../domain/delivery/events.ts";
+import type { Verdict } from "../domain/gate/verdict.ts";
+import type { Document, JsonObject, RecordedEvent } from "../domain/ports.ts";
+import type { Projection } from "./projection.ts";
+import { deliveryOf } from "./streams.ts";
+
+export type EventStatus = "blocked" | "queued" | "delivering" | "retrying" | "delivered" | "failed" | "recorded";
+
+/** `unknown`: it began and nobody recorded its end, as the process was gone. */
+export type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
+
+/** Headers and bodies are in `payload-<event>`, where an erasure takes them along. */
+export type Attempt = {
+  readonly number: number;
+  readonly trigger: "auto" | "replay";
+  readonly started_at: string;
+  readonly outcome: AttemptOutcome;
+  readonly duration_ms: number | null;
+  readonly status_code: number | null;
+  readonly failure: Failure | null;
+  readonly timings_ms: Timings | null;
+  readonly next_attempt_at: string | null;
+};
+
+export type Stage = {
+  readonly stage:
+    | "received"
+    | "authenticated"
+    | "gated"
+    | "admitted"
+    | "blocked"
+    | "attempt"
+    | "delivered"
+    | "failed"
+    | "payload_erased";
+  readonly at: string;
+  /** Of an attempt. */
+  readonly number?: number;
+};
+
+/** What `GET /v1/events/{id}` shows, but for what the payload's stream holds. Money in micro-euros. */
+export type EventDocument = {
+  readonly account: string;
+  readonly status: EventStatus;
+  readonly origin: Origin;
+  /** These two again, as fields to search by. */
+  readonly origin_kind: Origin["kind"];
+  readonly origin_id: string;
+  readonly endpoint_id: string | null;
+  readonly type: string;
+  readonly delivery_id: string;
+  /** Of the first request: it stays, so that the event keeps its place in every list. */
+  readonly received_at: string;
+  readonly payload: {
+    readonly revision: number;
+    readonly content_type: string;
+    readonly size: number;
+    readonly sha256: string;
+    readonly erased_at: string | null;
+  };
+  readonly verdict: Verdict;
+  readonly cost: number | null;
+  /** More than one when a blocked event was sent again. */
+  readonly decisions: number;
+  readonly duplicates: number;
+  /** Requests with this delivery id and another body. */
+  readonly reused: number;
+  readonly trace_id: string;
+  /** Why it failed in the end. */
+  readonly failure: Failure | null;
+  readonly attempts: readonly Attempt[];
+  readonly timeline: readonly Stage[];
+};
+
+/** The event types an account has seen, under the account's id and without the fields that lists search by. */
+export type SeenTypes = { readonly types: readonly string[]; readonly complete: boolean };
+
+/** More different types than any provider has; a sender that invents them must not grow the document. */
+const TYPES_MAX = 500;
+/** The stages of one decision: received, authenticated, gated, admitted or blocked. */
+const DECISION_STAGES = 4;
+
+const stagesOf = ({ received_at, authenticated_at, at }: Request, last: "admitted" | "blocked"): readonly Stage[] => [
+  { stage: "received", at: received_at },
+  { stage: "authenticated", at: authenticated_at },
+  { stage: "gated", at },
+  { stage: last, at },
+];
+
+const decided = (before: EventDocument | null, request: Request, event: RecordedEvent): EventDocument => {
+  const admitted = event.type === "EventAdmitted";
+  const { content_type, size, sha256, revision } = request.payload;
+  const stages = stagesOf(request, admitted ? "admitted" : "blocked");
+  return {
+    account: event.meta.account,
+    status: !admitted ? "blocked" : request.endpoint_id === null ? "recorded" : "queued",
+    origin: request.origin,
+    origin_kind: request.origin.kind,
+    origin_id: request.origin.id,
+    endpoint_id: request.endpoint_id,
+    type: request.type,
+    delivery_id: request.delivery_key,
+    received_at: before?.received_at ?? request.received_at,
+    payload: { revision, content_type, size, sha256, erased_at: null },
+    verdict: request.verdict,
+    cost: request.cost,
+    decisions: (before?.decisions ?? 0) + 1,
+    duplicates: before?.duplicates ?? 0,
+    reused: before?.reused ?? 0,
+    trace_id: event.meta.trace_id,
+    failure: null,
+    attempts: [],
+    // The first decision and the last: a sender that repeats a blocked event for ever must not grow the document.
+    timeline: before === null ? stages : [...before.timeline.slice(0, DECISION_STAGES), ...stages],
+  };
+};
+
+type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
+
+const started = (document: EventDocument, { number, trigger, at }: Started): EventDocument => ({
+  ...document,
+  status: "delivering",
+  attempts: [
+    ...document.attempts.map(
+      (attempt): Attempt => (attempt.outcome === "running" ? { ...attempt, outcome: "unknown" } : attempt),
+    ),
+    {
+      number,
+      trigger,
+      started_at: at,
+      outcome: "running",
+      duration_ms: null,
+      status_code: null,
+      failure: null,
+      timings_ms: null,
+      next_attempt_at: null,
+    },
+  ],
+  timeline: [...document.timeline, { stage: "attempt", at, number }],
+});
+
+type AttemptEvent = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
+
+const endOf = ({ type, data }: AttemptEvent): Partial<Attempt> => {
+  const { duration_ms, status_code, timings_ms } = data;
+  const end = { duration_ms, status_code, timings_ms };
+  return type === "AttemptSucceeded"
+    ? { ...end, outcome: "succeeded" }
+    : { ...end, outcome: "failed", failure: data.failure, next_attempt_at: data.next_attempt_at };
+};
+
+const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt[] => {
+  const end = endOf(event);
+  return document.attempts.map((attempt) => (attempt.number === event.data.number ? { ...attempt, ...end } : attempt));
+};
+
+const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventDocument | null => {
+  // The stream's category says which events are in it; a type that this build does not know falls through.
+  const event = recorded as unknown as DeliveryEvent;
+  if (event.type === "EventAdmitted" || event.type === "EventBlocked") return decided(document, event.data, recorded);
+  if (document === null) return null;
+  const staged = (stage: Stage["stage"]): readonly Stage[] => [...document.timeline, { stage, at: event.data.at }];
+  switch (event.type) {
+    case "AttemptStarted":
+      return started(document, event.data);
+    case "AttemptSucceeded":
+      return { ...document, attempts: withEnd(document, event) };
+    case "AttemptFailed":
+      return {
+        ...document,
+        status: event.data.next_attempt_at === null ? "failed" : "retrying",
+        attempts: withEnd(document, event),
+      };
+    case "EventDelivered":
+      return { ...document, status: "delivered", failure: null, timeline: staged("delivered") };
+    case "DeliveryFailed":
+      return { ...document, status: "failed", failure: event.data.failure, timeline: staged("failed") };
+    case "DuplicatesCounted":
+      return { ...document, duplicates: document.duplicates + event.data.count };
+    case "DeliveryIdReused":
+      return { ...document, reused: document.reused + event.data.count };
+    case "PayloadErased":
+      return {
+        ...document,
+        payload: { ...document.payload, erased_at: event.data.at },
+        timeline: staged("payload_erased"),
+      };
+    default:
+      return document;
+  }
+};
+
+const isDecision = ({ type }: RecordedEvent): boolean => type === "EventAdmitted" || type === "EventBlocked";
+
+const withType = (seen: SeenTypes | null, type: string): SeenTypes | null => {
+  const { types, complete } = seen ?? { types: [], complete: true };
+  if (!complete || types.includes(type)) return seen;
+  return types.length < TYPES_MAX ? { types: [...types, type].sort(), complete } : { types, complete: false };
+};
+
+/** One document an API event, for the inspector; and one an account with the types seen, for the search by their beginning. */
+export const events: Projection = {
+  schema: {
+    name: "events.v1",
+    fields: {
+      account: "text",
+      status: "text",
+      origin_kind: "text",
+      origin_id: "text",
+      endpoint_id: "text",
+      type: "text",
+      delivery_id: "text",
+      received_at: "text",
+    },
+    indexes: [
+      ["account", "received_at"],
+      ["account", "status", "received_at"],
+      ["account", "origin_id", "received_at"],
+      ["account", "endpoint_id", "received_at"],
+      ["account", "type", "received_at"],
+      ["account", "delivery_id", "received_at"],
+    ],
+  },
+
+  idsOf: (event) => {
+    const id = deliveryOf(event);
+    if (id === null) return [];
+    return isDecision(event) ? [id, event.meta.account] : [id];
+  },
+
+  apply(event, documents) {
+    const id = deliveryOf(event);
+    if (id === null) return;
+    // The view's own documents come back as they were put.
+    const before = documents.get(id) as unknown as EventDocument | null;
+    const after = evolve(before, event);
+    // Plain JSON throughout; the compiler does not see that of a type with optional members.
+    if (after !== before) documents.put(id, after as unknown as Document);
+    if (after === null || !isDecision(event)) return;
+    const { account } = event.meta;
+    const seen = documents.get(account) as SeenTypes | null;
+    const types = withType(seen, after.type);
+    if (types !== null && types !== seen) documents.put(account, types satisfies JsonObject);
+  },
+};

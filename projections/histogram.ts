@@ -1,0 +1,66 @@
+/**
+ * Durations in whole milliseconds, counted in bins that grow with the value: 8 a power of two, so that a bin is at most
+ * an eighth of its value wide and its middle at most 6.25 % off. Kept flat and sparse, `[bin, count, bin, count, …]` by
+ * rising bin: most documents need a dozen numbers. Bins come from integer arithmetic alone, so that every engine and
+ * every rebuild puts the same value into the same bin (Math.log2 promises no such thing).
+ */
+export type Histogram = readonly number[];
+
+export const NO_DURATIONS: Histogram = [];
+
+const SUB_BITS = 3;
+const SUB_BINS = 1 << SUB_BITS;
+/** 24 days. Longer ones, and what is no number, are counted as that. */
+const DURATION_MAX_MS = 2 ** 31 - 1;
+
+export const binOf = (durationMs: number): number => {
+  const value = durationMs > 0 ? Math.floor(Math.min(durationMs, DURATION_MAX_MS)) : 0;
+  if (value < SUB_BINS) return value;
+  const exponent = 31 - Math.clz32(value);
+  return (exponent - SUB_BITS) * SUB_BINS + (value >>> (exponent - SUB_BITS));
+};
+
+/** The middle of a bin, in ms. */
+export const durationOf = (bin: number): number => {
+  if (bin < 2 * SUB_BINS) return bin;
+  const shift = Math.floor(bin / SUB_BINS) - 1;
+  const low = (bin - shift * SUB_BINS) * 2 ** shift;
+  return low + (2 ** shift - 1) / 2;
+};
+
+export const withDuration = (histogram: Histogram, durationMs: number): Histogram => {
+  const bin = binOf(durationMs);
+  const next = histogram.slice();
+  let at = 0;
+  while (at < next.length && (next[at] ?? 0) < bin) at += 2;
+  if (next[at] === bin) next[at + 1] = (next[at + 1] ?? 0) + 1;
+  else next.splice(at, 0, bin, 1);
+  return next;
+};
+
+export const merged = (histograms: Iterable<Histogram>): Histogram => {
+  const counts = new Map<number, number>();
+  for (const histogram of histograms)
+    for (let at = 0; at < histogram.length; at += 2) {
+      const bin = histogram[at] ?? 0;
+      counts.set(bin, (counts.get(bin) ?? 0) + (histogram[at + 1] ?? 0));
+    }
+  return [...counts].sort(([a], [b]) => a - b).flat();
+};
+
+export const sizeOf = (histogram: Histogram): number => {
+  let size = 0;
+  for (let at = 1; at < histogram.length; at += 2) size += histogram[at] ?? 0;
+  return size;
+};
+
+/** The nearest-rank percentile, `share` in (0, 1], to the middle of its bin; null when nothing was counted. */
+export const percentile = (histogram: Histogram, share: number): number | null => {
+  const rank = Math.ceil(sizeOf(histogram) * share);
+  let seen = 0;
+  for (let at = 0; at < histogram.length; at += 2) {
+    seen += histogram[at + 1] ?? 0;
+    if (seen >= rank) return Math.round(durationOf(histogram[at] ?? 0));
+  }
+  return null;
+};

@@ -1,0 +1,84 @@
+import type { DeliveryEvent } from "../domain/delivery/events.ts";
+import type { RecordedEvent } from "../domain/ports.ts";
+import { type Histogram, NO_DURATIONS, withDuration } from "./histogram.ts";
+import type { Documents, Projection } from "./projection.ts";
+import { deliveryOf } from "./streams.ts";
+
+/** What all accounts together did in an hour or a day (UTC): nothing in it says whose it was. */
+export type StatusCounts = {
+  readonly admitted: number;
+  readonly blocked: number;
+  readonly delivered: number;
+  readonly failed: number;
+};
+
+/** `latency`: from admission to the end of the successful delivery. */
+export type StatusHour = StatusCounts & { readonly latency: Histogram };
+
+export const DAYS_KEPT = 90;
+/** A day and a day before it; the page shows 24. */
+const HOURS_KEPT = 48;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** `at` is ISO-8601 UTC. */
+export const hourId = (at: string): string => `hour/${at.slice(0, "YYYY-MM-DDTHH".length)}`;
+export const dayId = (at: string): string => `day/${at.slice(0, "YYYY-MM-DD".length)}`;
+
+const COUNTED = {
+  EventAdmitted: "admitted",
+  EventBlocked: "blocked",
+  EventDelivered: "delivered",
+  DeliveryFailed: "failed",
+} as const satisfies Partial<Record<DeliveryEvent["type"], keyof StatusCounts>>;
+
+type CountedEvent = Extract<DeliveryEvent, { type: keyof typeof COUNTED }>;
+
+const countedIn = (recorded: RecordedEvent): CountedEvent | null =>
+  // Own keys only: a type called "constructor" is not one of them.
+  Object.hasOwn(COUNTED, recorded.type) && deliveryOf(recorded) !== null ? (recorded as unknown as CountedEvent) : null;
+
+const NOTHING: StatusCounts = { admitted: 0, blocked: 0, delivered: 0, failed: 0 };
+
+const counted = <D extends StatusCounts>(document: D, { type }: CountedEvent): D => ({
+  ...document,
+  [COUNTED[type]]: document[COUNTED[type]] + 1,
+});
+
+const back = (at: string, ms: number): string => new Date(Date.parse(at) - ms).toISOString();
+
+const applyHour = (event: CountedEvent, documents: Documents): void => {
+  const { at } = event.data;
+  const id = hourId(at);
+  // The view's own documents come back as they were put.
+  const known = documents.get(id) as StatusHour | null;
+  if (known === null) documents.put(hourId(back(at, HOURS_KEPT * HOUR_MS)), null);
+  const hour = counted(known ?? { ...NOTHING, latency: NO_DURATIONS }, event);
+  if (event.type === "EventDelivered") {
+    const ms = Date.parse(at) - Date.parse(event.data.admitted_at);
+    documents.put(id, { ...hour, latency: withDuration(hour.latency, ms) });
+  } else documents.put(id, hour);
+};
+
+const applyDay = (event: CountedEvent, documents: Documents): void => {
+  const { at } = event.data;
+  const id = dayId(at);
+  const known = documents.get(id) as StatusCounts | null;
+  if (known === null) documents.put(dayId(back(at, DAYS_KEPT * DAY_MS)), null);
+  documents.put(id, counted(known ?? NOTHING, event));
+};
+
+/** The public status page's figures: a document an hour and a document a day, the old ones removed. */
+export const status: Projection = {
+  schema: { name: "status.v1", fields: {}, indexes: [] },
+  idsOf: (recorded) => {
+    const event = countedIn(recorded);
+    return event === null ? [] : [hourId(event.data.at), dayId(event.data.at)];
+  },
+  apply(recorded, documents) {
+    const event = countedIn(recorded);
+    if (event === null) return;
+    applyHour(event, documents);
+    applyDay(event, documents);
+  },
+};

@@ -1,0 +1,10 @@
+import type { RecordedEvent } from "../domain/ports.ts";
+
+const DELIVERY = "delivery-";
+
+/** The id behind a stream's first dash. */
+export const subjectOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);
+
+/** The API event's id when the record is of its life, else null. */
+export const deliveryOf = ({ stream }: RecordedEvent): string | null =>
+  stream.startsWith(DELIVERY) ? stream.slice(DELIVERY.length) : null;
