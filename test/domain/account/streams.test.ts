@@ -1,0 +1,64 @@
+import { suite } from "uvu";
+import { apiKey } from "../../../domain/account/api-key.ts";
+import { emailClaim } from "../../../domain/account/email-claim.ts";
+import { session } from "../../../domain/account/session.ts";
+import { specFor } from "../../support/given.ts";
+
+const at = "2026-03-01T12:00:00.000Z";
+const expires_at = "2026-03-15T12:00:00.000Z";
+
+const email = specFor(emailClaim);
+const claim = (member: string) => ({
+  account: "acc_1",
+  member,
+  email: "ana@a.example",
+  role: "owner" as const,
+  opens: null,
+  password: "sealed",
+  at,
+});
+const claimed = (member: string) => ({ type: "EmailClaimed", data: claim(member) }) as const;
+const released = (member: string) => ({ type: "EmailReleased", data: { account: "acc_1", member, at } }) as const;
+const claiming = (member: string) => ({ type: "ClaimEmail", ...claim(member) }) as const;
+const releasing = (member: string) => ({ type: "ReleaseEmail", account: "acc_1", member, at }) as const;
+
+const test = suite("email, session and key streams");
+
+test("one address is one member", () => {
+  email().when(claiming("ana")).then(claimed("ana"));
+  email(claimed("ana")).when(claiming("bo")).rejects("email-taken");
+  email(claimed("ana")).when(claiming("ana")).thenNothing();
+});
+test("a released address can be claimed again", () =>
+  email(claimed("ana"), released("ana")).when(claiming("bo")).then(claimed("bo")));
+test("a late release does not take the address from the next member", () => {
+  email(claimed("ana")).when(releasing("ana")).then(released("ana"));
+  email(claimed("ana"), released("ana"), claimed("bo")).when(releasing("ana")).thenNothing();
+  email().when(releasing("ana")).thenNothing();
+});
+
+const sessions = specFor(session);
+const opening = { type: "OpenSession", account: "acc_1", member: "ana", expires_at, at } as const;
+const opened = { type: "SessionOpened", data: { account: "acc_1", member: "ana", expires_at, at } } as const;
+const closed = { type: "SessionClosed", data: { account: "acc_1", member: "ana", at } } as const;
+
+test("a session is opened once and never again", () => {
+  sessions().when(opening).then(opened);
+  sessions(opened).when(opening).rejects("session-exists");
+  sessions(opened, closed).when(opening).rejects("session-exists");
+});
+test("closing twice is closing once", () => {
+  sessions(opened).when({ type: "CloseSession", at }).then(closed);
+  sessions(opened, closed).when({ type: "CloseSession", at }).thenNothing();
+  sessions().when({ type: "CloseSession", at }).thenNothing();
+});
+
+test("a key leads to the account that it was issued for first", () => {
+  const issued = { type: "ApiKeyIssued", data: { account: "acc_1", key_id: "key_1", at } } as const;
+  const issue = { type: "IssueApiKey", account: "acc_1", key_id: "key_1", at } as const;
+  specFor(apiKey)().when(issue).then(issued);
+  specFor(apiKey)(issued)
+    .when({ ...issue, account: "acc_2" })
+    .thenNothing();
+});
+test.run();

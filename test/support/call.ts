@@ -1,0 +1,50 @@
+import { type Call, isProblem, type Principal, type Route } from "../../src/routes/route.ts";
+
+export const AT = "2026-03-01T12:00:00.000Z";
+
+let calls = 0;
+
+/** A call as the app makes it, with a command of its own: a public one unless there is a principal. */
+export const callOf = ({ principal, envelope, ...over }: Partial<Call> = {}): Call => {
+  calls += 1;
+  const who: Principal = principal ?? { kind: "key", account: "", id: "", role: "viewer" };
+  return {
+    principal: who,
+    params: {},
+    query: {},
+    body: null,
+    envelope: envelope ?? {
+      commandId: `cmd_${calls}`,
+      account: who.account,
+      actor: { kind: who.kind, id: who.id },
+      trace: { trace_id: "00000000000000000000000000000001", span_id: "0000000000000001" },
+      at: AT,
+    },
+    ip: "192.0.2.1",
+    userAgent: "test",
+    ...over,
+  };
+};
+
+export type Called = {
+  /** The status, or the problem's code. */
+  readonly outcome: number | string;
+  // Bodies are looked into by tests alone, each knowing its route's.
+  readonly body: Record<string, unknown>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly detail: string;
+  readonly retryAfterS: number | undefined;
+};
+
+/** Calls a route of a table as the app would after its checks. */
+export const caller =
+  (routes: readonly Route[]) =>
+  async (method: Route["method"], path: string, over: Partial<Call> = {}): Promise<Called> => {
+    const route = routes.find((it) => it.method === method && it.path === path);
+    if (route === undefined) throw new Error(`no route ${method} ${path}`);
+    const answer = await route.handle(callOf(over));
+    if (isProblem(answer))
+      return { outcome: answer.problem, body: {}, headers: {}, detail: answer.detail, retryAfterS: answer.retryAfterS };
+    const body = (answer.body ?? {}) as Record<string, unknown>;
+    return { outcome: answer.status, body, headers: answer.headers ?? {}, detail: "", retryAfterS: undefined };
+  };
