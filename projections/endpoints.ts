@@ -106,6 +106,8 @@ const shownSettings = ({ headers, ...settings }: Partial<EndpointSettings>): Par
   ...(headers === undefined ? {} : { header_names: Object.keys(headers) }),
 });
 
+type Registered = Extract<EndpointEvent, { type: "EndpointRegistered" }>["data"];
+
 const registered = ({
   endpoint_id: _,
   account,
