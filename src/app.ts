@@ -24,11 +24,11 @@ import {
 import { logAnswered } from "./http/log-lines.ts";
 import { answerOddities, clientErrorHandler, refuseAmbiguous } from "./http/malformed.ts";
 import { describeRoutes } from "./http/openapi.ts";
+import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
 import { continuedTraceId, type TraceIds, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
-import { sendProblem } from "./http/wire.ts";
 import { notFound, problem } from "./problems.ts";
 import type { Route } from "./routes/route.ts";
 import { addRoutes, type Progress } from "./routes/table.ts";
@@ -43,7 +43,8 @@ export type AppDeps = {
   readonly box: SecretBox;
   readonly planOf: (account: string) => Promise<Plan>;
   readonly config: {
-    readonly publicUrl: string;
+    /** Without a slash at the end. A function, as the port may be known only when somebody listens. */
+    readonly publicUrl: () => string;
     readonly version: string;
     /** Whose `X-Forwarded-For` is believed; false believes nobody's. */
     readonly trustProxy: boolean | string | string[];
@@ -61,19 +62,19 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const [url = "/"] = request.url.split("?");
   const allowed = METHODS.filter((method) => request.server.findRoute({ method, url }) !== null);
-  if (allowed.length === 0) return sendProblem(reply, notFound());
+  if (allowed.length === 0) return sendProblem(request, reply, notFound());
   reply.header("allow", allowed.join(", "));
-  return sendProblem(reply, problem("method-not-allowed", `This address knows ${allowed.join(", ")}.`));
+  return sendProblem(request, reply, problem("method-not-allowed", `This address knows ${allowed.join(", ")}.`));
 };
 
 const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const expected = expectedProblem(error);
   if (expected !== null) {
     if (expected.problem === "unavailable") request.log.warn({ err: error, trace_id: request.id }, "log unavailable");
-    return sendProblem(reply, expected);
+    return sendProblem(request, reply, expected);
   }
   request.log.error({ err: error, trace_id: request.id }, "unexpected error");
-  return sendProblem(reply, problem("internal", "The cause is in our log under this trace id."));
+  return sendProblem(request, reply, problem("internal", "The cause is in our log under this trace id."));
 };
 
 const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): FastifyHttpOptions<Server> => ({
@@ -129,6 +130,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   answerOddities(instance.server, ids);
   closeInTime(instance, limits.closeGraceMs);
 
+  instance.decorate("traceIds", ids);
   instance.removeAllContentTypeParsers();
   instance.setErrorHandler(answerError);
   instance.setNotFoundHandler(answerUnrouted);
@@ -138,7 +140,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", refuseAmbiguous);
 
-  await describeRoutes(instance, config);
+  await describeRoutes(instance, config.version);
   const idempotent = idempotency({
     log: deps.log,
     box: deps.box,
@@ -158,8 +160,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
       rateOf: async (account) => (await deps.planOf(account)).apiRatePerMinute,
       clock,
       randomness,
-      ids,
-      ownOrigin: new URL(config.publicUrl).origin,
+      ownOrigin: () => new URL(config.publicUrl()).origin,
     });
     const description = () => JSON.stringify(api.swagger());
     api.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) =>

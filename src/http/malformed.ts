@@ -3,8 +3,9 @@ import type { Duplex } from "node:stream";
 import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
 import { type Problem, type ProblemCode, problem } from "../problems.ts";
 import { HEADERS_MAX } from "./limits.ts";
+import { sendProblem } from "./problem-reply.ts";
 import type { TraceIds } from "./trace.ts";
-import { problemWire, sendProblem } from "./wire.ts";
+import { problemWire } from "./wire.ts";
 
 /** Which problem stands for what node's HTTP parser or its clock refused; anything else is `invalid-request`. */
 const PARSER_CODES: Readonly<Record<string, readonly [ProblemCode, string]>> = {
@@ -76,13 +77,13 @@ export const headerValues = (rawHeaders: readonly string[], name: string): strin
 export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
   const { rawHeaders, httpVersionMinor } = request.raw;
   if (rawHeaders.length > 2 * HEADERS_MAX) {
-    sendProblem(reply, problem("headers-too-large", `There are more than ${HEADERS_MAX} headers.`));
+    sendProblem(request, reply, problem("headers-too-large", `There are more than ${HEADERS_MAX} headers.`));
     return;
   }
   const hosts = headerValues(rawHeaders, "host").length;
   // RFC 9112, section 3.2: exactly one Host; HTTP/1.0 knows none.
   if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
-    sendProblem(reply, problem("invalid-request", "A request has exactly one Host header."));
+    sendProblem(request, reply, problem("invalid-request", "A request has exactly one Host header."));
     return;
   }
   done();

@@ -123,21 +123,17 @@ const DOCS_CSP =
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Before the routes: the description is made of every route that is added after it. */
-export const describeRoutes = async (
-  app: FastifyInstance,
-  about: { readonly version: string; readonly publicUrl: string },
-): Promise<void> => {
+export const describeRoutes = async (app: FastifyInstance, version: string): Promise<void> => {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
       info: {
         title: "Countersign",
-        version: about.version,
+        version,
         description:
           "Authenticate, gate, deliver once, record: what stands between a trigger and the action that follows.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
-      servers: [{ url: about.publicUrl }],
       components: {
         securitySchemes: {
           session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },

@@ -54,7 +54,3 @@ export const sendWire = (reply: FastifyReply, { status, headers, body }: Wire): 
   reply.code(status).headers({ ...headers });
   return body === null ? reply.send() : reply.send(body);
 };
-
-/** Answers with a problem; its trace id is the request's id. */
-export const sendProblem = (reply: FastifyReply, it: Problem): FastifyReply =>
-  sendWire(reply, problemWire(it, reply.request.id));

@@ -20,7 +20,7 @@ type Load = { requests: number; bytes: number };
 /** `POST /v1/webhooks/{provider}/{source_id}`: outside of the route table, as it takes any content type and every cost here
  * is paid by each webhook. */
 export const ingest =
-  ({ admit, clock, randomness }: IngestDeps) =>
+  ({ admit, clock }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const load: Load = { requests: 0, bytes: 0 };
     const weights = new WeakMap<FastifyRequest, number>();
@@ -62,7 +62,7 @@ export const ingest =
         rawHeaders: request.raw.rawHeaders,
         body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
         ip: request.ip,
-        trace: traceOf(request.headers, randomness),
+        trace: traceOf(request),
         receivedAt: clock.now(),
       });
       if (isProblem(answer)) return sendProblem(request, reply, answer);

@@ -9,10 +9,11 @@ import { VIEW_WAIT_MS } from "../http/limits.ts";
 import { headerValues } from "../http/malformed.ts";
 import { routeSchema } from "../http/openapi.ts";
 import { forbiddenFor, presentedBy } from "../http/presented.ts";
+import { sendProblem } from "../http/problem-reply.ts";
 import { rateLimitHeaders, type WindowCounter } from "../http/rate-limit.ts";
 import { Refused } from "../http/refused.ts";
-import type { TraceIds } from "../http/trace.ts";
-import { sendProblem, sendWire, type Wire, wireOf } from "../http/wire.ts";
+import { traceOf } from "../http/trace.ts";
+import { sendWire, type Wire, wireOf } from "../http/wire.ts";
 import { type Problem, problem } from "../problems.ts";
 import type { Call, Principal, Route } from "./route.ts";
 
@@ -30,9 +31,8 @@ export type TableDeps = {
   readonly rateOf: (account: string) => Promise<number>;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  readonly ids: TraceIds;
   /** Scheme, host and port of PUBLIC_URL. */
-  readonly ownOrigin: string;
+  readonly ownOrigin: () => string;
 };
 
 declare module "fastify" {
@@ -56,7 +56,7 @@ const admit = (route: Route, deps: TableDeps) => {
     if (presented !== null && typeof presented === "object" && "problem" in presented) return presented;
     const usable = presented === "unusable" ? null : presented;
     const withSession = route.who !== "anyone" && usable?.kind === "session";
-    const foreign = crossSite(request.method, request.headers, withSession, ownOrigin);
+    const foreign = crossSite(request.method, request.headers, withSession, ownOrigin());
     if (foreign !== null || route.who === "anyone") return foreign;
 
     const principal = usable === null ? null : await authenticate(usable);
@@ -102,7 +102,7 @@ const callOf = (request: FastifyRequest, deps: TableDeps, commandId: string): Ca
       account: principal.account,
       actor:
         request.principal === null ? { kind: "system", id: PUBLIC.id } : { kind: principal.kind, id: principal.id },
-      trace: { trace_id: request.id, span_id: deps.ids.spanId() },
+      trace: traceOf(request),
       at: new Date(deps.clock.now()).toISOString(),
     },
     ip: request.ip,
@@ -135,10 +135,10 @@ const waited = async (route: Route, request: FastifyRequest, progress: Progress)
 const respond = (route: Route, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
   if (!(await waited(route, request, deps.progress))) {
     const detail = "What was asked for with `after` is not in this view yet.";
-    return sendProblem(reply, problem("view-behind", detail, { retryAfterS: 1 }));
+    return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
   }
   const keyed = await answerUnderKey(route, request, deps);
-  if (keyed !== null) return "problem" in keyed ? sendProblem(reply, keyed) : sendWire(reply, keyed);
+  if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
   const answer = await route.handle(callOf(request, deps, randomId("cmd_", deps.randomness)));
   return sendWire(reply, wireOf(answer, request.id));
 };
@@ -157,7 +157,7 @@ export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: 
       schema: routeSchema(route),
       onRequest: async (request, reply) => {
         const refusal = await admission(request, reply);
-        return refusal === null ? undefined : sendProblem(reply, refusal);
+        return refusal === null ? undefined : sendProblem(request, reply, refusal);
       },
       preValidation: checkBody(route),
       handler: respond(route, deps),

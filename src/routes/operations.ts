@@ -1,0 +1,134 @@
+import type { Clock, Json, JsonObject } from "../../domain/ports.ts";
+import { landingPage } from "./landing-page.ts";
+import type { Answer, JsonSchema, Route } from "./route.ts";
+
+/** What `/runtime` tells beside what the process knows of itself. No tenant data and no secret. */
+export type Runtime = {
+  readonly engines: { readonly log: string; readonly views: string; readonly feed: string };
+  readonly roles: readonly string[];
+  readonly projections: readonly {
+    readonly view: string;
+    readonly position: string | null;
+    readonly lag_events: number;
+    readonly lag_s: number;
+  }[];
+};
+
+export type OperationsDeps = {
+  readonly version: string;
+  readonly commit: string;
+  readonly publicUrl: () => string;
+  /** Milliseconds since 1970, when the process started. */
+  readonly startedAt: number;
+  readonly clock: Clock;
+  /** One for each part this process runs (log, views, projector, deliverer …): does it work? May throw. */
+  readonly checks: Readonly<Record<string, () => Promise<boolean>>>;
+  readonly runtime: () => Promise<Runtime>;
+};
+
+/** A part that does not say within this time that it works does not work. */
+const CHECK_TIMEOUT_MS = 1_000;
+
+const TAG = "operations";
+const text: JsonSchema = { type: "string" };
+const number: JsonSchema = { type: "number" };
+const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+
+const passes = async (check: () => Promise<boolean>): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([check(), late]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const ready = async (checks: OperationsDeps["checks"]): Promise<Answer> => {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, (await passes(check)) ? "ok" : "failing"] as const),
+  );
+  const isReady = results.every(([, state]) => state === "ok");
+  const body = { status: isReady ? "ok" : "unavailable", checks: Object.fromEntries(results) };
+  return { status: isReady ? 200 : 503, body };
+};
+
+const describeProcess = async ({ version, startedAt, clock, runtime }: OperationsDeps): Promise<JsonObject> => {
+  const { engines, roles, projections } = await runtime();
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+  return {
+    version,
+    node: process.version,
+    started_at: new Date(startedAt).toISOString(),
+    uptime_s: Math.max(0, Math.floor((clock.now() - startedAt) / 1000)),
+    engines,
+    roles,
+    projections: projections.map((projection): Json => ({ ...projection })),
+    memory: { rss, heap_used: heapUsed, heap_total: heapTotal, external },
+  };
+};
+
+const READY = object({
+  status: { type: "string", enum: ["ok", "unavailable"] },
+  checks: { type: "object", additionalProperties: { type: "string", enum: ["ok", "failing"] } },
+});
+
+const RUNTIME = object({
+  version: text,
+  node: text,
+  started_at: text,
+  uptime_s: number,
+  engines: object({ log: text, views: text, feed: text }),
+  roles: { type: "array", items: text },
+  projections: {
+    type: "array",
+    items: object({ view: text, position: { type: ["string", "null"] }, lag_events: number, lag_s: number }),
+  },
+  memory: {
+    ...object({ rss: number, heap_used: number, heap_total: number, external: number }),
+    description: "Bytes.",
+  },
+});
+
+const operation = (path: string, summary: string, answers: Route["answers"], handle: () => Promise<Answer>): Route => ({
+  method: "GET",
+  path,
+  who: "anyone",
+  summary,
+  tag: TAG,
+  answers,
+  handle,
+});
+
+/** Without a credential and without a version in the path (`api.md`, Operations). */
+export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
+  const { version, commit } = deps;
+  return [
+    operation("/health", "Is the process alive?", { 200: object({ status: text }) }, async () => ({
+      status: 200,
+      body: { status: "ok" },
+    })),
+    operation("/ready", "Does each part work?", { 200: READY, 503: READY }, () => ready(deps.checks)),
+    operation("/version", "Which build is this?", { 200: object({ version: text, commit: text }) }, async () => ({
+      status: 200,
+      body: { version, commit },
+    })),
+    operation("/runtime", "How does it run, and how far are the views?", { 200: RUNTIME }, async () => ({
+      status: 200,
+      body: await describeProcess(deps),
+    })),
+    operation("/", "A page to start from", { 200: null }, async () => {
+      const { html, csp } = landingPage(deps.publicUrl());
+      const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": csp };
+      return { status: 200, body: Buffer.from(html), headers };
+    }),
+  ];
+};
