@@ -6,7 +6,7 @@ import { decide } from "../../domain/gate/decide.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
 import { type Policy, policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
-import { type Source, source as sourceDecider } from "../../domain/source/decider.ts";
+import { activeSecrets, type PresentSource, source as sourceDecider } from "../../domain/source/decider.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
@@ -16,8 +16,10 @@ import { scanJson } from "../http/strict-json.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import { decodeBody, type KeptPayload, type Payloads } from "../payloads.ts";
 import { notFound, type Problem, type ProblemCode, problem } from "../problems.ts";
+import { answerDirectly, identify } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
-import { answerDirectly, identify, verify } from "../providers/verify.ts";
+import { webhookRequest } from "../providers/request.ts";
+import { verify } from "../providers/verify.ts";
 import type { Answer } from "../routes/route.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
 import type { CompiledPolicies } from "./compiled-policy.ts";
@@ -48,7 +50,7 @@ export type AdmissionDeps = {
   readonly ledgers: Ledgers;
   readonly counts: Counts;
   readonly policies: CompiledPolicies;
-  readonly publicUrl: string;
+  readonly publicUrl: () => string;
   readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
   /** Handed what was admitted, so that nothing has to be read again. */
   readonly deliver: Pick<Deliverer, "offer">;
@@ -57,18 +59,17 @@ export type AdmissionDeps = {
 /** An answer or a refusal, and never an exception but for the log's own. */
 export type Admission = (webhook: Webhook) => Promise<Answer | Problem>;
 
-type Present = Extract<Source, { phase: "present" }>;
-
 /** What is known of a webhook once it is authenticated. */
 type Identified = {
   readonly webhook: Webhook;
-  readonly source: Present;
+  readonly source: PresentSource;
   readonly origin: Origin;
   readonly eventId: string;
   readonly deliveryKey: string;
   readonly eventType: string;
   readonly contentType: string;
-  readonly json: unknown;
+  /** Undefined when the body is no JSON. */
+  readonly json: () => unknown;
   readonly authenticatedAt: number;
 };
 
@@ -124,20 +125,10 @@ export const admission = (deps: AdmissionDeps): Admission => {
     at: iso(clock.now()),
   });
 
-  const secretsOf = (sourceId: string, source: Present, nowMs: number): string[] =>
-    source.secrets
-      .filter(({ until }) => until === null || Date.parse(until) > nowMs)
-      .map(({ sealed }) =>
-        deps.box.open(sealed, { account: source.account, stream: `source-${sourceId}`, field: "secret" }),
-      );
-
-  const parse = (body: Buffer): unknown => {
-    try {
-      return JSON.parse(body.toString("utf8"));
-    } catch {
-      return undefined;
-    }
-  };
+  const secretsOf = (sourceId: string, source: PresentSource, nowMs: number): string[] =>
+    activeSecrets(source, iso(nowMs)).map((sealed) =>
+      deps.box.open(sealed, { account: source.account, stream: `source-${sourceId}`, field: "secret" }),
+    );
 
   const duplicate = async (it: Identified, known: Known<Delivery>): Promise<Answer | Problem> => {
     const { state } = known;
@@ -218,7 +209,11 @@ export const admission = (deps: AdmissionDeps): Admission => {
   const claim = async (it: Identified, from: Known<Delivery>, attempt = 1): Promise<Answer | Problem> => {
     const { webhook, source, eventId } = it;
     const envelope = envelopeOf(it);
-    const incoming = { body: webhook.body, contentType: it.contentType, headers: redactHeaders(webhook.headers) };
+    const incoming = {
+      body: webhook.body,
+      contentType: it.contentType,
+      headers: redactHeaders(webhook.headers, source.auth),
+    };
     // Kept while the gates are asked: the claim below needs both.
     const keeping = deps.payloads.keep(eventId, incoming, { ...envelope, commandId: `${envelope.commandId}/payload` });
     const [kept, judged] = await settled(keeping, judge(it));
@@ -310,20 +305,19 @@ export const admission = (deps: AdmissionDeps): Admission => {
     }
     const nowMs = clock.now();
     const { type, auth, dedupe, account } = source;
-    const direct = answerDirectly({ type, headers, body, verified: false });
-    if (direct !== null) return direct;
-    const url = `${deps.publicUrl}/v1/webhooks/${type}/${sourceId}`;
-    const secrets = secretsOf(sourceId, source, nowMs);
-    const verified = verify({ type, auth, secrets, headers, rawHeaders, body, url, nowMs });
+    const url = `${deps.publicUrl()}/v1/webhooks/${type}/${sourceId}`;
+    const request = webhookRequest({ headers, rawHeaders, body, url }, parse);
+    const ping = answerDirectly(type, "unsigned", request);
+    if (ping !== null) return ping;
+    const verified = verify({ ...request, type, auth, secrets: secretsOf(sourceId, source, nowMs), nowMs });
     if (!verified.ok) {
       deps.counts.rejected({ account, id: sourceId }, verified.reason, webhook.ip, headers["user-agent"] ?? "");
       return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });
     }
-    const challenge = answerDirectly({ type, headers, body, verified: true });
+    const challenge = answerDirectly(type, "signed", request);
     if (challenge !== null) return challenge;
 
-    const json = parse(body);
-    const { deliveryKey, eventType } = identify({ type, headers, body, json, dedupe });
+    const { deliveryKey, eventType } = identify(type, request, dedupe);
     const key = deliveryKey ?? randomId("", deps.randomness);
     return decideOnce({
       webhook,
@@ -333,10 +327,18 @@ export const admission = (deps: AdmissionDeps): Admission => {
       deliveryKey: key,
       eventType,
       contentType: headers["content-type"] ?? "",
-      json,
+      json: request.json,
       authenticatedAt: nowMs,
     });
   };
+};
+
+const parse = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
 };
 
 /** The payload as the gates read it may not be what the receiver reads. */

@@ -1,0 +1,30 @@
+import type { DedupeRule, HmacAuth, ProviderType, Sealed, SourceSettings } from "./events.ts";
+
+/** Each carries its time (ISO-8601 UTC with milliseconds) and the account that asks. */
+export type SourceCommand =
+  | {
+      readonly type: "RegisterSource";
+      readonly sourceId: string;
+      readonly account: string;
+      readonly provider: ProviderType;
+      readonly auth: HmacAuth | null;
+      readonly dedupe: DedupeRule | null;
+      readonly settings: SourceSettings;
+      readonly secret: Sealed;
+      readonly at: string;
+    }
+  | {
+      readonly type: "ChangeSource";
+      readonly account: string;
+      readonly changes: Partial<SourceSettings>;
+      readonly at: string;
+    }
+  | {
+      readonly type: "RotateSourceSecret";
+      readonly account: string;
+      readonly secret: Sealed;
+      /** Until then the secret before is accepted as well. */
+      readonly previousUntil: string;
+      readonly at: string;
+    }
+  | { readonly type: "DeleteSource"; readonly account: string; readonly at: string };

@@ -1,0 +1,108 @@
+import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import type { SourceCommand } from "./commands.ts";
+import type { DedupeRule, HmacAuth, ProviderType, Sealed, SourceEvent, SourceSettings } from "./events.ts";
+
+/** A secret that signatures are checked with; `until` is null for the newest. */
+export type SourceSecret = { readonly sealed: Sealed; readonly until: string | null };
+
+export type PresentSource = {
+  readonly phase: "present";
+  readonly sourceId: string;
+  readonly account: string;
+  readonly type: ProviderType;
+  readonly auth: HmacAuth | null;
+  readonly dedupe: DedupeRule | null;
+  readonly settings: SourceSettings;
+  /** Newest first. */
+  readonly secrets: readonly SourceSecret[];
+  readonly createdAt: string;
+};
+
+/** Stream `source-<id>`. */
+export type Source =
+  | { readonly phase: "absent" }
+  | PresentSource
+  | { readonly phase: "deleted"; readonly account: string };
+
+export type SourceRejection = "not-found" | "conflict" | "too-many-secrets";
+
+/** Each active one costs a forged request an HMAC. */
+export const SECRETS_MAX = 5;
+
+/** Times are ISO-8601 UTC with milliseconds, which compare as text. */
+const isActive = ({ until }: SourceSecret, at: string): boolean => until === null || until > at;
+
+/** The sealed secrets that a request at `at` may be signed with, newest first. */
+export const activeSecrets = (source: Pick<PresentSource, "secrets">, at: string): readonly Sealed[] =>
+  source.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
+
+type Decided = Decision<SourceEvent, SourceRejection>;
+
+const SETTINGS = ["name", "policy_id", "endpoint_id", "status"] as const satisfies readonly (keyof SourceSettings)[];
+
+const change = (changes: Partial<SourceSettings>, at: string, state: PresentSource): Decided => {
+  const changed = SETTINGS.filter((name) => changes[name] !== undefined && changes[name] !== state.settings[name]);
+  if (changed.length === 0) return accept();
+  const entries = changed.map((name) => [name, changes[name]]);
+  return accept({
+    type: "SourceChanged",
+    data: { source_id: state.sourceId, changes: Object.fromEntries(entries), at },
+  });
+};
+
+export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection> = {
+  initial: { phase: "absent" },
+
+  evolve(state, event) {
+    if (event.type === "SourceRegistered") {
+      const { source_id: sourceId, account, type, auth, dedupe, secret, at: createdAt, ...settings } = event.data;
+      const secrets = [{ sealed: secret, until: null }];
+      return { phase: "present", sourceId, account, type, auth, dedupe, settings, secrets, createdAt };
+    }
+    if (state.phase !== "present") return state;
+    switch (event.type) {
+      case "SourceChanged":
+        return { ...state, settings: { ...state.settings, ...event.data.changes } };
+      case "SourceSecretRotated": {
+        const { secret, previous_until, at } = event.data;
+        // Each keeps the end that it was promised: rotating twice does not cut off a sender that still has the first.
+        const before = state.secrets
+          .filter((old) => isActive(old, at))
+          .map(({ sealed, until }) => ({ sealed, until: until ?? previous_until }));
+        return { ...state, secrets: [{ sealed: secret, until: null }, ...before] };
+      }
+      case "SourceRejectsCounted":
+        return state;
+      case "SourceDeleted":
+        return { phase: "deleted", account: state.account };
+    }
+  },
+
+  decide(command, state) {
+    if (command.type === "RegisterSource") {
+      // Its id comes from the command: one that is there was made by the same command.
+      if (state.phase === "present" && state.account === command.account) return accept();
+      if (state.phase !== "absent") return reject("conflict");
+      const { sourceId: source_id, account, provider: type, auth, dedupe, settings, secret, at } = command;
+      return accept({
+        type: "SourceRegistered",
+        data: { ...settings, source_id, account, type, auth, dedupe, secret, at },
+      });
+    }
+    // Another account's source is to the caller as one that never was.
+    if (state.phase !== "present" || state.account !== command.account) return reject("not-found");
+    const { at } = command;
+    const { sourceId: source_id } = state;
+    switch (command.type) {
+      case "ChangeSource":
+        return change(command.changes, at, state);
+      case "RotateSourceSecret": {
+        if (activeSecrets(state, at).length >= SECRETS_MAX) return reject("too-many-secrets");
+        const { secret, previousUntil: previous_until } = command;
+        return accept({ type: "SourceSecretRotated", data: { source_id, secret, previous_until, at } });
+      }
+      case "DeleteSource":
+        return accept({ type: "SourceDeleted", data: { source_id, at } });
+    }
+  },
+};

@@ -1,0 +1,37 @@
+import type { DedupeRule, HmacAuth, ProviderType, SourceEvent, SourceSettings } from "../domain/source/events.ts";
+import { perDocument } from "./projection.ts";
+
+export type SourceDocument = SourceSettings & {
+  readonly account: string;
+  readonly type: ProviderType;
+  readonly auth: HmacAuth | null;
+  readonly dedupe: DedupeRule | null;
+  readonly created_at: string;
+};
+
+type Shown = Extract<SourceEvent, { type: "SourceRegistered" | "SourceChanged" | "SourceDeleted" }>;
+const SHOWN: ReadonlySet<string> = new Set<Shown["type"]>(["SourceRegistered", "SourceChanged", "SourceDeleted"]);
+
+/** The sources of every account, for its list; deleted ones are in the audit log. No secret, not even sealed. */
+export const sources = perDocument<SourceDocument>(
+  {
+    name: "sources.v1",
+    fields: { account: "text", created_at: "text" },
+    indexes: [["account", "created_at"]],
+  },
+  ({ type, data }) => (SHOWN.has(type) ? String(data.source_id) : null),
+  (document, recorded) => {
+    // `idOf` lets only these three through.
+    const event = recorded as unknown as Shown;
+    switch (event.type) {
+      case "SourceRegistered": {
+        const { account, type, name, policy_id, endpoint_id, status, auth, dedupe, at } = event.data;
+        return { account, type, name, policy_id, endpoint_id, status, auth, dedupe, created_at: at };
+      }
+      case "SourceChanged":
+        return document === null ? null : { ...document, ...event.data.changes };
+      case "SourceDeleted":
+        return null;
+    }
+  },
+);

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { readField } from "../../domain/gate/field-path.ts";
+import { decodeBase64 } from "./decode.ts";
+import { textAt } from "./fields.ts";
+import { type Proof, type Refused, refused, type Scheme, type WebhookRequest } from "./request.ts";
+import { claim, mac, macHeader, withHeader } from "./schemes.ts";
+
+/** Adyen sends one; each costs an HMAC before anything is authenticated. */
+const ITEMS_MAX = 32;
+const MAC_BYTES = 32;
+/** What Adyen's Customer Area makes: 32 bytes as hex. */
+const KEY = /^(?:[0-9A-Fa-f]{2}){16,64}$/;
+
+/** The bytes inside a secret; null when it is none of Adyen's. */
+export const adyenKey = (secret: string): Buffer | null => (KEY.test(secret) ? Buffer.from(secret, "hex") : null);
+
+/** The items of a payments notification; null when the body is none. */
+const itemsOf = (body: unknown): readonly unknown[] | null => {
+  const items = readField(body, ["notificationItems"]);
+  return Array.isArray(items) ? items.map((item: unknown) => readField(item, ["NotificationRequestItem"])) : null;
+};
+
+/** The fields in the order in which they are signed (Adyen, "Verify HMAC signatures"); a missing one is empty. */
+const SIGNED_FIELDS: readonly (readonly string[])[] = [
+  ["pspReference"],
+  ["originalReference"],
+  ["merchantAccountCode"],
+  ["merchantReference"],
+  ["amount", "value"],
+  ["amount", "currency"],
+  ["eventCode"],
+  ["success"],
+];
+
+const signedContent = (item: unknown): string | null => {
+  const fields: string[] = [];
+  for (const path of SIGNED_FIELDS) {
+    const value = readField(item, path) ?? "";
+    if (typeof value === "object") return null;
+    fields.push(String(value));
+  }
+  return fields.join(":");
+};
+
+const withKey = (before: string, body: Buffer | null) => (secret: string) => {
+  const key = adyenKey(secret);
+  return key === null ? null : mac("sha256", key, before, body);
+};
+
+const itemProof = (item: unknown): Proof | Refused => {
+  const signature = textAt(item, ["additionalData", "hmacSignature"]);
+  if (signature === null) return refused("missing", "An item has no additionalData.hmacSignature.");
+  const given = decodeBase64(signature, MAC_BYTES);
+  if (given === null) return refused("malformed", "An hmacSignature is not the base64 of 32 bytes.");
+  const content = signedContent(item);
+  if (content === null) return refused("malformed", "A signed field of an item is neither text nor a number.");
+  return { given: [given], expected: withKey(content, null) };
+};
+
+/** Payments: each item carries its own signature, and all of them have to hold. */
+const signedItems: Scheme = (request) => {
+  const items = itemsOf(request.json());
+  if (items === null) return refused("missing", "The body has no notificationItems, and there is no HmacSignature.");
+  if (items.length > ITEMS_MAX) return refused("malformed", `More than ${ITEMS_MAX} items.`);
+  const proofs: Proof[] = [];
+  for (const item of items) {
+    const proof = itemProof(item);
+    if ("ok" in proof) return proof;
+    proofs.push(proof);
+  }
+  const [first, ...more] = proofs;
+  // All of nothing would hold.
+  return first === undefined ? refused("missing", "The notification has no item.") : claim(null, first, ...more);
+};
+
+const SIGNATURE_HEADER = "hmacsignature";
+const rawBody = macHeader({ header: SIGNATURE_HEADER, encoding: "base64" });
+
+/** Platforms and management: the raw body is signed, the signature stands in a header. */
+const signedBody: Scheme = (request, source) => {
+  const read = rawBody(request, source);
+  if (!read.ok) return read;
+  // The text that an item signs must not pass as a body: it is no JSON object.
+  const json = request.json();
+  if (typeof json !== "object" || json === null) return refused("malformed", "The body is not a JSON object.");
+  return claim(null, { given: read.proofs[0].given, expected: withKey("", request.body) });
+};
+
+export const adyenScheme = withHeader(SIGNATURE_HEADER, signedBody, signedItems);
+
+const KEY_FIELDS = ["pspReference", "eventCode", "success"];
+
+/** What names each item; without items the body itself, which has its own time in it and is the same when repeated. */
+export const adyenDeliveryKey = ({ json, body }: WebhookRequest): string => {
+  const items = itemsOf(json());
+  if (items === null) return createHash("sha256").update(body).digest("hex");
+  return JSON.stringify(items.map((item) => KEY_FIELDS.map((name) => textAt(item, [name]))));
+};
+
+export const adyenEventType = ({ json }: WebhookRequest): string | null =>
+  textAt(itemsOf(json())?.[0], ["eventCode"]) ?? textAt(json(), ["type"]);

@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { parseFieldPath } from "../../domain/gate/field-path.ts";
+import type { DedupeRule, ProviderType } from "../../domain/source/events.ts";
+import { textAt } from "./fields.ts";
+import { headerText } from "./headers.ts";
+import type { DirectAnswer, WebhookRequest } from "./request.ts";
+import { PROVIDERS } from "./table.ts";
+
+export type Identity = {
+  /** Null: the sender names none, and every request is a delivery of its own. */
+  readonly deliveryKey: string | null;
+  /** As "payment_intent.succeeded"; empty when there is none. */
+  readonly eventType: string;
+};
+
+/** Every provider's own id is shorter. A longer one stands in the log as its hash. */
+const KEY_LENGTH_MAX = 256;
+const EVENT_TYPE_LENGTH_MAX = 200;
+
+const bounded = (key: string): string =>
+  key.length <= KEY_LENGTH_MAX ? key : `sha256:${createHash("sha256").update(key).digest("hex")}`;
+
+const byRule = (rule: DedupeRule, { headers, json }: WebhookRequest): string | null => {
+  if ("header" in rule) return headerText(headers, rule.header.toLowerCase());
+  const path = parseFieldPath(rule.pointer);
+  return path === null ? null : textAt(json(), path);
+};
+
+/** Which delivery of its sender a verified request is. A source's own rule takes the place of its provider's. */
+export const identify = (type: ProviderType, request: WebhookRequest, dedupe: DedupeRule | null): Identity => {
+  const provider = PROVIDERS[type];
+  const key = dedupe === null ? provider.deliveryKey(request) : byRule(dedupe, request);
+  const eventType = provider.eventType(request) ?? "";
+  return { deliveryKey: key === null ? null : bounded(key), eventType: eventType.slice(0, EVENT_TYPE_LENGTH_MAX) };
+};
+
+/**
+ * The answer to what is not an event, else null. Ask `unsigned` before the signature is checked, `signed` after it
+ * held.
+ */
+export const answerDirectly = (
+  type: ProviderType,
+  moment: "unsigned" | "signed",
+  request: WebhookRequest,
+): DirectAnswer | null => {
+  const { answerUnsigned, answerSigned } = PROVIDERS[type];
+  return (moment === "unsigned" ? answerUnsigned : answerSigned)?.(request) ?? null;
+};

@@ -1,0 +1,139 @@
+import { createHash, createHmac } from "node:crypto";
+import { decodeBase64, decodeCanonicalBase64, decodeHex } from "./decode.ts";
+import { hasHeader, parsePairs, parseVersioned, singleHeader } from "./headers.ts";
+import { type Claim, type Proof, type Refused, refused, type Scheme, type WebhookRequest } from "./request.ts";
+
+export type Algorithm = "sha256" | "sha512";
+export type Encoding = "hex" | "base64";
+
+const MAC_BYTES: Readonly<Record<Algorithm, number>> = { sha256: 32, sha512: 64 };
+
+export const mac = (algorithm: Algorithm, key: string | Buffer, before: string, body: Buffer | null): Buffer => {
+  const hmac = createHmac(algorithm, key);
+  if (before !== "") hmac.update(before);
+  if (body !== null) hmac.update(body);
+  return hmac.digest();
+};
+
+export const decodeMac = (text: string, algorithm: Algorithm, encoding: Encoding): Buffer | null =>
+  encoding === "hex" ? decodeHex(text, MAC_BYTES[algorithm]) : decodeBase64(text, MAC_BYTES[algorithm]);
+
+export const claim = (timestamp: string | null, proof: Proof, ...more: readonly Proof[]): Claim => ({
+  ok: true,
+  timestamp,
+  proofs: [proof, ...more],
+});
+
+const badHeader = (header: string, wanted: string): Refused =>
+  refused("malformed", `The header ${header} is not ${wanted}.`);
+
+export type MacHeader = {
+  readonly header: string;
+  readonly encoding: Encoding;
+  readonly algorithm?: Algorithm;
+  /** Stands before the signature in its header. */
+  readonly prefix?: string;
+  readonly timestampHeader?: string;
+  /** What is signed before the body; `timestamp` is "" when there is no header for it. */
+  readonly before?: (request: WebhookRequest, timestamp: string) => string;
+};
+
+/** One signature in a header of its own. */
+export const macHeader =
+  ({ header, encoding, algorithm = "sha256", prefix = "", timestampHeader, before }: MacHeader): Scheme =>
+  (request) => {
+    const value = singleHeader(request.rawHeaders, header);
+    if (typeof value !== "string") return value;
+    const given = value.startsWith(prefix) ? decodeMac(value.slice(prefix.length), algorithm, encoding) : null;
+    if (given === null) return badHeader(header, `${prefix}<${encoding} of ${MAC_BYTES[algorithm]} bytes>`);
+    const timestamp = timestampHeader === undefined ? null : singleHeader(request.rawHeaders, timestampHeader);
+    if (timestamp !== null && typeof timestamp !== "string") return timestamp;
+    const signedBefore = before?.(request, timestamp ?? "") ?? "";
+    return claim(timestamp, {
+      given: [given],
+      expected: (secret) => mac(algorithm, secret, signedBefore, request.body),
+    });
+  };
+
+export type MacPairs = {
+  readonly header: string;
+  readonly separator: "," | ";";
+  readonly timeKey: string;
+  readonly macKey: string;
+  /** Between time and body in what is signed. */
+  readonly joint: string;
+};
+
+/** Time and hex signatures as pairs in one header. Other keys are other schemes, and prove nothing here. */
+export const macPairs =
+  ({ header, separator, timeKey, macKey, joint }: MacPairs): Scheme =>
+  (request) => {
+    const value = singleHeader(request.rawHeaders, header);
+    if (typeof value !== "string") return value;
+    const pairs = parsePairs(value, separator) ?? [];
+    const [timestamp, ...moreTimes] = pairs.filter(([key]) => key === timeKey).map(([, time]) => time);
+    // A signature that cannot be decoded is equal to none: the others beside it still count.
+    const given = pairs.flatMap(([key, text]) => (key === macKey ? (decodeHex(text, MAC_BYTES.sha256) ?? []) : []));
+    if (timestamp === undefined || moreTimes.length > 0 || given.length === 0)
+      return badHeader(header, `${timeKey}=<seconds>${separator}${macKey}=<hex of 32 bytes>`);
+    const before = timestamp + joint;
+    return claim(timestamp, { given, expected: (secret) => mac("sha256", secret, before, request.body) });
+  };
+
+export const SIGNING_SECRET_PREFIX = "whsec_";
+/** Standard Webhooks, "Symmetric signatures": between 24 and 64 bytes. */
+const SIGNING_KEY_BYTES = { min: 24, max: 64 };
+
+/** The key inside a `whsec_` secret; null when it is none. */
+export const signingKey = (secret: string): Buffer | null => {
+  if (!secret.startsWith(SIGNING_SECRET_PREFIX)) return null;
+  const key = decodeCanonicalBase64(secret.slice(SIGNING_SECRET_PREFIX.length));
+  if (key === null || key.length < SIGNING_KEY_BYTES.min || key.length > SIGNING_KEY_BYTES.max) return null;
+  return key;
+};
+
+/** Standard Webhooks with symmetric signatures (v1); `family` is what its three headers begin with. */
+export const standardWebhooks =
+  (family: "webhook" | "svix"): Scheme =>
+  (request) => {
+    const header = `${family}-signature`;
+    const signatures = singleHeader(request.rawHeaders, header);
+    if (typeof signatures !== "string") return signatures;
+    const id = singleHeader(request.rawHeaders, `${family}-id`);
+    if (typeof id !== "string") return id;
+    const timestamp = singleHeader(request.rawHeaders, `${family}-timestamp`);
+    if (typeof timestamp !== "string") return timestamp;
+    const pairs = parseVersioned(signatures) ?? [];
+    const given = pairs.flatMap(([version, text]) =>
+      version === "v1" ? (decodeBase64(text, MAC_BYTES.sha256) ?? []) : [],
+    );
+    if (given.length === 0) return badHeader(header, "v1,<base64 of 32 bytes>");
+    const before = `${id}.${timestamp}.`;
+    const expected = (secret: string): Buffer | null => {
+      const key = signingKey(secret);
+      return key === null ? null : mac("sha256", key, before, request.body);
+    };
+    return claim(timestamp, { given, expected });
+  };
+
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** The secret itself in a header. Hashes are compared, as they have one length whatever was sent. */
+export const token =
+  (header: string, tokenIn: (value: string) => string | null, isToken: (secret: string) => boolean): Scheme =>
+  (request) => {
+    const value = singleHeader(request.rawHeaders, header);
+    if (typeof value !== "string") return value;
+    const sent = tokenIn(value);
+    if (sent === null) return badHeader(header, "of the form that was agreed");
+    return claim(null, {
+      given: [sha256(sent)],
+      expected: (secret) => (isToken(secret) ? sha256(secret) : null),
+    });
+  };
+
+/** `scheme` for what was sent with `header`, `otherwise` for the rest. */
+export const withHeader =
+  (header: string, scheme: Scheme, otherwise: Scheme): Scheme =>
+  (request, source) =>
+    (hasHeader(request.rawHeaders, header) ? scheme : otherwise)(request, source);

@@ -1,0 +1,50 @@
+import { timingSafeEqual } from "node:crypto";
+import type { ProviderType } from "../../domain/source/events.ts";
+import { isTimestamp } from "./decode.ts";
+import { type Proof, type Refused, refused, type SourceAuth, type Verified, type WebhookRequest } from "./request.ts";
+import { PROVIDERS } from "./table.ts";
+
+/** How far a sender's clock may be from ours, in both directions. Paddle's own 5 s fail on ordinary clock skew. */
+export const WINDOW_S = 300;
+
+export type VerifyInput = WebhookRequest & SourceAuth & { readonly type: ProviderType; readonly nowMs: number };
+
+const VERIFIED: Verified = { ok: true };
+
+const inWindow = (timestamp: string, nowMs: number): Refused | null => {
+  if (!isTimestamp(timestamp)) return refused("malformed", "The timestamp is not a number of seconds.");
+  const ageS = Math.floor(nowMs / 1000) - Number(timestamp);
+  if (Math.abs(ageS) <= WINDOW_S) return null;
+  const where = ageS > 0 ? `${ageS} s old` : `${-ageS} s in the future`;
+  return refused("stale", `The timestamp is ${where}, ${WINDOW_S} s are allowed.`);
+};
+
+const holds = ({ given, expected }: Proof, secrets: readonly string[]): Refused | null => {
+  let tried = 0;
+  for (const secret of secrets) {
+    const wanted = expected(secret);
+    if (wanted === null) continue;
+    tried += 1;
+    if (given.some((one) => timingSafeEqual(one, wanted))) return null;
+  }
+  return tried === 0
+    ? refused("unknown-secret", "The source has no secret for a signature of this kind.")
+    : refused("mismatch", "It fits none of the source's secrets over the bytes that came in.");
+};
+
+/**
+ * Whether a holder of one of the secrets sent exactly this request. Without side effects; never throws, whatever was
+ * sent. The cheap checks come first, so that garbage costs no HMAC.
+ */
+export const verify = (input: VerifyInput): Verified | Refused => {
+  if (input.secrets.length === 0) return refused("unknown-secret", "The source has no secret.");
+  const claim = PROVIDERS[input.type].scheme(input, input);
+  if (!claim.ok) return claim;
+  const outside = claim.timestamp === null ? null : inWindow(claim.timestamp, input.nowMs);
+  if (outside !== null) return outside;
+  for (const proof of claim.proofs) {
+    const failed = holds(proof, input.secrets);
+    if (failed !== null) return failed;
+  }
+  return VERIFIED;
+};
