@@ -32,16 +32,19 @@ const ownMap = (
   const entries = function* (): MapIterator<[string, CelInput]> {
     for (const key of keys) yield [key, toCel(object[key])];
   };
-  return {
+  const map: ReadonlyMap<string, CelInput> = {
     size: keys.length,
     get,
     has: (key) => Object.hasOwn(object, key),
     keys: () => keys.values(),
     values: () => keys.map((key) => toCel(object[key])).values(),
     entries,
-    forEach: (callback) => keys.forEach((key) => callback(toCel(object[key]), key, new Map())),
+    forEach(callback) {
+      for (const key of keys) callback(toCel(object[key]), key, map);
+    },
     [Symbol.iterator]: entries,
   };
+  return map;
 };
 
 export const jsonValues = (meter: Meter): JsonValues => {

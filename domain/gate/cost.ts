@@ -1,0 +1,30 @@
+import { type FieldPath, readField } from "./field-path.ts";
+
+/** One euro in the integers that all money is counted in. */
+export const MICRO_PER_EUR = 1_000_000;
+/** Far above any real request, and so many micro-euros are still exact in a double. */
+export const EUR_MAX = 1_000_000_000;
+
+/** A policy's cost rule, its amounts in micro-euros. */
+export type CompiledCost =
+  | { readonly fixed: number }
+  | { readonly path: FieldPath; readonly scale: number; readonly fallback: number | null };
+
+/**
+ * Euros as integer micro-euros, rounded to the nearest (half up): 0.07 is exactly 70,000. Null for what is not a finite
+ * number, is negative, or is over EUR_MAX. Text is no number, whatever it says.
+ */
+export const microOf = (eur: unknown): number | null => {
+  if (typeof eur !== "number" || !(eur >= 0 && eur <= EUR_MAX)) return null;
+  // JSON has a -0, which is no amount of money.
+  return Math.abs(Math.round(eur * MICRO_PER_EUR));
+};
+
+export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
+
+/** What a request costs, in micro-euros; null when that cannot be determined, which a budget refuses. */
+export const costOf = (rule: CompiledCost, payload: unknown): number | null => {
+  if ("fixed" in rule) return rule.fixed;
+  const value = readField(payload, rule.path);
+  return (typeof value === "number" ? microOf(value * rule.scale) : null) ?? rule.fallback;
+};

@@ -1,0 +1,56 @@
+/** A field of a JSON document, parsed: one name a level. */
+export type FieldPath = readonly string[];
+
+/** Longer than any provider's payload needs; a bound on what one look-up costs. */
+export const PATH_LENGTH_MAX = 256;
+export const PATH_LEVELS_MAX = 32;
+
+/** RFC 6901, section 3: "~" only as "~0" or "~1". */
+const unescapePointer = (token: string): string | null =>
+  /~(?![01])/.test(token) ? null : token.replaceAll("~1", "/").replaceAll("~0", "~");
+
+/**
+ * Dotted (`data.object.id`, positions of a list as numbers) or a JSON Pointer (`/data/object/id`, RFC 6901). A name that
+ * holds a dot is reached by the pointer. Null when it is neither, empty, or over the limits.
+ */
+export const parseFieldPath = (text: string): FieldPath | null => {
+  if (text.length === 0 || text.length > PATH_LENGTH_MAX) return null;
+  const path: string[] = [];
+  if (text.startsWith("/")) {
+    for (const token of text.slice(1).split("/")) {
+      const name = unescapePointer(token);
+      if (name === null) return null;
+      path.push(name);
+    }
+  } else {
+    path.push(...text.split("."));
+    if (path.includes("")) return null;
+  }
+  return path.length > PATH_LEVELS_MAX ? null : path;
+};
+
+/** RFC 6901, section 4: no sign, no leading zero. */
+export const isPosition = (name: string): boolean => /^(?:0|[1-9][0-9]{0,8})$/.test(name);
+
+/** The value at a path; undefined when there is none. Own properties only: nothing is read from a prototype. */
+export const readField = (document: unknown, path: FieldPath): unknown => {
+  let value = document;
+  for (const name of path) {
+    if (typeof value !== "object" || value === null) return undefined;
+    if (Array.isArray(value)) {
+      if (!isPosition(name)) return undefined;
+      value = value[Number(name)];
+    } else {
+      if (!Object.hasOwn(value, name)) return undefined;
+      // An own property of a parsed JSON object, whose values are JSON.
+      value = (value as Readonly<Record<string, unknown>>)[name];
+    }
+  }
+  return value;
+};
+
+/** Null counts as missing: providers send it for "there is none". Empty text, 0 and false are values. */
+export const isPresent = (document: unknown, path: FieldPath): boolean => {
+  const value = readField(document, path);
+  return value !== undefined && value !== null;
+};

@@ -1,0 +1,56 @@
+import { accept, type Decider, reject } from "../decider.ts";
+import type { PolicyCommand } from "./commands.ts";
+import type { PolicyDefinition } from "./definition.ts";
+import type { PolicyEvent } from "./events.ts";
+
+/** The newest version; the ones before it stay in the stream. */
+export type PublishedPolicy = {
+  readonly phase: "published";
+  readonly policyId: string;
+  readonly account: string;
+  readonly version: number;
+  readonly definition: PolicyDefinition;
+  readonly createdBy: string;
+  readonly createdAt: string;
+};
+
+export type Policy = { readonly phase: "absent" } | PublishedPolicy;
+
+export type PolicyRejection = "not-found";
+
+/** Equal as JSON: the order of an object's members does not matter. */
+const sameJson = (a: unknown, b: unknown): boolean => {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
+  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameJson(value, right.get(key)));
+};
+
+/** Stream `policy-<pol_id>`. */
+export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection> = {
+  initial: { phase: "absent" },
+
+  evolve(_state, { data }) {
+    return {
+      phase: "published",
+      policyId: data.policy_id,
+      account: data.account,
+      version: data.version,
+      definition: data.definition,
+      createdBy: data.created_by,
+      createdAt: data.at,
+    };
+  },
+
+  decide({ type, policyId, account, definition, by, at }, state) {
+    const isThere = state.phase === "published";
+    if (isThere && state.account !== account) return reject("not-found");
+    if (type === "PublishPolicyVersion" && !isThere) return reject("not-found");
+    // Publishing what is in force is not a new version; nor is a repeat of the call that made the first.
+    if (isThere && (type === "PublishPolicy" || sameJson(state.definition, definition))) return accept();
+    const version = isThere ? state.version + 1 : 1;
+    const data = { policy_id: policyId, account, version, definition, created_by: by, at };
+    return accept({ type: "PolicyPublished", data });
+  },
+};

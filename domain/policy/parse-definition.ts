@@ -1,0 +1,165 @@
+import { EUR_MAX, MICRO_PER_EUR } from "../gate/cost.ts";
+import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../gate/field-path.ts";
+import type { JsonObject } from "../ports.ts";
+import type { CostRule, DenyRule, PolicyDefinition } from "./definition.ts";
+
+/** `path` is a JSON Pointer into the definition. */
+export type DefinitionError = { readonly path: string; readonly message: string };
+
+export type ParsedDefinition =
+  | { readonly ok: true; readonly definition: PolicyDefinition }
+  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
+
+export const NAME_LENGTH_MAX = 200;
+/** Each is looked up in every payload. */
+export const FIELDS_MAX = 100;
+/** Each is evaluated for every event. */
+export const DENY_RULES_MAX = 32;
+export const EXPRESSION_BYTES_MAX = 2_048;
+/** Each place taken within the minute is remembered. */
+const RATE_MAX = 10_000_000;
+const SCALE_MAX = 1_000_000;
+
+/** Known, and not offered by this build: accepting them without effect would let through what they should stop. */
+const LATER_FIELDS = ["loop", "approval"] as const;
+const FIELDS: ReadonlySet<string> = new Set([
+  "name",
+  "budget_eur_day",
+  "rate_per_minute",
+  "require_fields",
+  "block_on_violation",
+  "cost",
+  "schema",
+  "deny",
+  "redact",
+  ...LATER_FIELDS,
+]);
+
+type Report = (path: string, message: string) => void;
+type Members = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isName = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "" && value.length <= NAME_LENGTH_MAX;
+
+/** At most six decimals: what cannot be written in micro-euros would be rounded behind the author's back. */
+const isEuros = (value: unknown): value is number =>
+  typeof value === "number" &&
+  value >= 0 &&
+  value <= EUR_MAX &&
+  Math.round(value * MICRO_PER_EUR) / MICRO_PER_EUR === value;
+
+const EUROS = `must be a number of euros from 0 to ${EUR_MAX} with at most 6 decimals`;
+const NAME = `must be a text of 1 to ${NAME_LENGTH_MAX} characters`;
+const PATH = `must be a field path: dotted (data.object.id) or a JSON Pointer (/data/object/id), at most ${PATH_LENGTH_MAX} characters and ${PATH_LEVELS_MAX} levels`;
+
+const isFieldPath = (value: unknown): value is string => typeof value === "string" && parseFieldPath(value) !== null;
+
+const onlyMembers = (value: Members, names: readonly string[], path: string, report: Report): void => {
+  for (const name of Object.keys(value)) if (!names.includes(name)) report(`${path}/${name}`, "is not a known field");
+};
+
+const parsePaths = (value: unknown, path: string, report: Report): readonly string[] => {
+  if (!Array.isArray(value) || value.length > FIELDS_MAX) {
+    report(path, `must be a list of at most ${FIELDS_MAX} field paths`);
+    return [];
+  }
+  const paths: readonly unknown[] = value;
+  paths.forEach((it, index) => {
+    if (!isFieldPath(it)) report(`${path}/${index}`, PATH);
+    else if (paths.indexOf(it) !== index) report(`${path}/${index}`, "is in the list already");
+  });
+  return paths.filter(isFieldPath);
+};
+
+const parseCost = (value: unknown, report: Report): CostRule | null => {
+  if (!isObject(value) || Object.hasOwn(value, "fixed_eur") === Object.hasOwn(value, "pointer")) {
+    report("/cost", "must be an object with either fixed_eur or pointer");
+    return null;
+  }
+  if (Object.hasOwn(value, "fixed_eur")) {
+    onlyMembers(value, ["fixed_eur"], "/cost", report);
+    if (isEuros(value.fixed_eur)) return { fixed_eur: value.fixed_eur };
+    report("/cost/fixed_eur", EUROS);
+    return null;
+  }
+  onlyMembers(value, ["pointer", "scale", "default_eur"], "/cost", report);
+  const { pointer, scale, default_eur: fallback } = value;
+  const scaleFits = scale === undefined || (typeof scale === "number" && scale > 0 && scale <= SCALE_MAX);
+  const fallbackFits = fallback === undefined || isEuros(fallback);
+  if (!isFieldPath(pointer)) report("/cost/pointer", PATH);
+  if (!scaleFits) report("/cost/scale", `must be a number above 0, at most ${SCALE_MAX}`);
+  if (!fallbackFits) report("/cost/default_eur", EUROS);
+  if (!isFieldPath(pointer) || !scaleFits || !fallbackFits) return null;
+  return {
+    pointer,
+    ...(scale === undefined ? {} : { scale }),
+    ...(fallback === undefined ? {} : { default_eur: fallback }),
+  };
+};
+
+const parseDeny = (value: unknown, report: Report): readonly DenyRule[] => {
+  if (!Array.isArray(value) || value.length > DENY_RULES_MAX) {
+    report("/deny", `must be a list of at most ${DENY_RULES_MAX} rules {name, when}`);
+    return [];
+  }
+  const rules: DenyRule[] = [];
+  for (const [index, rule] of value.entries()) {
+    const path = `/deny/${index}`;
+    if (!isObject(rule)) {
+      report(path, "must be an object {name, when}");
+      continue;
+    }
+    onlyMembers(rule, ["name", "when"], path, report);
+    const { name, when } = rule;
+    if (!isName(name)) report(`${path}/name`, NAME);
+    else if (rules.some((earlier) => earlier.name === name)) report(`${path}/name`, "names another rule already");
+    if (typeof when !== "string" || when.trim() === "") report(`${path}/when`, "must be a CEL expression");
+    if (isName(name) && typeof when === "string") rules.push({ name, when });
+  }
+  return rules;
+};
+
+/** JSON Schema, looked at further where it is compiled. */
+const isSchema = (value: unknown): value is JsonObject | boolean => typeof value === "boolean" || isObject(value);
+
+/**
+ * Checks everything about a definition but its expressions and its schema (`src/admission/compiled-policy.ts`), and gives
+ * back the known fields alone. Every error is reported, not only the first.
+ */
+export const parseDefinition = (input: unknown): ParsedDefinition => {
+  const errors: DefinitionError[] = [];
+  const report: Report = (path, message) => errors.push({ path, message });
+  if (!isObject(input)) return { ok: false, errors: [{ path: "", message: "must be an object" }] };
+
+  for (const field of Object.keys(input)) if (!FIELDS.has(field)) report(`/${field}`, "is not a known field");
+  for (const field of LATER_FIELDS) {
+    if (Object.hasOwn(input, field)) report(`/${field}`, "is not offered by this build yet: publish without it");
+  }
+  const { name, budget_eur_day, rate_per_minute, require_fields, block_on_violation, cost, schema, deny, redact } =
+    input;
+  const rateFits = typeof rate_per_minute === "number" && Number.isInteger(rate_per_minute) && rate_per_minute > 0;
+  if (!isName(name)) report("/name", NAME);
+  if (budget_eur_day !== undefined && !isEuros(budget_eur_day)) report("/budget_eur_day", EUROS);
+  if (rate_per_minute !== undefined && !(rateFits && rate_per_minute <= RATE_MAX))
+    report("/rate_per_minute", `must be a whole number from 1 to ${RATE_MAX}`);
+  if (block_on_violation !== undefined && typeof block_on_violation !== "boolean")
+    report("/block_on_violation", "must be true or false");
+  if (schema !== undefined && !isSchema(schema)) report("/schema", "must be a JSON Schema: an object, true or false");
+
+  const costRule = cost === undefined ? null : parseCost(cost, report);
+  const definition: PolicyDefinition = {
+    name: isName(name) ? name : "",
+    ...(isEuros(budget_eur_day) ? { budget_eur_day } : {}),
+    ...(rateFits ? { rate_per_minute } : {}),
+    ...(require_fields === undefined ? {} : { require_fields: parsePaths(require_fields, "/require_fields", report) }),
+    ...(typeof block_on_violation === "boolean" ? { block_on_violation } : {}),
+    ...(costRule === null ? {} : { cost: costRule }),
+    ...(isSchema(schema) ? { schema } : {}),
+    ...(deny === undefined ? {} : { deny: parseDeny(deny, report) }),
+    ...(redact === undefined ? {} : { redact: parsePaths(redact, "/redact", report) }),
+  };
+  return errors.length === 0 ? { ok: true, definition } : { ok: false, errors };
+};

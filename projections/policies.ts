@@ -1,0 +1,60 @@
+import type { PolicyEvent } from "../domain/policy/events.ts";
+import type { JsonObject, RecordedEvent } from "../domain/ports.ts";
+import { type Projection, perDocument } from "./projection.ts";
+
+export type PolicyDocument = {
+  readonly account: string;
+  readonly policy_id: string;
+  readonly version: number;
+  readonly definition: JsonObject;
+  readonly created_by: string;
+  /** When this version was published. */
+  readonly created_at: string;
+};
+
+/** A list keeps its order when a further version is published: it is sorted by the first. */
+export type NewestPolicyDocument = PolicyDocument & { readonly first_at: string };
+
+const published = (recorded: RecordedEvent): PolicyEvent["data"] | null =>
+  recorded.type === "PolicyPublished" ? (recorded as unknown as PolicyEvent).data : null;
+
+const documentOf = (data: PolicyEvent["data"]): PolicyDocument => ({
+  account: data.account,
+  policy_id: data.policy_id,
+  version: data.version,
+  // Plain JSON: the readonly lists of the type are what keeps the compiler from seeing it.
+  definition: data.definition as unknown as JsonObject,
+  created_by: data.created_by,
+  created_at: data.at,
+});
+
+/** The newest version of every policy, by the policy's id. */
+export const policies: Projection = perDocument<NewestPolicyDocument>(
+  {
+    name: "policies.v1",
+    fields: { account: "text", first_at: "text" },
+    indexes: [["account", "first_at"]],
+  },
+  (event) => published(event)?.policy_id ?? null,
+  (document, event) => {
+    const data = published(event);
+    return data === null ? document : { ...documentOf(data), first_at: document?.first_at ?? data.at };
+  },
+);
+
+/** Every version, by `<policy>/<version>`. */
+export const policyVersions: Projection = perDocument<PolicyDocument>(
+  {
+    name: "policy-versions.v1",
+    fields: { account: "text", policy_id: "text", version: "number" },
+    indexes: [["account", "policy_id", "version"]],
+  },
+  (event) => {
+    const data = published(event);
+    return data === null ? null : `${data.policy_id}/${data.version}`;
+  },
+  (document, event) => {
+    const data = published(event);
+    return data === null ? document : documentOf(data);
+  },
+);

@@ -1,0 +1,234 @@
+import { type CompiledCost, costOf, eurOf, MICRO_PER_EUR } from "../../domain/gate/cost.ts";
+import { parseFieldPath } from "../../domain/gate/field-path.ts";
+import { type RequiredField, requireFields } from "../../domain/gate/require-fields.ts";
+import { allowed, denied, type GateName, type GateResult } from "../../domain/gate/verdict.ts";
+import type { CostRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
+import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
+import { type CompiledCondition, type Condition, conditionCompiler, type Seen } from "./conditions.ts";
+import { jsonValues } from "./json-values.ts";
+import { type Meter, meter, TooCostly } from "./meter.ts";
+import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
+
+/** One event for the stateless gates. */
+export type PolicyInput = {
+  /** Parsed JSON; undefined when the body is none. */
+  readonly payload: unknown;
+  /** Two readers may read it differently (a duplicate key, too deep): no gate can speak for the receiver. */
+  readonly ambiguous: boolean;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly source: Seen["source"] | null;
+  readonly agent: Seen["agent"] | null;
+  readonly action: string | null;
+  /** Micro-euros, when something else than the policy's own rule says what the request costs. */
+  readonly costMicro?: number;
+};
+
+export type PolicyCheck = {
+  /** Those that the policy has, in the order schema, require_fields, content. */
+  readonly gates: readonly GateResult[];
+  /** Micro-euros; null when there is no rule, or it cannot be determined. */
+  readonly cost: number | null;
+};
+
+export type CompiledPolicy = {
+  /** Whether any gate, or the cost, depends on the payload. */
+  readonly readsPayload: boolean;
+  check(input: PolicyInput): PolicyCheck;
+};
+
+export type PolicyCompilation =
+  | { readonly ok: true; readonly policy: CompiledPolicy; readonly definition: PolicyDefinition }
+  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
+
+export type PolicyCompiler = (definition: unknown) => PolicyCompilation;
+
+type NamedCondition = { readonly name: string; readonly condition: Condition };
+
+/** A gate's detail is one line in lists and logs. */
+const DETAIL_MAX = 400;
+const TOO_COSTLY = "the payload takes too much work to check";
+
+const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text);
+
+/** Of a definition that was parsed: an amount fits, a path is one. */
+const compileCost = (rule: CostRule): CompiledCost => {
+  const micro = (eur: number): number => Math.round(eur * MICRO_PER_EUR);
+  if ("fixed_eur" in rule) return { fixed: micro(rule.fixed_eur) };
+  const { pointer, scale = 1, default_eur: fallback } = rule;
+  return {
+    path: parseFieldPath(pointer) ?? [],
+    scale,
+    fallback: fallback === undefined ? null : micro(fallback),
+  };
+};
+
+const notJson = (gate: GateName): GateResult =>
+  denied(gate, "not-json", "the body is not JSON, and the policy reads it");
+
+const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult => {
+  if (payload === undefined) return notJson("schema");
+  try {
+    const mismatch = schema.mismatch(payload);
+    if (mismatch === null) return allowed("schema", "matches");
+    return denied(
+      "schema",
+      "schema-mismatch",
+      `${mismatch.at === "" ? "the payload" : mismatch.at} ${mismatch.message}`,
+    );
+  } catch (error) {
+    if (error instanceof TooCostly) return denied("schema", "too-costly", TOO_COSTLY);
+    throw error;
+  }
+};
+
+/** All rules are asked: who corrects a policy or a sender wants to know of each. A match outranks a failure. */
+const contentGate = (rules: readonly NamedCondition[], seen: Seen): GateResult => {
+  const matched: string[] = [];
+  let failed: GateResult | null = null;
+  for (const { name, condition } of rules) {
+    if (condition.reads.has("payload") && seen.payload === undefined) {
+      failed ??= notJson("content");
+      continue;
+    }
+    const result = condition.evaluate(seen);
+    if (result.outcome === "true") matched.push(`"${name}"`);
+    else if (result.outcome === "error")
+      failed ??= denied("content", result.code, clip(`rule "${name}": ${result.detail}`));
+  }
+  if (matched.length > 0) return denied("content", "denied-by-rule", clip(`refused by ${matched.join(", ")}`));
+  return failed ?? allowed("content", `${rules.length} of ${rules.length} rules passed`);
+};
+
+const NO_SOURCE: Seen["source"] = { id: "", name: "", type: "" };
+const NO_AGENT: Seen["agent"] = { id: "", name: "" };
+
+/** Headers as JSON: absent ones are not there, repeated ones are a list. */
+const headersJson = (headers: PolicyInput["headers"]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
+
+type Parts = {
+  readonly schema: PayloadSchema | null;
+  readonly required: readonly RequiredField[];
+  readonly rules: readonly NamedCondition[];
+  readonly cost: CompiledCost | null;
+};
+
+const compiledPolicy = ({ schema, required, rules, cost: costRule }: Parts, work: Meter): CompiledPolicy => {
+  const readsPayload =
+    schema !== null ||
+    required.length > 0 ||
+    (costRule !== null && "path" in costRule) ||
+    rules.some(({ condition }) => condition.reads.has("payload"));
+
+  const content = (input: PolicyInput, cost: number | null): GateResult | null => {
+    if (input.ambiguous && readsPayload) {
+      return denied("content", "ambiguous-payload", "the JSON can be read in two ways (duplicate key or too deep)");
+    }
+    if (rules.length === 0) return null;
+    return contentGate(rules, {
+      payload: input.payload,
+      headers: headersJson(input.headers),
+      source: input.source ?? NO_SOURCE,
+      agent: input.agent ?? NO_AGENT,
+      action: input.action ?? "",
+      cost_eur: cost === null ? null : eurOf(cost),
+    });
+  };
+
+  return {
+    readsPayload,
+    check(input) {
+      work.reset();
+      const { payload } = input;
+      const cost = input.costMicro ?? (costRule === null ? null : costOf(costRule, payload));
+      const gates: GateResult[] = [];
+      if (schema !== null) gates.push(schemaGate(schema, payload));
+      if (required.length > 0) {
+        gates.push(payload === undefined ? notJson("require_fields") : requireFields(required, payload));
+      }
+      const refused = content(input, cost);
+      if (refused !== null) gates.push(refused);
+      return { gates, cost };
+    },
+  };
+};
+
+const compileRules = (
+  rules: readonly DenyRule[],
+  compile: (source: string) => CompiledCondition,
+  errors: DefinitionError[],
+): NamedCondition[] =>
+  rules.flatMap(({ name, when }, index) => {
+    const compiled = compile(when);
+    if (compiled.ok) return [{ name, condition: compiled.condition }];
+    errors.push({ path: `/deny/${index}/when`, message: compiled.message });
+    return [];
+  });
+
+/**
+ * Checks a definition completely and makes of it what an event is checked by: when it is published, and again by whoever
+ * admits. `errors[].path` is a JSON Pointer into the definition.
+ */
+export const policyCompiler = (): PolicyCompiler => {
+  const work = meter();
+  const compileSchema = schemaCompiler(jsonValues(work), work);
+
+  return (input) => {
+    const parsed = parseDefinition(input);
+    if (!parsed.ok) return parsed;
+    const { definition } = parsed;
+    const errors: DefinitionError[] = [];
+
+    const schema = definition.schema === undefined ? null : compileSchema(definition.schema);
+    if (schema !== null && !schema.ok) {
+      errors.push(...schema.errors.map(({ path, message }) => ({ path: `/schema${path}`, message })));
+    }
+    const deny = definition.deny ?? [];
+    const rules = deny.length === 0 ? [] : compileRules(deny, conditionCompiler(work), errors);
+    if (errors.length > 0) return { ok: false, errors };
+
+    const parts: Parts = {
+      schema: schema?.ok ? schema.schema : null,
+      required: (definition.require_fields ?? []).map((name) => ({ name, path: parseFieldPath(name) ?? [] })),
+      rules,
+      cost: definition.cost === undefined ? null : compileCost(definition.cost),
+    };
+    return { ok: true, definition, policy: compiledPolicy(parts, work) };
+  };
+};
+
+export type CompiledPolicies = {
+  get(policyId: string, version: number, definition: PolicyDefinition): CompiledPolicy;
+};
+
+/** A compiled schema and its rules are some 100 kB. */
+const COMPILED_MAX = 500;
+
+/** What an earlier build published and this one cannot compile stops everything: it may have stopped what comes. */
+const refusing = (errors: readonly DefinitionError[]): CompiledPolicy => {
+  const [first] = errors;
+  const detail = clip(`the policy is not valid any more: ${first?.path ?? ""} ${first?.message ?? ""}`);
+  return { readsPayload: false, check: () => ({ gates: [denied("content", "policy-invalid", detail)], cost: null }) };
+};
+
+/** Compiled policies by id and version, the least recently used dropped first. */
+export const compiledPolicies = (compile: PolicyCompiler = policyCompiler()): CompiledPolicies => {
+  const cache = new Map<string, CompiledPolicy>();
+  return {
+    get(policyId, version, definition) {
+      const key = `${policyId}/${version}`;
+      let policy = cache.get(key);
+      if (policy === undefined) {
+        const compiled = compile(definition);
+        policy = compiled.ok ? compiled.policy : refusing(compiled.errors);
+      } else cache.delete(key);
+      cache.set(key, policy);
+      if (cache.size > COMPILED_MAX) {
+        const [oldest] = cache.keys();
+        if (oldest !== undefined) cache.delete(oldest);
+      }
+      return policy;
+    },
+  };
+};

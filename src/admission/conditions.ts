@@ -1,0 +1,100 @@
+import { type CelInput, isCelError, plan } from "@bufbuild/cel";
+import { conditionEnv } from "./condition-functions.ts";
+import { checkExpression, type Variable } from "./condition-syntax.ts";
+import { jsonValues } from "./json-values.ts";
+import type { Meter } from "./meter.ts";
+import { compilePattern, type Pattern } from "./patterns.ts";
+
+/** What conditions see of an event. `payload` and `headers` are JSON; names of headers are in lower case. */
+export type Seen = {
+  readonly payload: unknown;
+  readonly headers: Readonly<Record<string, unknown>>;
+  /** The names are empty where there is none: a rule about sources is false for an agent's request, not an error. */
+  readonly source: Readonly<Record<"id" | "name" | "type", string>>;
+  readonly agent: Readonly<Record<"id" | "name", string>>;
+  readonly action: string;
+  /** Null when it cannot be determined. */
+  readonly cost_eur: number | null;
+};
+
+export type Evaluated =
+  | { readonly outcome: "true" | "false" }
+  | { readonly outcome: "error"; readonly code: "evaluation-error" | "too-costly"; readonly detail: string };
+
+export type Condition = {
+  readonly reads: ReadonlySet<Variable>;
+  evaluate(seen: Seen): Evaluated;
+};
+
+export type CompiledCondition =
+  | { readonly ok: true; readonly condition: Condition }
+  | { readonly ok: false; readonly message: string };
+
+const failed = (detail: string): Evaluated => ({ outcome: "error", code: "evaluation-error", detail });
+
+/** The library's messages can hold values of the payload: only names that the author wrote and types are repeated. */
+const explain = (message: string, fields: ReadonlySet<string>): string => {
+  const missing = /^field not found: (.*)$/s.exec(message)?.[1];
+  if (missing !== undefined) {
+    return fields.has(missing) ? `there is no field "${missing}"` : "a field that it reads is missing";
+  }
+  const types = /^found no matching overload for '([^']*)' applied to '([^']*)'$/.exec(message);
+  if (types !== null) return `${types[1]} is not defined for ${types[2]}`;
+  if (/^(?:unresolved attribute|index )/.test(message)) return "a field that it reads is missing";
+  return "it could not be evaluated";
+};
+
+/** An error takes eight times as long with its stack trace, and a list of 100,000 can make an error an element. */
+const withoutStackTraces = <T>(run: () => T): T => {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return run();
+  } finally {
+    Error.stackTraceLimit = before;
+  }
+};
+
+/**
+ * Compiles the CEL conditions of one policy. A condition that fails, whether by a missing field, by types that do not
+ * fit or by the work it takes, says so: it is never false by accident.
+ */
+export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCondition) => {
+  const values = jsonValues(meter);
+  const patterns = new Map<string, Pattern>();
+  const env = conditionEnv(values, meter, patterns);
+
+  const bindings = (seen: Seen): Record<string, CelInput> =>
+    // Without a prototype: the library looks names up with a plain access.
+    Object.assign(Object.create(null), {
+      // What is not JSON has no payload; the caller has refused every condition that reads it.
+      payload: seen.payload === undefined ? null : values.toCel(seen.payload),
+      headers: values.toCel(seen.headers),
+      source: values.toCel(seen.source),
+      agent: values.toCel(seen.agent),
+      action: seen.action,
+      cost_eur: seen.cost_eur,
+    });
+
+  return (source) => {
+    try {
+      const { expr, reads, fields, patterns: literals } = checkExpression(source, env);
+      for (const literal of literals) patterns.set(literal, compilePattern(literal, meter));
+      const run = plan(env, expr);
+      const evaluate = (seen: Seen): Evaluated => {
+        const result = withoutStackTraces(() => run(bindings(seen)));
+        // Also where || or && has swallowed the error: with more work the answer might have been another.
+        if (meter.exceeded) {
+          return { outcome: "error", code: "too-costly", detail: "its evaluation takes too much work on this event" };
+        }
+        if (isCelError(result)) return failed(explain(result.message, fields));
+        if (typeof result !== "boolean") return failed("it is not true or false");
+        return { outcome: result ? "true" : "false" };
+      };
+      return { ok: true, condition: { reads, evaluate } };
+    } catch (error) {
+      if (error instanceof SyntaxError) return { ok: false, message: error.message };
+      throw error;
+    }
+  };
+};

@@ -1,0 +1,115 @@
+import type { JsonObject } from "../../domain/ports.ts";
+
+export const SCHEMA_BYTES_MAX = 32 * 1024;
+/** Levels of JSON: eight of the payload, as each takes `properties` and a name. */
+export const SCHEMA_DEPTH_MAX = 16;
+/** Parts with every $ref written out: references to references grow by powers, a few hundred bytes to hours of work. */
+export const SCHEMA_PARTS_MAX = 10_000;
+/** `uniqueItems` compares every item with every other, completely. */
+export const UNIQUE_ITEMS_MAX = 100;
+
+/** What the compiler would follow to other documents, or resolve while it runs. */
+const REFUSED = ["$async", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "id"];
+/** Looked at where a $ref leads into them. */
+const DEFINITIONS: ReadonlySet<string> = new Set(["$defs", "definitions"]);
+
+export type SchemaError = { readonly path: string; readonly message: string };
+export type MeasuredSchema = { readonly parts: number; readonly errors: readonly SchemaError[] };
+
+const isContainer = (value: unknown): value is JsonObject => typeof value === "object" && value !== null;
+
+/** RFC 6901, section 6: the fragment form of a pointer. */
+const tokensOf = (ref: string): readonly string[] | null => {
+  if (ref === "#") return [];
+  if (!ref.startsWith("#/")) return null;
+  try {
+    const pointer = decodeURIComponent(ref.slice(2));
+    return pointer.split("/").map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  } catch {
+    return null;
+  }
+};
+
+const resolve = (root: JsonObject, ref: string): JsonObject | null => {
+  let value: unknown = root;
+  for (const token of tokensOf(ref) ?? ["\0"]) {
+    if (!isContainer(value) || !Object.hasOwn(value, token)) return null;
+    value = value[token];
+  }
+  return isContainer(value) ? value : null;
+};
+
+const escapeToken = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** Checks one part by itself; a property that is named like a keyword has a schema for its value, and is none. */
+const checkPart = (part: JsonObject, path: string, depth: number, report: (error: SchemaError) => void): void => {
+  for (const name of REFUSED) {
+    if (typeof part[name] === "string" || part[name] === true) {
+      report({ path: `${path}/${name}`, message: "is not offered in a policy's schema" });
+    }
+  }
+  if (typeof part.$id === "string" && depth > 1) {
+    report({ path: `${path}/$id`, message: "is only possible at the top of a schema" });
+  }
+  if (part.uniqueItems === true && !(typeof part.maxItems === "number" && part.maxItems <= UNIQUE_ITEMS_MAX)) {
+    report({ path: `${path}/uniqueItems`, message: `needs a maxItems of at most ${UNIQUE_ITEMS_MAX} beside it` });
+  }
+};
+
+/**
+ * How much a tenant's schema can ask of us: its size, depth, and the parts that it has when every $ref is written out.
+ * `path` is a JSON Pointer into the schema. Recursion is refused: it is bounded by the payload alone.
+ */
+export const measureSchema = (schema: JsonObject): MeasuredSchema => {
+  const errors: SchemaError[] = [];
+  const report = (error: SchemaError): void => {
+    errors.push(error);
+  };
+  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  if (bytes > SCHEMA_BYTES_MAX) {
+    report({ path: "", message: `has ${bytes} bytes, at most ${SCHEMA_BYTES_MAX} are possible` });
+    return { parts: 0, errors };
+  }
+
+  const check = (part: JsonObject, path: string, depth: number): void => {
+    if (depth > SCHEMA_DEPTH_MAX) {
+      report({ path, message: `is more than ${SCHEMA_DEPTH_MAX} levels deep` });
+      return;
+    }
+    checkPart(part, path, depth, report);
+    for (const [name, inner] of Object.entries(part)) {
+      if (isContainer(inner)) check(inner, `${path}/${escapeToken(name)}`, depth + 1);
+    }
+  };
+  check(schema, "", 1);
+  if (errors.length > 0) return { parts: 0, errors };
+
+  const counted = new Map<JsonObject, number>();
+  const open = new Set<JsonObject>();
+  const count = (part: JsonObject): number => {
+    const known = counted.get(part);
+    if (known !== undefined) return known;
+    if (open.has(part)) {
+      report({ path: "", message: "refers to itself: a recursive $ref is not offered in a policy's schema" });
+      return 0;
+    }
+    open.add(part);
+    let parts = 1;
+    for (const [name, inner] of Object.entries(part)) {
+      if (name === "$ref" && typeof inner === "string") {
+        const target = resolve(schema, inner);
+        if (target === null) report({ path: "", message: `"$ref": "${inner}" leads nowhere inside this schema` });
+        else parts += count(target);
+      } else if (isContainer(inner)) parts += DEFINITIONS.has(name) ? 0 : count(inner);
+      else parts += 1;
+    }
+    open.delete(part);
+    counted.set(part, parts);
+    return parts;
+  };
+  const parts = count(schema);
+  if (parts > SCHEMA_PARTS_MAX) {
+    report({ path: "", message: `has over ${SCHEMA_PARTS_MAX} parts with every $ref written out` });
+  }
+  return { parts, errors };
+};

@@ -1,0 +1,133 @@
+import { Ajv, type ErrorObject, type Options } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { FormatName } from "ajv-formats";
+import { fastFormats, fullFormats } from "ajv-formats/dist/formats.js";
+import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonValues } from "./json-values.ts";
+import type { Meter } from "./meter.ts";
+import { compilePattern } from "./patterns.ts";
+import { measureSchema, type SchemaError } from "./schema-limits.ts";
+
+/** Where the payload does not match, and how: neither holds a value of it. */
+export type Mismatch = { readonly at: string; readonly message: string };
+
+export type PayloadSchema = {
+  /** Null when it matches. Throws `TooCostly`. */
+  mismatch(payload: unknown): Mismatch | null;
+};
+
+export type CompiledSchema =
+  | { readonly ok: true; readonly schema: PayloadSchema }
+  | { readonly ok: false; readonly errors: readonly SchemaError[] };
+
+/** Checks a schema that wants 2020-12, which is also what one without `$schema` means, or draft-07. */
+const DIALECTS: Readonly<Record<string, "2020-12" | "draft-07">> = {
+  "https://json-schema.org/draft/2020-12/schema": "2020-12",
+  "http://json-schema.org/draft-07/schema": "draft-07",
+  "https://json-schema.org/draft-07/schema": "draft-07",
+};
+
+/** Those whose check takes linear time. Dates are checked as dates, the rest by its form. */
+const FORMATS = {
+  date: fullFormats.date,
+  time: fullFormats.time,
+  "date-time": fullFormats["date-time"],
+  duration: fullFormats.duration,
+  email: fastFormats.email,
+  hostname: fullFormats.hostname,
+  ipv4: fullFormats.ipv4,
+  ipv6: fullFormats.ipv6,
+  uri: fastFormats.uri,
+  "uri-reference": fastFormats["uri-reference"],
+  uuid: fullFormats.uuid,
+  "json-pointer": fullFormats["json-pointer"],
+  int32: fullFormats.int32,
+  int64: fullFormats.int64,
+  float: fullFormats.float,
+  double: fullFormats.double,
+} satisfies Partial<Record<FormatName, unknown>>;
+
+/** Parts of a schema that are checked on one value in the time of one unit. */
+const PARTS_PER_WORK = 4;
+/** Money as 19.99 is a multiple of 0.01, which doubles alone would deny. */
+const DECIMALS = 6;
+const TEXT_MAX = 200;
+
+const clip = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text);
+
+const options = (meter: Meter): Options => ({
+  // Unknown keywords are typing errors; the rest of strict mode is taste.
+  strictSchema: true,
+  strictNumbers: true,
+  strictTypes: false,
+  strictTuples: false,
+  strictRequired: false,
+  allErrors: false,
+  ownProperties: true,
+  validateSchema: false,
+  meta: false,
+  addUsedSchema: false,
+  logger: false,
+  multipleOfPrecision: DECIMALS,
+  formats: FORMATS,
+  code: {
+    // Patterns are told apart by `toString()`; `code` is for source text that nobody writes here.
+    regExp: Object.assign(
+      (source: string) => ({ ...compilePattern(source, meter), toString: () => JSON.stringify(source) }),
+      { code: "compilePattern" },
+    ),
+  },
+});
+
+const asErrors = (errors: readonly ErrorObject[] | null | undefined): readonly SchemaError[] => {
+  const [first] = errors ?? [];
+  return [{ path: first?.instancePath ?? "", message: first?.message ?? "is not a JSON Schema" }];
+};
+
+/**
+ * Compiles the JSON Schemas of policies. Patterns are RE2, work is measured, nothing is fetched; `path` of an error is a
+ * JSON Pointer into the schema.
+ */
+export const schemaCompiler = (
+  values: JsonValues,
+  meter: Meter,
+): ((schema: JsonObject | boolean) => CompiledSchema) => {
+  // The schemas of schemas take longer to compile than any of ours: once, and only when one is asked for.
+  const dialects = new Map<string, Ajv>();
+  const dialect = (name: "2020-12" | "draft-07"): Ajv => {
+    const known = dialects.get(name);
+    if (known !== undefined) return known;
+    const made = name === "2020-12" ? new Ajv2020({ logger: false }) : new Ajv({ logger: false });
+    dialects.set(name, made);
+    return made;
+  };
+
+  return (schema) => {
+    if (typeof schema === "boolean") {
+      const mismatch = schema ? null : { at: "", message: "nothing matches this schema" };
+      return { ok: true, schema: { mismatch: () => mismatch } };
+    }
+    const { parts, errors } = measureSchema(schema);
+    if (errors.length > 0) return { ok: false, errors };
+    const named = schema.$schema ?? "https://json-schema.org/draft/2020-12/schema";
+    const version = typeof named === "string" ? DIALECTS[named.replace(/#$/, "")] : undefined;
+    if (version === undefined) {
+      return { ok: false, errors: [{ path: "/$schema", message: "must be draft 2020-12 or draft-07" }] };
+    }
+    const meta = dialect(version);
+    if (meta.validateSchema(schema) !== true) return { ok: false, errors: asErrors(meta.errors) };
+    try {
+      // One a schema: what an instance has compiled, it keeps.
+      const validate = (version === "2020-12" ? new Ajv2020(options(meter)) : new Ajv(options(meter))).compile(schema);
+      const mismatch = (payload: unknown): Mismatch | null => {
+        meter.spend((parts * values.weigh(payload)) / PARTS_PER_WORK);
+        if (validate(payload)) return null;
+        const [error] = validate.errors ?? [];
+        return { at: clip(error?.instancePath ?? ""), message: clip(error?.message ?? "does not match") };
+      };
+      return { ok: true, schema: { mismatch } };
+    } catch (error) {
+      return { ok: false, errors: [{ path: "", message: clip(error instanceof Error ? error.message : "invalid") }] };
+    }
+  };
+};

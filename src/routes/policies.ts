@@ -1,0 +1,186 @@
+import { type PublishedPolicy, policy } from "../../domain/policy/decider.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { Document, ViewStore } from "../../domain/ports.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import { type PolicyDocument, policies, policyVersions } from "../../projections/policies.ts";
+import type { PolicyCompiler } from "../admission/compiled-policy.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
+import { DEFINITION_BODY, POLICY } from "./policy-schema.ts";
+import type { Call, Route } from "./route.ts";
+
+export type PoliciesDeps = {
+  readonly aggregates: Aggregates;
+  readonly views: Pick<ViewStore, "page">;
+  readonly compile: PolicyCompiler;
+};
+
+/** `derivedId` makes no others; and what is no id is no stream's name either. */
+const POLICY_ID = /^pol_[a-z2-7]{32}$/;
+
+export const policyStream = (policyId: string): string => `policy-${policyId}`;
+
+const show = (it: {
+  readonly id: string;
+  readonly version: number;
+  readonly definition: PolicyDefinition | Document;
+  readonly createdBy: string;
+  readonly createdAt: string;
+}) => ({
+  ...it.definition,
+  id: it.id,
+  version: it.version,
+  created_at: it.createdAt,
+  created_by: it.createdBy,
+});
+
+const showDocument = (document: Document) => {
+  // What the view's own projection has put.
+  const {
+    policy_id: id,
+    version,
+    definition,
+    created_by: createdBy,
+    created_at: createdAt,
+  } = document as PolicyDocument;
+  return show({ id, version, definition, createdBy, createdAt });
+};
+
+/** The policy of this account; null for another's, and for an id that is none. */
+const find = async (
+  { aggregates }: Pick<PoliciesDeps, "aggregates">,
+  { principal, params }: Call,
+): Promise<PublishedPolicy | null> => {
+  const { id = "" } = params;
+  if (!POLICY_ID.test(id)) return null;
+  const { state } = await aggregates.load(policy, policyStream(id));
+  return state.phase === "published" && state.account === principal.account ? state : null;
+};
+
+const invalid = (errors: NonNullable<Problem["errors"]>): Problem => {
+  const [first] = errors;
+  const where = first === undefined || first.path === "" ? "the policy" : first.path;
+  return problem("invalid-policy", `${where} ${first?.message ?? "is not valid"}.`, { errors });
+};
+
+const publish = async (
+  deps: PoliciesDeps,
+  call: Call,
+  type: "PublishPolicy" | "PublishPolicyVersion",
+  policyId: string,
+) => {
+  const { principal, body, envelope } = call;
+  const compiled = deps.compile(body);
+  if (!compiled.ok) return invalid(compiled.errors);
+  const { definition } = compiled;
+  const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
+  const handled = await deps.aggregates.handle(policy, policyStream(policyId), command, envelope);
+  const { state } = handled;
+  if (handled.outcome === "rejected" || state.phase !== "published") return notFound();
+  return {
+    status: type === "PublishPolicy" ? 201 : 200,
+    body: show({ id: policyId, ...state }),
+    ...(handled.outcome === "accepted" ? { position: handled.position } : {}),
+  };
+};
+
+const publishNew =
+  (deps: PoliciesDeps): Route["handle"] =>
+  (call) =>
+    publish(deps, call, "PublishPolicy", derivedId("pol_", call.principal.account, call.envelope.commandId));
+
+const publishVersion =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    // Another account's policy is not there, whatever is sent to it.
+    const there = await find(deps, call);
+    return there === null ? notFound() : publish(deps, call, "PublishPolicyVersion", there.policyId);
+  };
+
+const one =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    const there = await find(deps, call);
+    return there === null ? notFound() : { status: 200, body: show({ id: there.policyId, ...there }) };
+  };
+
+const list =
+  ({ views }: PoliciesDeps): Route["handle"] =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "first_at", order: "desc" } as const;
+    const page = await pageOf(views, { view: policies.schema.name, where, sort }, query, showDocument);
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const versions =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    const there = await find(deps, call);
+    if (there === null) return notFound();
+    const where = [
+      { field: "account", is: "=", value: there.account },
+      { field: "policy_id", is: "=", value: there.policyId },
+    ] as const;
+    const listing = { view: policyVersions.schema.name, where, sort: { field: "version", order: "desc" } } as const;
+    const page = await pageOf(deps.views, listing, call.query, showDocument);
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const READERS = { session: "viewer", key: "viewer" } as const;
+const WRITERS = { session: "admin", key: "admin" } as const;
+
+export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/policies",
+    who: WRITERS,
+    summary: "Publish a policy, version 1",
+    tag: "policies",
+    body: DEFINITION_BODY,
+    answers: { 201: POLICY },
+    handle: publishNew(deps),
+  },
+  {
+    method: "PUT",
+    path: "/v1/policies/{id}",
+    who: WRITERS,
+    summary: "Publish a new version; the same definition again stays the version it is",
+    tag: "policies",
+    body: DEFINITION_BODY,
+    answers: { 200: POLICY },
+    handle: publishVersion(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/policies",
+    who: READERS,
+    summary: "List the policies in their newest version, the newest policy first",
+    tag: "policies",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(POLICY) },
+    reads: [policies.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/policies/{id}",
+    who: READERS,
+    summary: "The newest version of a policy",
+    tag: "policies",
+    answers: { 200: POLICY },
+    handle: one(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/policies/{id}/versions",
+    who: READERS,
+    summary: "All versions of a policy, newest first",
+    tag: "policies",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(POLICY) },
+    reads: [policyVersions.schema.name],
+    handle: versions(deps),
+  },
+];

@@ -1,0 +1,99 @@
+import type { JsonSchema } from "./route.ts";
+
+/** The fields of a definition, for the description and for what is answered. */
+const FIELDS = {
+  name: { type: "string", description: "1 to 200 characters", examples: ["payments"] },
+  budget_eur_day: { type: "number", description: "Euros a day in the account's time zone, at most 6 decimals" },
+  rate_per_minute: { type: "integer", description: "Events in any 60 seconds" },
+  require_fields: {
+    type: "array",
+    items: { type: "string" },
+    description: "Field paths that must be there and not null: dotted, or a JSON Pointer",
+    examples: [["data.object.id"]],
+  },
+  block_on_violation: { type: "boolean", description: "False observes only; left out: true" },
+  cost: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      fixed_eur: { type: "number" },
+      pointer: { type: "string", description: "Field path of a number; value x scale is the cost in euros" },
+      scale: { type: "number", description: "Left out: 1" },
+      default_eur: { type: "number", description: "When the field holds no such number" },
+    },
+    description: "Either fixed_eur, or pointer with scale and default_eur",
+  },
+  schema: {
+    type: ["object", "boolean"],
+    description: "JSON Schema (2020-12, or draft-07 by $schema) of the payload; patterns are RE2",
+  },
+  deny: {
+    type: "array",
+    items: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        name: { type: "string" },
+        when: {
+          type: "string",
+          description: "CEL over payload, headers, source, agent, action and cost_eur; true refuses, an error as well",
+          examples: ["payload.data.object.amount > 50000"],
+        },
+      },
+    },
+  },
+  redact: { type: "array", items: { type: "string" }, description: "Field paths whose values are not shown" },
+} as const satisfies Record<string, JsonSchema>;
+
+const described = ({ description }: JsonSchema): JsonSchema => (description === undefined ? {} : { description });
+
+/**
+ * What the HTTP layer checks of a definition: that it is an object of known fields, all the way down. Whatever is wrong
+ * inside them is one answer, `invalid-policy`, with every error; hence no types here (`domain/policy/parse-definition.ts`).
+ */
+export const DEFINITION_BODY: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    ...Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, described(field)])),
+    cost: {
+      ...described(FIELDS.cost),
+      properties: Object.fromEntries(
+        Object.entries(FIELDS.cost.properties).map(([name, field]) => [name, described(field)]),
+      ),
+      additionalProperties: false,
+    },
+    deny: {
+      items: {
+        properties: { name: {}, when: described(FIELDS.deny.items.properties.when) },
+        additionalProperties: false,
+      },
+    },
+    loop: { description: "Not offered by this build: refused" },
+    approval: { description: "Not offered by this build: refused" },
+  },
+  examples: [
+    {
+      name: "payments",
+      budget_eur_day: 250,
+      rate_per_minute: 60,
+      require_fields: ["data.object.id"],
+      cost: { fixed_eur: 0.02 },
+      deny: [{ name: "no refunds over 500", when: "payload.data.object.amount > 50000" }],
+      redact: ["data.object.card"],
+    },
+  ],
+};
+
+/** A version of a policy as it is answered. */
+export const POLICY: JsonSchema = {
+  type: "object",
+  required: ["id", "name", "version", "created_at", "created_by"],
+  properties: {
+    id: { type: "string" },
+    version: { type: "integer" },
+    created_at: { type: "string", format: "date-time", description: "When this version was published" },
+    created_by: { type: "string" },
+    ...FIELDS,
+  },
+};
