@@ -1,0 +1,27 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "./driver.ts";
+
+export type ExclusiveLock = { release(): void };
+
+const SQLITE_BUSY = 5;
+
+const isBusy = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && "errcode" in error && error.errcode === SQLITE_BUSY;
+
+/**
+ * Holds a lock file for as long as the process lives, or answers null when another process holds it. SQLite's own file
+ * lock is used because the system drops it with the process, however that ends: nothing stale is ever left behind.
+ */
+export const exclusiveLock = (path: string): ExclusiveLock | null => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+  return { release: () => database.close() };
+};

@@ -1,0 +1,148 @@
+import { suite } from "uvu";
+import { delivery } from "../../../domain/delivery/decider.ts";
+import type { AttemptEnd, DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
+import { specFor } from "../../support/given.ts";
+
+const given = specFor(delivery);
+const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+
+const request = (endpoint: string | null = "end_1"): Request => ({
+  event_id: "evt_1",
+  origin: { kind: "source", id: "src_1", name: "shop", type: "stripe" },
+  delivery_key: "evt_stripe",
+  type: "payment_intent.succeeded",
+  payload: { revision: 0, content_type: "application/json", size: 2, sha256: "00" },
+  endpoint_id: endpoint,
+  verdict: { decision: "allow", policy: null, gates: [] },
+  cost: null,
+  received_at: at(0),
+  authenticated_at: at(0),
+  at: at(0),
+});
+const admitted: DeliveryEvent = { type: "EventAdmitted", data: request() };
+const blocked: DeliveryEvent = { type: "EventBlocked", data: request() };
+const abandoned: DeliveryEvent = { type: "AdmissionAbandoned", data: { event_id: "evt_1", at: at(1) } };
+const started = (number: number, from: number): DeliveryEvent => ({
+  type: "AttemptStarted",
+  data: {
+    event_id: "evt_1",
+    endpoint_id: "end_1",
+    number,
+    trigger: "auto",
+    node: "a",
+    lease_until: at(from + 30),
+    at: at(from),
+  },
+});
+const end = (number: number, when: number): AttemptEnd & { status_code: number } => ({
+  event_id: "evt_1",
+  endpoint_id: "end_1",
+  number,
+  at: at(when),
+  duration_ms: 5,
+  status_code: 200,
+  timings_ms: { dns: 0, connect: 0, tls: 0, first_byte: 4, total: 5 },
+});
+const failure = { kind: "http-5xx", detail: "The receiver answered 500" } as const;
+const failed = (number: number, when: number, next: string | null): DeliveryEvent => ({
+  type: "AttemptFailed",
+  data: { ...end(number, when), failure, retryable: true, next_attempt_at: next },
+});
+const delivered: DeliveryEvent = {
+  type: "EventDelivered",
+  data: { event_id: "evt_1", endpoint_id: "end_1", admitted_at: at(0), at: at(2) },
+};
+const start = (node: string, when: number, othersAreGone = false) =>
+  ({
+    type: "StartAttempt",
+    endpointId: "end_1",
+    trigger: "auto",
+    node,
+    at: at(when),
+    leaseUntil: at(when + 30),
+    othersAreGone,
+  }) as const;
+
+const test = suite("delivery");
+
+test("an event is admitted once", () => {
+  given().when({ type: "Admit", request: request() }).then(admitted);
+  given(admitted).when({ type: "Admit", request: request() }).rejects("already-admitted");
+  given(admitted).when({ type: "Block", request: request() }).rejects("already-admitted");
+});
+test("a blocked event that comes again may be decided again", () => {
+  given(blocked).when({ type: "Admit", request: request() }).then(admitted);
+  given(blocked).when({ type: "Block", request: request() }).then(blocked);
+});
+test("an admission that died is fenced, and may be decided again", () => {
+  given()
+    .when({ type: "Abandon", eventId: "evt_1", at: at(1) })
+    .then(abandoned);
+  given(abandoned).when({ type: "Admit", request: request() }).then(admitted);
+  given(admitted)
+    .when({ type: "Abandon", eventId: "evt_1", at: at(1) })
+    .rejects("already-admitted");
+});
+test("only an admitted event with a destination is attempted", () => {
+  given(blocked).when(start("a", 1)).rejects("not-admitted");
+  given({ type: "EventAdmitted", data: request(null) })
+    .when(start("a", 1))
+    .rejects("already-ended");
+  given(admitted).when(start("a", 1)).then(started(1, 1));
+});
+test("a lease keeps every other process away until it runs out or its holder is known to be gone", () => {
+  given(admitted, started(1, 1)).when(start("b", 20)).rejects("leased");
+  given(admitted, started(1, 1)).when(start("a", 20)).rejects("leased");
+  given(admitted, started(1, 1))
+    .when({ ...start("b", 31), node: "a" })
+    .then(started(2, 31));
+  const taken = { ...started(2, 20).data, node: "b" } as const;
+  given(admitted, started(1, 1))
+    .when(start("b", 20, true))
+    .then({ type: "AttemptStarted", data: taken } as DeliveryEvent);
+});
+test("the next attempt waits until it is due", () => {
+  given(admitted, started(1, 1), failed(1, 2, at(10)))
+    .when(start("a", 9))
+    .rejects("not-due");
+  given(admitted, started(1, 1), failed(1, 2, at(10)))
+    .when(start("a", 10))
+    .then(started(2, 10));
+});
+test("a success ends the delivery, and nothing follows it", () => {
+  given(admitted, started(1, 1))
+    .when({ type: "Succeed", end: end(1, 2) })
+    .then({ type: "AttemptSucceeded", data: end(1, 2) }, delivered);
+  const over = [admitted, started(1, 1), { type: "AttemptSucceeded", data: end(1, 2) } as const, delivered];
+  given(...over)
+    .when(start("a", 99))
+    .rejects("already-ended");
+  given(...over)
+    .when({ type: "Succeed", end: end(1, 3) })
+    .rejects("already-ended");
+});
+test("a success of an attempt whose lease has passed is a success", () => {
+  given(admitted, started(1, 1), started(2, 31))
+    .when({ type: "Succeed", end: end(1, 2) })
+    .then({ type: "AttemptSucceeded", data: end(1, 2) }, delivered);
+});
+test("a failure of an attempt whose lease has passed says nothing about the one that runs", () => {
+  given(admitted, started(1, 1), started(2, 31))
+    .when({ type: "Fail", end: end(1, 32), failure, retryable: true, nextAttemptAt: at(60) })
+    .rejects("lease-lost");
+});
+test("the last failure ends the delivery", () => {
+  given(admitted, started(1, 1))
+    .when({ type: "Fail", end: end(1, 2), failure, retryable: true, nextAttemptAt: null })
+    .then(failed(1, 2, null), {
+      type: "DeliveryFailed",
+      data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(2) },
+    });
+});
+test("what cannot be sent any more ends without an attempt", () => {
+  given(admitted)
+    .when({ type: "GiveUp", failure, at: at(5) })
+    .then({ type: "DeliveryFailed", data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(5) } });
+});
+
+test.run();
