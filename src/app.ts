@@ -5,6 +5,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifyServerOptions,
+  LogController,
 } from "fastify";
 import type { Plan } from "../domain/account/plans.ts";
 import type { Clock, EventLog, Randomness } from "../domain/ports.ts";
@@ -81,7 +82,7 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): Fastif
   logger: deps.logger,
   // One child logger and two lines for each request cost more than a whole admission: `logAnswered` writes one line.
   childLoggerFactory: (logger) => logger,
-  disableRequestLogging: true,
+  logController: new LogController({ disableRequestLogging: true }),
   // The request's id is its trace id: a header of the client decides it only if it is a valid traceparent.
   requestIdHeader: false,
   genReqId: ({ headers: { traceparent } }) =>

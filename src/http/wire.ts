@@ -52,5 +52,6 @@ export const wireOf = (it: Answer | Problem, traceId: string): Wire => {
 
 export const sendWire = (reply: FastifyReply, { status, headers, body }: Wire): FastifyReply => {
   reply.code(status).headers({ ...headers });
-  return body === null ? reply.send() : reply.send(body);
+  // As bytes: to text with a JSON type Fastify adds a charset, which problem+json does not have.
+  return body === null ? reply.send() : reply.send(typeof body === "string" ? Buffer.from(body) : body);
 };

@@ -1,0 +1,218 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { secretBox } from "../../../infra/crypto/secret-box.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import type { Envelope } from "../../../src/envelope.ts";
+import { type Idempotency, idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
+import type { Wire } from "../../../src/http/wire.ts";
+import { type TestClock, testClock } from "../../support/http-app.ts";
+
+const ok = (body: string, status = 201): Wire => ({ status, headers: { "content-type": "application/json" }, body });
+
+const envelope = (clock: TestClock, account = "acc_a", id = "key_1"): Envelope => ({
+  commandId: "",
+  account,
+  actor: { kind: "key", id },
+  trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
+  at: new Date(clock.now()).toISOString(),
+});
+
+const setUp = () => {
+  const log = memoryEventLog();
+  const clock = testClock();
+  const lost: unknown[] = [];
+  const process = (node: string): Idempotency =>
+    idempotency({
+      log,
+      box: secretBox(Buffer.alloc(32, 7), randomness),
+      clock,
+      randomness,
+      node,
+      onLost: (error) => lost.push(error),
+    });
+  const request = (over: Partial<KeyedRequest> = {}): KeyedRequest => ({
+    key: "k",
+    method: "POST",
+    url: "/v1/things",
+    body: { name: "a" },
+    envelope: envelope(clock),
+    ...over,
+  });
+  return { log, clock, lost, process, request };
+};
+
+const problemOf = (it: Awaited<ReturnType<Idempotency["run"]>>) => ("problem" in it ? it.problem : "answered");
+const never = async (): Promise<Wire> => {
+  throw new Error("ran again");
+};
+
+const test = suite("idempotency");
+
+test("a repeat gets the first answer, byte for byte and marked, and nothing runs", async () => {
+  const { process, request } = setUp();
+  const first = await process("n1").run(request(), async () => ok('{"id":1}'));
+  assert.equal(first, ok('{"id":1}'));
+  const again = await process("n2").run(request(), never);
+  const { headers } = ok("");
+  assert.equal(again, { ...ok('{"id":1}'), headers: { ...headers, "idempotent-replayed": "true" } });
+});
+
+test("bytes and empty bodies come back as they were", async () => {
+  const { process, request } = setUp();
+  const run = process("n").run;
+  await run(request({ key: "bytes" }), async () => ({ status: 200, headers: {}, body: Uint8Array.of(0, 255, 10) }));
+  await run(request({ key: "empty" }), async () => ({ status: 204, headers: {}, body: null }));
+  const bytes = await run(request({ key: "bytes" }), never);
+  assert.ok("body" in bytes && bytes.body instanceof Uint8Array);
+  assert.equal([...bytes.body], [0, 255, 10]);
+  const empty = await run(request({ key: "empty" }), never);
+  assert.ok("body" in empty && empty.body === null && empty.status === 204);
+});
+
+test("a refusal is an answer as well", async () => {
+  const { process, request } = setUp();
+  await process("n").run(request(), async () => ok("{}", 422));
+  const again = await process("n").run(request(), never);
+  assert.is("status" in again && again.status, 422);
+});
+
+test("the key with another body, path or method is refused", async () => {
+  const { process, request } = setUp();
+  const { run } = process("n");
+  await run(request(), async () => ok("{}"));
+  for (const other of [{ body: { name: "b" } }, { body: undefined }, { url: "/v1/others" }, { method: "PUT" }])
+    assert.is(problemOf(await run(request(other), never)), "idempotency-key-reused");
+});
+
+test("another principal or another account has its own keys", async () => {
+  const { clock, process, request } = setUp();
+  const { run } = process("n");
+  await run(request(), async () => ok("1"));
+  const others = [envelope(clock, "acc_b"), envelope(clock, "acc_a", "key_2")];
+  for (const other of others) {
+    const answer = await run(request({ envelope: other }), async () => ok("2"));
+    assert.is("body" in answer && answer.body, "2");
+  }
+});
+
+test("of fifty at once one runs, and the others are told to wait", async () => {
+  const { process, request } = setUp();
+  const nodes = [process("n1"), process("n2")];
+  let ran = 0;
+  const work = async () => {
+    ran += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+    return ok("{}");
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => (nodes[index % 2] ?? process("n")).run(request(), work)),
+  );
+  assert.is(ran, 1);
+  const kinds = answers.map(problemOf);
+  assert.is(kinds.filter((kind) => kind === "in-progress").length, 49);
+});
+
+test("the claim of a dead process is taken over after a minute, under the same command id", async () => {
+  const { clock, process, request } = setUp();
+  const ids: string[] = [];
+  const dying = process("n1").run(request(), (commandId) => {
+    ids.push(commandId);
+    return new Promise<Wire>(() => undefined);
+  });
+  assert.is(await Promise.race([dying, new Promise((resolve) => setImmediate(resolve, "hangs"))]), "hangs");
+  clock.advance(59_999);
+  assert.is(problemOf(await process("n2").run(request(), never)), "in-progress");
+  clock.advance(1);
+  await process("n2").run(request(), async (commandId) => {
+    ids.push(commandId);
+    return ok("{}");
+  });
+  assert.is(ids.length, 2);
+  assert.is(ids[0], ids[1]);
+});
+
+test("who was only slow still answers, and the one that took over keeps the answer", async () => {
+  const { clock, process, request, lost } = setUp();
+  let finish: (wire: Wire) => void = () => undefined;
+  const slow = process("n1").run(request(), () => new Promise<Wire>((resolve) => (finish = resolve)));
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(60_000);
+  await process("n2").run(request(), async () => ok("second"));
+  finish(ok("first"));
+  const answer = await slow;
+  assert.is("body" in answer && answer.body, "first");
+  const again = await process("n3").run(request(), never);
+  assert.is("body" in again && again.body, "second");
+  assert.equal(lost, []);
+});
+
+test("our own failures and refusals for now are not kept, and the next try has the same command id", async () => {
+  const { process, request } = setUp();
+  const { run } = process("n");
+  const ids: string[] = [];
+  for (const status of [500, 503, 429]) {
+    await run(request(), async (commandId) => {
+      ids.push(commandId);
+      return ok("{}", status);
+    });
+  }
+  await assertThrows(() =>
+    run(request(), async (commandId) => {
+      ids.push(commandId);
+      throw new Error("broken");
+    }),
+  );
+  assert.is(problemOf(await run(request({ body: "other" }), never)), "idempotency-key-reused");
+  await run(request(), async (commandId) => {
+    ids.push(commandId);
+    return ok("{}");
+  });
+  assert.is(new Set(ids).size, 1);
+  assert.is(ids.length, 5);
+});
+
+test("after seven days the key is a new one, with a new command id", async () => {
+  const { clock, process, request } = setUp();
+  const { run } = process("n");
+  const ids: string[] = [];
+  const work = async (commandId: string) => {
+    ids.push(commandId);
+    return ok("{}");
+  };
+  await run(request(), work);
+  clock.advance(7 * 24 * 3_600_000 - 1);
+  await run(request(), never);
+  clock.advance(1);
+  await run(request({ body: "other" }), work);
+  assert.is(new Set(ids).size, 2);
+});
+
+test("nothing of an answer stands in the log in the open", async () => {
+  const { log, process, request } = setUp();
+  await process("n").run(request(), async () => ({ ...ok('{"key":"csk_hunter2"}'), headers: { "x-a": "hunter3" } }));
+  const text = JSON.stringify(await log.readAll(null, 100));
+  assert.ok(text.includes("RequestAnswered") && text.includes('"stream":"payload-idem_'));
+  assert.not.match(text, /hunter/);
+});
+
+test("an answer that cannot be kept is given nevertheless", async () => {
+  const { log, process, request, lost } = setUp();
+  const answer = await process("n").run(request(), async () => {
+    await log.close();
+    return ok("{}");
+  });
+  assert.is("status" in answer && answer.status, 201);
+  assert.is(lost.length, 1);
+});
+
+const assertThrows = async (run: () => Promise<unknown>): Promise<void> => {
+  try {
+    await run();
+  } catch {
+    return;
+  }
+  assert.unreachable("should have thrown");
+};
+
+test.run();

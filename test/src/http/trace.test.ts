@@ -1,0 +1,57 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { continuedTraceId, traceIds } from "../../../src/http/trace.ts";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPAN = "00f067aa0ba902b7";
+
+const test = suite("trace context");
+
+test("a valid traceparent is continued, whatever its flags", () => {
+  for (const flags of ["00", "01", "ff"]) assert.is(continuedTraceId(`00-${TRACE}-${SPAN}-${flags}`), TRACE);
+});
+
+test("a later version may carry more fields, behind a dash", () => {
+  assert.is(continuedTraceId(`01-${TRACE}-${SPAN}-01-what-the-future-will-be`), TRACE);
+  assert.is(continuedTraceId(`cc-${TRACE}-${SPAN}-01`), TRACE);
+  assert.is(continuedTraceId(`01-${TRACE}-${SPAN}-01.more`), null);
+});
+
+test("everything malformed begins a new trace", () => {
+  const malformed = [
+    undefined,
+    "",
+    "x",
+    TRACE,
+    `ff-${TRACE}-${SPAN}-01`,
+    `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+    `00-${"0".repeat(32)}-${SPAN}-01`,
+    `00-${TRACE}-${"0".repeat(16)}-01`,
+    `00-${TRACE}-${SPAN}-01-more`,
+    `00-${TRACE}-${SPAN}-1`,
+    `00-${TRACE}-${SPAN}`,
+    `0-${TRACE}-${SPAN}-01`,
+    `00-${TRACE.slice(1)}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}-0g`,
+    ` 00-${TRACE}-${SPAN}-01`,
+    `00-${TRACE}-${SPAN}-01\n`,
+    `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
+    `01-${TRACE}-${SPAN}-01-${"x".repeat(300)}`,
+  ];
+  for (const header of malformed) assert.is(continuedTraceId(header), null, header);
+});
+
+test("new ids have their length, are lower-case hex, and none comes twice", () => {
+  const ids = traceIds(randomness);
+  const seen = new Set<string>();
+  for (let i = 0; i < 1_000; i += 1) {
+    const [traceId, spanId] = [ids.traceId(), ids.spanId()];
+    assert.match(traceId, /^[0-9a-f]{32}$/);
+    assert.match(spanId, /^[0-9a-f]{16}$/);
+    seen.add(traceId).add(spanId);
+  }
+  assert.is(seen.size, 2_000);
+});
+
+test.run();

@@ -1,0 +1,329 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { PLANS } from "../../../domain/account/plans.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
+import { problem } from "../../../src/problems.ts";
+import type { Route } from "../../../src/routes/route.ts";
+import { bearer, COOKIE, echo, SAME_ORIGIN, testApp, testClock } from "../../support/http-app.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+const admin = { ...bearer("csk_admin") };
+const post = (payload: unknown, headers: Record<string, string> = {}) => ({
+  method: "POST" as const,
+  url: "/v1/things",
+  headers: { ...JSON_TYPE, ...admin, ...headers },
+  payload: typeof payload === "string" || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
+});
+const read = (over: Partial<Route> = {}): Route => {
+  const { body: _none, ...route } = echo({ method: "GET", path: "/v1/things/{id}", answers: { 200: {} }, ...over });
+  return route;
+};
+
+const test = suite("the route table");
+
+test("a call reaches its route with what the schemas made of it", async () => {
+  const app = await testApp([echo()]);
+  const answer = await app.inject(post({ name: "a" }));
+  assert.is(answer.statusCode, 201);
+  assert.is(answer.headers["countersign-position"], "0000000000000007");
+  assert.is(answer.headers["cache-control"], "no-store");
+  assert.is(answer.headers["x-content-type-options"], "nosniff");
+  const call = answer.json();
+  assert.equal(call.body, { name: "a", size: 1 });
+  assert.is(call.envelope.account, "acc_a");
+  assert.equal(call.envelope.actor, { kind: "key", id: "key_admin" });
+  assert.is(call.envelope.at, "2026-03-01T12:00:00.000Z");
+  assert.match(call.envelope.commandId, /^cmd_[a-z2-7]{32}$/);
+});
+
+test("no or a bad credential is 401 with a challenge, in whatever way it is bad", async () => {
+  const app = await testApp([echo()]);
+  const bad = [
+    {},
+    bearer("csk_nobody"),
+    bearer("csa_agent"),
+    { authorization: "Basic YTpi" },
+    { authorization: "Bearer" },
+    { authorization: "Bearer a b" },
+    { cookie: "__Host-session=stale", ...SAME_ORIGIN },
+    { cookie: "__Host-session=" },
+    { cookie: "session=owner" },
+  ];
+  for (const headers of bad) {
+    const { headers: mine, ...rest } = post({ name: "a" });
+    const answer = await app.inject({ ...rest, headers: { "content-type": mine["content-type"], ...headers } });
+    assert.is(answer.statusCode, 401, JSON.stringify(headers));
+    assert.is(answer.json().code, "unauthenticated");
+    assert.is(answer.headers["www-authenticate"], 'Bearer realm="countersign"');
+  }
+});
+
+test("two credentials are refused, even if both hold", async () => {
+  const app = await testApp([echo()]);
+  for (const headers of [COOKIE, { cookie: "__Host-session=nobody" }]) {
+    const answer = await app.inject(post({ name: "a" }, { ...headers, ...SAME_ORIGIN }));
+    assert.is(answer.statusCode, 400);
+    assert.is(answer.json().code, "mixed-credentials");
+  }
+  const twice = { cookie: "__Host-session=owner; a=b; __Host-session=other", authorization: "" };
+  assert.is((await app.inject(post({ name: "a" }, { ...twice, ...SAME_ORIGIN }))).json().code, "mixed-credentials");
+});
+
+test("too weak a role and the wrong kind are 403", async () => {
+  const app = await testApp([
+    echo(),
+    echo({ path: "/v1/members-only", who: { session: "viewer" } }),
+    echo({ path: "/v1/keys-only", who: { key: "viewer" } }),
+  ]);
+  const weak = await app.inject(post({ name: "a" }, bearer("csk_viewer")));
+  assert.is(weak.json().code, "forbidden");
+  const key = await app.inject({ ...post({ name: "a" }), url: "/v1/members-only" });
+  assert.match(key.json().detail, /needs a session/);
+  const session = { ...JSON_TYPE, ...COOKIE, ...SAME_ORIGIN };
+  const member = await app.inject({ ...post({ name: "a" }), url: "/v1/keys-only", headers: session });
+  assert.match(member.json().detail, /needs an API key/);
+});
+
+test("a session's unsafe call from elsewhere is 403, a login from elsewhere as well", async () => {
+  const login = echo({ path: "/v1/login", who: "anyone" });
+  const app = await testApp([echo(), read(), login]);
+  const send = (url: string, headers: Record<string, string>) =>
+    app.inject({ method: "POST", url, headers: { ...JSON_TYPE, ...headers }, payload: '{"name":"a"}' });
+  assert.is((await send("/v1/things", COOKIE)).json().code, "cross-site");
+  assert.is((await send("/v1/things", { ...COOKIE, "sec-fetch-site": "same-site" })).json().code, "cross-site");
+  assert.is((await send("/v1/things", { ...COOKIE, ...SAME_ORIGIN })).statusCode, 201);
+  assert.is((await send("/v1/things", { ...COOKIE, origin: "https://countersign.example" })).statusCode, 201);
+  assert.is((await send("/v1/login", {})).statusCode, 201);
+  assert.is((await send("/v1/login", COOKIE)).statusCode, 201);
+  assert.is((await send("/v1/login", { origin: "https://evil.example" })).json().code, "cross-site");
+  const get = await app.inject({ url: "/v1/things/1", headers: { ...COOKIE, "sec-fetch-site": "cross-site" } });
+  assert.is(get.statusCode, 201);
+});
+
+test("bodies are strict, and errors name the field", async () => {
+  const app = await testApp([echo()]);
+  const cases: [string, string][] = [
+    ['{"name":"a","nmae":"b"}', "/nmae"],
+    ["{}", "/name"],
+    ['{"name":1}', "/name"],
+    ['{"name":"a","size":"1"}', "/size"],
+    ['{"name":"a","size":1e400}', "/size"],
+    ['{"name":"a","name":"b"}', "/name"],
+    ['{"name":"a","__proto__":{}}', "/__proto__"],
+    ['{"name":"a","a/b~c":{}}', "/a~1b~0c"],
+    ["[]", ""],
+    ["null", ""],
+    ['"x"', ""],
+    ['{"name":"a"', ""],
+    [`{"name":${"[".repeat(200_000)}${"]".repeat(200_000)}}`, "too large"],
+    [`{"name":${"[".repeat(10_000)}${"]".repeat(10_000)}}`, ""],
+  ];
+  for (const [payload, path] of cases) {
+    const answer = await app.inject(post(payload));
+    if (path === "too large") assert.is(answer.statusCode, 413);
+    else {
+      assert.is(answer.statusCode, 400, payload.slice(0, 60));
+      assert.is(answer.json().code, "invalid-request");
+      assert.is(answer.json().errors[0].path, path);
+    }
+  }
+});
+
+test("of thousands of errors a few are listed", async () => {
+  const app = await testApp([echo()]);
+  const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`f${index}`, 1]));
+  const { errors } = (await app.inject(post(body))).json();
+  assert.is(errors.length, 20);
+});
+
+test("a missing body is refused where one is needed; where none is, only an empty object may stand in", async () => {
+  const { body: _none, ...bare } = echo({ path: "/v1/bare" });
+  const app = await testApp([echo(), bare]);
+  const empty = await app.inject({ method: "POST", url: "/v1/things", headers: admin });
+  assert.match(empty.json().detail, /needs a JSON body/);
+  assert.match((await app.inject(post(""))).json().detail, /needs a JSON body/);
+  const send = (payload?: string) =>
+    app.inject({
+      method: "POST",
+      url: "/v1/bare",
+      headers: payload === undefined ? admin : { ...admin, ...JSON_TYPE },
+      ...(payload === undefined ? {} : { payload }),
+    });
+  for (const payload of [undefined, "", "{}"]) assert.is((await send(payload)).statusCode, 201);
+  for (const payload of ['{"a":1}', "[]", "0", "null"]) assert.is((await send(payload)).statusCode, 400, payload);
+});
+
+test("any other content type is 415, and no body is read for it", async () => {
+  const app = await testApp([echo()]);
+  const types = [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/json; charset=utf-16",
+    "application/json; charset=iso-8859-1",
+    "application/merge-patch+json",
+    "application/jsonp",
+    "nonsense",
+    "",
+  ];
+  for (const type of types) {
+    const answer = await app.inject(post('{"name":"a"}', { "content-type": type }));
+    assert.is(answer.statusCode, 415, type);
+    assert.is(answer.json().code, "unsupported-media-type");
+    assert.is(answer.headers["content-type"], "application/problem+json");
+  }
+  for (const type of ["application/json", "Application/JSON;charset=UTF-8", 'application/json; charset="utf-8"'])
+    assert.is((await app.inject(post('{"name":"a"}', { "content-type": type }))).statusCode, 201, type);
+});
+
+test("256 KiB are a body, one byte more is 413", async () => {
+  const app = await testApp([echo({ body: { type: "object", additionalProperties: true } })]);
+  const body = (size: number) => `{"a":"${"x".repeat(size - 8)}"}`;
+  assert.is((await app.inject(post(body(262_144)))).statusCode, 201);
+  assert.is((await app.inject(post(body(262_145)))).json().code, "too-large");
+});
+
+test("queries are validated as text: numbers are read, the unknown and the repeated are refused", async () => {
+  const app = await testApp([read({ query: { limit: { type: "integer", minimum: 1, maximum: 100, default: 50 } } })]);
+  const get = (query: string) => app.inject({ url: `/v1/things/1${query}`, headers: admin });
+  assert.equal((await get("?limit=7")).json().query, { limit: 7 });
+  assert.equal((await get("")).json().query, { limit: 50 });
+  for (const query of ["?limit=0", "?limit=-1", "?limit=1e9", "?limit=x", "?limit=", "?limit=1&limit=2", "?limt=1"])
+    assert.is((await get(query)).statusCode, 400, query);
+  assert.is((await get("?after=0000")).statusCode, 400);
+});
+
+test("a read waits for its views, and says when they are behind", async () => {
+  const asked: unknown[] = [];
+  const waitFor = async (...args: unknown[]) => {
+    asked.push(args);
+    return args[1] === "0001";
+  };
+  const app = await testApp([read({ reads: ["events.v1"] })], { progress: { waitFor } });
+  const get = (query: string) => app.inject({ url: `/v1/things/1${query}`, headers: admin });
+  assert.is((await get("")).statusCode, 201);
+  assert.is((await get("?after=0001")).statusCode, 201);
+  const behind = await get("?after=0002");
+  assert.is(behind.statusCode, 503);
+  assert.is(behind.json().code, "view-behind");
+  assert.is(behind.headers["retry-after"], "1");
+  assert.equal(asked, [
+    [["events.v1"], "0001", 2_000],
+    [["events.v1"], "0002", 2_000],
+  ]);
+  for (const query of ["?after=", "?after=%00", `?after=${"1".repeat(65)}`, "?after=a%20b"])
+    assert.is((await get(query)).statusCode, 400, query);
+});
+
+test("every answer to a credential says how much is left, and the one too many is 429", async () => {
+  const clock = testClock();
+  const app = await testApp([echo(), read()], { clock, planOf: async () => ({ ...PLANS.free, apiRatePerMinute: 2 }) });
+  const get = (headers: Record<string, string>) => app.inject({ url: "/v1/things/1", headers });
+  const first = await get(admin);
+  assert.is(first.headers["ratelimit-policy"], '"api";q=2;w=60');
+  assert.is(first.headers.ratelimit, '"api";r=1;t=60');
+  const refused = await app.inject(post("{"));
+  assert.is(refused.statusCode, 400);
+  assert.is(refused.headers.ratelimit, '"api";r=0;t=60');
+  clock.advance(20_000);
+  const third = await get(admin);
+  assert.is(third.statusCode, 429);
+  assert.is(third.json().code, "rate-limited");
+  assert.is(third.headers["retry-after"], "40");
+  assert.is(third.headers.ratelimit, '"api";r=0;t=40');
+  assert.is((await get(bearer("csk_other"))).statusCode, 201);
+  assert.is((await get(COOKIE)).statusCode, 201);
+  clock.advance(40_000);
+  assert.is((await get(admin)).statusCode, 201);
+});
+
+test("a problem of the route is written with its members, headers and trace", async () => {
+  const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const route = echo({
+    handle: async () => problem("gate-rate", "Wait.", { extra: { event_id: "evt_1" }, retryAfterS: 7 }),
+  });
+  const app = await testApp([route]);
+  const answer = await app.inject(post({ name: "a" }, { traceparent: `00-${trace}-00f067aa0ba902b7-01` }));
+  assert.is(answer.headers["content-type"], "application/problem+json");
+  assert.is(answer.headers["retry-after"], "7");
+  assert.equal(answer.json(), {
+    type: "/problems/gate-rate",
+    title: "The policy's rate is reached",
+    status: 429,
+    detail: "Wait.",
+    code: "gate-rate",
+    retryable: true,
+    trace_id: trace,
+    event_id: "evt_1",
+  });
+});
+
+test("an error is 500 without a word of it; a log that is away is 503", async () => {
+  const broken = echo({
+    handle: async () => {
+      throw new Error("hunter2 in /srv/secret.ts");
+    },
+  });
+  const away = echo({
+    path: "/v1/away",
+    handle: async () => {
+      throw new LogUnavailable("disk full");
+    },
+  });
+  const app = await testApp([broken, away]);
+  const answer = await app.inject(post({ name: "a" }));
+  assert.is(answer.statusCode, 500);
+  assert.is(answer.json().code, "internal");
+  assert.not.match(answer.body, /hunter2|secret|at /);
+  const unavailable = await app.inject({ ...post({ name: "a" }), url: "/v1/away" });
+  assert.is(unavailable.json().code, "unavailable");
+  assert.ok(Number(unavailable.headers["retry-after"]) > 0);
+});
+
+test("under an Idempotency-Key the route runs once, quoted or bare, and a repeat says so", async () => {
+  let ran = 0;
+  const route = echo({ handle: async () => ({ status: 201, body: { ran: ++ran }, position: "0009" }) });
+  const app = await testApp([route]);
+  const first = await app.inject(post({ name: "a" }, { "idempotency-key": "k-1" }));
+  const again = await app.inject(post('{ "name": "a" }', { "idempotency-key": '"k-1"' }));
+  assert.equal(again.json(), { ran: 1 });
+  assert.is(again.statusCode, first.statusCode);
+  assert.is(first.headers["idempotent-replayed"], undefined);
+  assert.is(again.headers["idempotent-replayed"], "true");
+  assert.is(again.headers["countersign-position"], "0009");
+  const other = await app.inject(post({ name: "b" }, { "idempotency-key": "k-1" }));
+  assert.is(other.statusCode, 422);
+  assert.is(other.json().code, "idempotency-key-reused");
+  const tenant = await app.inject(post({ name: "a" }, { "idempotency-key": "k-1", ...bearer("csk_other") }));
+  assert.equal(tenant.json(), { ran: 2 });
+  const bad = await app.inject(post({ name: "a" }, { "idempotency-key": "k".repeat(10_000) }));
+  assert.is(bad.statusCode, 400);
+});
+
+test("a key on a call that anyone may make, or on a read, counts for nothing", async () => {
+  let ran = 0;
+  const handle = async () => ({ status: 201, body: { ran: ++ran } });
+  const app = await testApp([echo({ who: "anyone", handle }), read({ handle })]);
+  const key = { "idempotency-key": "k" };
+  await app.inject({ ...post({ name: "a" }), headers: { ...JSON_TYPE, ...key } });
+  await app.inject({ ...post({ name: "a" }), headers: { ...JSON_TYPE, ...key } });
+  await app.inject({ url: "/v1/things/1", headers: { ...admin, ...key } });
+  await app.inject({ url: "/v1/things/1", headers: { ...admin, ...key } });
+  assert.is(ran, 4);
+});
+
+test("bytes go out with their own type, an empty answer without any", async () => {
+  const page = read({
+    handle: async () => ({ status: 200, body: Buffer.from([1, 2]), headers: { "Content-Type": "image/x" } }),
+  });
+  const none = read({ path: "/v1/none", handle: async () => ({ status: 204 }) });
+  const app = await testApp([page, none]);
+  const bytes = await app.inject({ url: "/v1/things/1", headers: admin });
+  assert.is(bytes.headers["content-type"], "image/x");
+  assert.equal([...bytes.rawPayload], [1, 2]);
+  const empty = await app.inject({ url: "/v1/none", headers: admin });
+  assert.is(empty.statusCode, 204);
+  assert.is(empty.headers["content-type"], undefined);
+});
+
+test.run();
