@@ -1,0 +1,168 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { LedgerEvent } from "../../../domain/ledger/events.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { type Ledgers, ledgers } from "../../../src/admission/ledgers.ts";
+
+const test = suite("ledgers");
+const NOON = Date.parse("2026-05-05T12:00:00Z");
+const TRACE = { trace_id: "1".repeat(32), span_id: "1".repeat(16) };
+const POLICY = { account: "acc_1", id: "pol_1", timeZone: "UTC" };
+
+type Fate = "free" | "spent" | "open";
+const node = (log: EventLog, clock: { ms: number }, fates: Record<string, Fate> = {}, orphanAgeMs = 30_000): Ledgers =>
+  ledgers({
+    log,
+    clock: { now: () => clock.ms },
+    randomness,
+    fate: async (_account, event) => fates[event] ?? "open",
+    orphanAgeMs,
+    onError: (error) => {
+      throw error;
+    },
+  });
+
+const recordsOf = async (log: EventLog, stream: string): Promise<LedgerEvent[]> => {
+  const found: LedgerEvent[] = [];
+  for (let after: number | null = null; ; ) {
+    const page = await log.read(stream, after, 1_000);
+    for (const event of page) {
+      found.push(event as unknown as LedgerEvent);
+      after = event.revision;
+    }
+    if (page.length === 0) return found;
+  }
+};
+
+const granted = (all: readonly { answer: { granted: boolean } }[]): number =>
+  all.filter(({ answer }) => answer.granted).length;
+
+test("200 at once from two nodes share one euro: exactly 14 are granted", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const nodes = [node(log, clock), node(log, clock)];
+  const asked = Array.from({ length: 200 }, (_, n) =>
+    nodes[n % 2]?.reserveDay(POLICY, `evt_${n}`, 70_000, { budget: 1_000_000 }, TRACE),
+  );
+  assert.is(granted((await Promise.all(asked)).filter((it) => it !== undefined)), 14);
+});
+
+test("300 at once from two nodes against 20 a minute: exactly 20, also across midnight", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: Date.parse("2026-05-05T23:59:59.500Z") };
+  const nodes = [node(log, clock), node(log, clock)];
+  const ask = (from: number, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        (nodes[n % 2] as Ledgers).reserveDay(POLICY, `evt_${from + n}`, 0, { rate: 20 }, TRACE),
+      ),
+    );
+  const before = granted(await ask(0, 12));
+  clock.ms += 1_000;
+  const behind = granted(await ask(100, 300));
+  assert.is(before + behind, 20);
+  clock.ms += 60_000;
+  assert.is(granted(await ask(1_000, 300)), 20);
+});
+
+test("once a day has begun nothing more is reserved in the one before, even by a node whose clock is behind", async () => {
+  const log = memoryEventLog();
+  const [slow, fast] = [{ ms: Date.parse("2026-05-05T23:59:50Z") }, { ms: Date.parse("2026-05-06T00:00:05Z") }];
+  const [a, b] = [node(log, slow), node(log, fast)];
+  await a.reserveDay(POLICY, "evt_1", 5, { budget: 100 }, TRACE);
+  await b.reserveDay(POLICY, "evt_2", 5, { budget: 100 }, TRACE);
+  const late = await a.reserveDay(POLICY, "evt_3", 5, { budget: 100 }, TRACE);
+  assert.is(late.stream, "ledger-pol_1-2026-05-06");
+});
+
+test("many at once are a few appends", async () => {
+  const log = memoryEventLog();
+  const it = node(log, { ms: NOON });
+  await Promise.all(
+    Array.from({ length: 500 }, (_, n) => it.reserveDay(POLICY, `evt_${n}`, 1, { budget: 1e9 }, TRACE)),
+  );
+  assert.ok((await recordsOf(log, "ledger-pol_1-2026-05-05")).length < 20);
+});
+
+test("after a crash what was admitted stays spent and what was not is given back", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const limits = { budget: 100 };
+  const first = node(log, clock);
+  for (const event of ["evt_admitted", "evt_lost", "evt_held"])
+    await first.reserveDay(POLICY, event, 30, limits, TRACE);
+  const restarted = node(log, clock, { evt_admitted: "spent", evt_lost: "free" }, 0);
+  const { answer } = await restarted.reserveDay(POLICY, "evt_new", 41, limits, TRACE);
+  assert.equal([answer.granted, answer.budget?.used], [false, 60]);
+  assert.is((await restarted.reserveDay(POLICY, "evt_new", 40, limits, TRACE)).answer.granted, true);
+});
+
+test("a place is not given back while its request may still be under way on another node", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  await node(log, clock).reserveDay(POLICY, "evt_1", 100, { budget: 100 }, TRACE);
+  const other = node(log, clock, { evt_1: "free" });
+  assert.is((await other.reserveDay(POLICY, "evt_2", 1, { budget: 100 }, TRACE)).answer.granted, false);
+  clock.ms += 30_000;
+  await other.sweep();
+  assert.is((await other.reserveDay(POLICY, "evt_2", 1, { budget: 100 }, TRACE)).answer.granted, true);
+});
+
+test("a long ledger is read from its checkpoint and still decides exactly", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const limits = { rate: 5_000, budget: 3_000 };
+  const writer = node(log, clock);
+  for (let n = 0; n < 2_500; n += 1) {
+    clock.ms += 100;
+    const { stream } = await writer.reserveDay(POLICY, `evt_${n}`, 1, limits, TRACE);
+    writer.settle(stream, "acc_1", `evt_${n}`, 1, TRACE);
+  }
+  await writer.idle();
+  assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
+  let read = 0;
+  const counting: EventLog = {
+    ...log,
+    read: async (...args) => {
+      const page = await log.read(...args);
+      read += page.length;
+      return page;
+    },
+  };
+  const restarted = node(counting, clock);
+  const { answer } = await restarted.reserveDay(POLICY, "evt_probe", 501, limits, TRACE);
+  assert.equal(answer.budget, { used: 2_500, limit: 3_000, over: true });
+  // One every 100 ms: 600 of them in the minute behind the last, which is exactly one minute younger than the oldest.
+  assert.is(answer.rate?.used, 600);
+  assert.ok(read < 3_000, `${read} of 5,000 records were read`);
+});
+
+test("a failed append refuses its requests and the next ones are decided on what is in the stream", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  let broken = false;
+  const flaky: EventLog = {
+    ...log,
+    append: async (...args) => {
+      const outcome = await log.append(...args);
+      // Written, and the reply lost for good.
+      if (broken) throw new Error("cut");
+      return outcome;
+    },
+  };
+  const it = node(flaky, clock);
+  await it.reserveDay(POLICY, "evt_0", 10, { budget: 20 }, TRACE);
+  broken = true;
+  let refused = false;
+  await it.reserveDay(POLICY, "evt_1", 10, { budget: 20 }, TRACE).catch(() => {
+    refused = true;
+  });
+  broken = false;
+  assert.is(refused, true);
+  const { answer } = await it.reserveDay(POLICY, "evt_2", 10, { budget: 20 }, TRACE);
+  assert.equal([answer.granted, answer.budget?.used], [false, 20]);
+});
+
+test.run();
