@@ -1,0 +1,124 @@
+import { Client } from "undici";
+import type { Target } from "./addresses.ts";
+import type { Connector } from "./connector.ts";
+import type { Stopwatch } from "./stopwatch.ts";
+
+/** One connection to one receiver, used by one request at a time. */
+export type Connection = {
+  readonly origin: string;
+  readonly client: Client;
+  /** Its socket has carried a request before, so that the receiver may just have closed it. */
+  reused: boolean;
+  /** Of the request that has it: undici asks for a new socket when the old one has gone. */
+  stopwatch: Stopwatch;
+  /** Ends a connection attempt that is under way. */
+  readonly ended: AbortController;
+};
+
+export type Connections = {
+  /** The connection used last, as its window and the receiver's caches are warm; else a new one. */
+  take(target: Target, stopwatch: Stopwatch): Connection;
+  open(target: Target, stopwatch: Stopwatch): Connection;
+  /** Back, after its answer was read to the end. */
+  give(connection: Connection): void;
+  /** Closes one in an unknown state. */
+  drop(connection: Connection): void;
+  /** Closes one that ended under a request, and keeps none to this receiver from then on. */
+  distrust(connection: Connection): void;
+  /** Closes the idle ones. */
+  close(): void;
+};
+
+/**
+ * How long an idle connection is kept. Short, because a POST on a connection that the receiver is just closing ends
+ * as a reset whose effect is unknown: gunicorn closes after 2 s, Node after 5 s, both usually say so in `Keep-Alive`, which
+ * undici heeds, less the margin for the way the hint travels.
+ */
+const KEEP_ALIVE_MS = 4_000;
+const KEEP_ALIVE_MARGIN_MS = 1_000;
+/** Idle ones to all receivers together: a file descriptor each. The one idle longest goes first. */
+const IDLE_MAX = 1_024;
+/** Receivers that close kept-alive connections without a word; forgotten all at once, as they may have been mended. */
+const DISTRUSTED_MAX = 1_000;
+/** Names and values of an answer's headers, in bytes: twice Node's own limit. */
+export const RESPONSE_HEADERS_BYTES_MAX = 32 * 1_024;
+
+export const connections = (connect: Connector): Connections => {
+  const idleByOrigin = new Map<string, Connection[]>();
+  /** In the order in which they became idle. */
+  const idle = new Set<Connection>();
+  const distrusted = new Set<string>();
+
+  const forget = (connection: Connection): void => {
+    if (!idle.delete(connection)) return;
+    const list = idleByOrigin.get(connection.origin);
+    if (list === undefined) return;
+    const at = list.lastIndexOf(connection);
+    if (at >= 0) list.splice(at, 1);
+    if (list.length === 0) idleByOrigin.delete(connection.origin);
+  };
+
+  const drop = (connection: Connection): void => {
+    forget(connection);
+    connection.ended.abort();
+    void connection.client.destroy();
+  };
+
+  const open = (target: Target, watch: Stopwatch): Connection => {
+    const client = new Client(target.origin, {
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      maxHeaderSize: RESPONSE_HEADERS_BYTES_MAX,
+      // The sender has one limit for the whole exchange.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (_options, callback) => {
+        connection.reused = false;
+        connect(target, connection.stopwatch, connection.ended.signal).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        );
+      },
+    });
+    const { origin } = target;
+    const connection: Connection = { origin, client, reused: false, stopwatch: watch, ended: new AbortController() };
+    client.on("disconnect", () => forget(connection));
+    return connection;
+  };
+
+  return {
+    take(target, watch) {
+      const connection = idleByOrigin.get(target.origin)?.at(-1);
+      if (connection === undefined) return open(target, watch);
+      forget(connection);
+      connection.stopwatch = watch;
+      connection.reused = true;
+      return connection;
+    },
+    open,
+    give(connection) {
+      if (distrusted.has(connection.origin)) {
+        drop(connection);
+        return;
+      }
+      const list = idleByOrigin.get(connection.origin);
+      if (list === undefined) idleByOrigin.set(connection.origin, [connection]);
+      else list.push(connection);
+      idle.add(connection);
+      if (idle.size <= IDLE_MAX) return;
+      const [oldest] = idle;
+      if (oldest !== undefined) drop(oldest);
+    },
+    drop,
+    distrust(connection) {
+      drop(connection);
+      if (distrusted.size >= DISTRUSTED_MAX) distrusted.clear();
+      distrusted.add(connection.origin);
+    },
+    close() {
+      for (const connection of [...idle]) drop(connection);
+    },
+  };
+};

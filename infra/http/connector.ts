@@ -1,0 +1,127 @@
+import { isIP, type Socket, connect as tcpConnect } from "node:net";
+import { connect as tlsConnect } from "node:tls";
+import type { FailureKind } from "../../domain/delivery/events.ts";
+import type { AddressRules, Target } from "./addresses.ts";
+import type { Resolve } from "./resolve.ts";
+import type { Stopwatch } from "./stopwatch.ts";
+
+/** A connection that did not come about; nothing was sent. */
+export class ConnectFailure extends Error {
+  override readonly name = "ConnectFailure";
+  readonly kind: FailureKind;
+
+  constructor(kind: FailureKind, detail: string) {
+    super(detail);
+    this.kind = kind;
+  }
+}
+
+/** Opens a connection for one attempt, which `stopwatch` measures and `ended` gives up. */
+export type Connector = (target: Target, stopwatch: Stopwatch, ended: AbortSignal) => Promise<Socket>;
+
+export type ConnectorOptions = {
+  readonly addresses: Pick<AddressRules, "vetHost">;
+  readonly resolve: Resolve;
+  /** Certificate authorities in PEM instead of the system's. */
+  readonly ca?: string;
+};
+
+/** A resolver that has not answered by then will not in time for this attempt. */
+const DNS_LIMIT_MS = 5_000;
+/** A round trip to the far side of the world fits in ten times; then the next address gets its chance. */
+const NEXT_ADDRESS_AFTER_MS = 3_000;
+/** Names with more addresses are load balanced: any of the first ones will do. */
+const ADDRESSES_TRIED_MAX = 4;
+/** The sender's own limit ends the last address's try long before. */
+const LAST_ADDRESS_LIMIT_MS = 60_000;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Waits until a socket is ready; destroys it when it is not within the limit or the attempt has ended. */
+const ready = (socket: Socket, event: "connect" | "secureConnect", limitMs: number, ended: AbortSignal) =>
+  new Promise<void>((resolve, reject) => {
+    const settle = (error: Error | null): void => {
+      clearTimeout(timer);
+      ended.removeEventListener("abort", onEnded);
+      socket.off(event, onReady).off("error", settle).off("close", onClose);
+      if (error === null) {
+        resolve();
+        return;
+      }
+      // A socket that is given up may still report why it failed.
+      socket.on("error", () => {});
+      socket.destroy();
+      reject(error);
+    };
+    const onReady = (): void => settle(null);
+    const onClose = (): void => settle(new Error("closed by the other side"));
+    const onEnded = (): void => settle(new Error("given up"));
+    const timer = setTimeout(() => settle(new Error(`no connection within ${limitMs} ms`)), limitMs);
+    socket.once(event, onReady).once("error", settle).once("close", onClose);
+    ended.addEventListener("abort", onEnded, { once: true });
+    if (ended.aborted) onEnded();
+  });
+
+const openTcp = async (addresses: readonly string[], port: number, ended: AbortSignal): Promise<Socket> => {
+  const tried = addresses.slice(0, ADDRESSES_TRIED_MAX);
+  const errors: string[] = [];
+  for (const [index, host] of tried.entries()) {
+    const socket = tcpConnect({ host, port, noDelay: true });
+    const last = index === tried.length - 1;
+    try {
+      await ready(socket, "connect", last ? LAST_ADDRESS_LIMIT_MS : NEXT_ADDRESS_AFTER_MS, ended);
+      return socket;
+    } catch (error) {
+      errors.push(`${host}: ${messageOf(error)}`);
+      if (ended.aborted) break;
+    }
+  }
+  throw new ConnectFailure("connect", errors.join("; "));
+};
+
+const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: string): Promise<Socket> => {
+  const socket = tlsConnect({
+    socket: tcp,
+    // Whom the certificate must name; SNI knows names only (RFC 6066, section 3).
+    host: hostname,
+    ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
+    minVersion: "TLSv1.2",
+    // Said here because an environment variable could otherwise turn it off.
+    rejectUnauthorized: true,
+    ALPNProtocols: ["http/1.1"],
+    ...(ca === undefined ? {} : { ca }),
+  });
+  try {
+    await ready(socket, "secureConnect", LAST_ADDRESS_LIMIT_MS, ended);
+    return socket;
+  } catch (error) {
+    throw new ConnectFailure("tls", `${hostname}: ${messageOf(error)}`);
+  }
+};
+
+/**
+ * Resolves, vets every address and connects to one of those very addresses: between the check and the connection no
+ * second look-up can answer something else.
+ */
+export const connector = ({ addresses, resolve, ca }: ConnectorOptions): Connector => {
+  const vettedAddresses = async (hostname: string): Promise<readonly string[]> => {
+    const resolved = isIP(hostname) === 0 ? await resolve(hostname, DNS_LIMIT_MS) : undefined;
+    if (resolved?.ok === false) throw new ConnectFailure("dns", `${hostname}: ${resolved.detail}`);
+    const found = resolved?.addresses ?? [hostname];
+    if (found.length === 0) throw new ConnectFailure("dns", `${hostname}: no address`);
+    const vetted = addresses.vetHost(hostname, found);
+    if (vetted.ok) return found;
+    throw new ConnectFailure("blocked-address", `${hostname} is ${vetted.address}, which is refused: ${vetted.rule}`);
+  };
+
+  return async (target, stopwatch, ended) => {
+    stopwatch.enter("dns");
+    const vetted = await vettedAddresses(target.hostname);
+    stopwatch.enter("connect");
+    const tcp = await openTcp(vetted, target.port, ended);
+    if (target.secure) stopwatch.enter("tls");
+    const socket = target.secure ? await startTls(tcp, target.hostname, ended, ca) : tcp;
+    stopwatch.enter("answer");
+    return socket;
+  };
+};

@@ -1,0 +1,36 @@
+import { errors } from "undici";
+import type { Failure, FailureKind } from "../../domain/delivery/events.ts";
+import { ConnectFailure } from "./connector.ts";
+
+/** Details are shown to people and stored with every attempt. */
+const DETAIL_LENGTH_MAX = 300;
+
+export const failure = (kind: FailureKind, detail: string): Failure => ({
+  kind,
+  detail: detail.length <= DETAIL_LENGTH_MAX ? detail : `${detail.slice(0, DETAIL_LENGTH_MAX - 1)}…`,
+});
+
+/** The codes of undici's errors that say more than that the connection ended. */
+const BY_CODE: Readonly<Record<string, FailureKind>> = {
+  UND_ERR_HEADERS_OVERFLOW: "response-too-large",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "invalid-response",
+  // The request cannot be written down, so that nothing was sent: as good as no connection.
+  UND_ERR_INVALID_ARG: "connect",
+  UND_ERR_NOT_SUPPORTED: "connect",
+};
+
+const kindOf = (error: Error, code: string): FailureKind => {
+  if (error instanceof errors.HTTPParserError) return "invalid-response";
+  // undici's words for a 100 or 101 that nobody asked for.
+  if (error instanceof errors.SocketError && error.message.startsWith("bad ")) return "invalid-response";
+  // With TLS 1.3 a receiver that wants a client certificate says so only after the handshake.
+  if (code.startsWith("ERR_SSL_")) return "tls";
+  return BY_CODE[code] ?? "reset";
+};
+
+/** What an error of the exchange means for the delivery. */
+export const failureOfError = (error: Error): Failure => {
+  if (error instanceof ConnectFailure) return failure(error.kind, error.message);
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return failure(kindOf(error, code), code === "" ? error.message : `${error.message} (${code})`);
+};

@@ -1,0 +1,185 @@
+import type { Dispatcher } from "undici";
+import type { Failure, Timings } from "../../domain/delivery/events.ts";
+import type { Clock, HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
+import { type Target, targetOf } from "./addresses.ts";
+import { type Connection, connections } from "./connections.ts";
+import { type ConnectorOptions, connector } from "./connector.ts";
+import { failure, failureOfError } from "./failures.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { type Phase, type Stopwatch, stopwatch } from "./stopwatch.ts";
+
+export type HttpSenderOptions = ConnectorOptions & { readonly clock: Clock };
+
+/** What is kept of an answer's body (`api.md`, Endpoints). */
+export const BODY_KEPT_MAX = 64 * 1_024;
+/** No receiver needs more; ten thousand tiny headers pass any limit on bytes. */
+const RESPONSE_HEADERS_MAX = 256;
+/** Looks for the end of what is under way while closing. */
+const CLOSE_POLL_MS = 10;
+
+const DURING: Readonly<Record<Phase, string>> = {
+  dns: "resolving the name",
+  connect: "connecting",
+  tls: "the TLS handshake",
+  answer: "waiting for the answer",
+  body: "reading the answer",
+};
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const joined = (headers: Headers): Record<string, string> => {
+  const kept: [string, string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) kept.push([name, typeof value === "string" ? value : value.join(", ")]);
+  }
+  // `fromEntries` makes even `__proto__` an ordinary property.
+  return Object.fromEntries(kept);
+};
+
+const countOf = (headers: Headers): number => {
+  let count = 0;
+  for (const name in headers) count += Array.isArray(headers[name]) ? headers[name].length : 1;
+  return count;
+};
+
+/** Collects an answer and says what it comes to: the status decides, the body only adds. */
+const answerOf = (clock: Clock) => {
+  let statusCode = 0;
+  let headers: Readonly<Record<string, string>> = {};
+  let size = 0;
+  const chunks: Buffer[] = [];
+
+  return {
+    /** A failure that the status and the headers alone decide. */
+    start(status: number, raw: Headers): Failure | null {
+      statusCode = status;
+      const count = countOf(raw);
+      if (count > RESPONSE_HEADERS_MAX) return failure("response-too-large", `the answer has ${count} headers`);
+      headers = joined(raw);
+      if (status >= 300 && status < 400)
+        return failure("redirect", `${status} to ${headers.location ?? "nowhere"}; redirects are not followed`);
+      // Only 2xx, 4xx and 5xx have a meaning for a delivery.
+      if (status > 599) return failure("invalid-response", `the status ${status} does not exist`);
+      return null;
+    },
+    /** False when there is more than is kept. */
+    add(chunk: Buffer): boolean {
+      const rest = BODY_KEPT_MAX - size;
+      // A copy: the chunk is a window on a far larger buffer of the socket.
+      if (rest > 0) chunks.push(Buffer.from(chunk.subarray(0, rest)));
+      size += Math.min(chunk.length, rest);
+      return chunk.length <= rest;
+    },
+    status: () => statusCode,
+    answered: (truncated: boolean, timings: Timings): Sent => ({
+      outcome: "answered",
+      statusCode,
+      headers,
+      body: Buffer.concat(chunks),
+      truncated,
+      retryAfterMs: headers["retry-after"] === undefined ? null : retryAfterMs(headers["retry-after"], clock.now()),
+      timings,
+    }),
+  };
+};
+
+/**
+ * Sends over HTTP/1.1 with kept-alive connections, one request at a time on each. Addresses are vetted at every connect,
+ * redirects are not followed, nothing is inflated, and one limit covers everything from the name to the last byte read.
+ * How many requests are under way at once is the caller's to bound.
+ */
+export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender => {
+  const pool = connections(connector(options));
+  /** Ends each request under way. */
+  const underWay = new Set<() => void>();
+  let closed = false;
+
+  const exchange = (request: HttpRequest, target: Target, watch: Stopwatch, resolve: (sent: Sent) => void): void => {
+    let connection: Connection = pool.take(target, watch);
+    const answer = answerOf(clock);
+    let answering = false;
+    let settled = false;
+
+    const settle = (sent: Sent, reusable: boolean): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      request.signal?.removeEventListener("abort", giveUp);
+      underWay.delete(giveUp);
+      if (reusable && !closed) pool.give(connection);
+      else pool.drop(connection);
+      resolve(sent);
+    };
+    const fail = (it: Failure): void => {
+      const status = answer.status() === 0 ? {} : { statusCode: answer.status() };
+      settle({ outcome: "failed", ...it, ...status, timings: watch.timings() }, false);
+    };
+    /** Whatever ends an exchange after the status has come is no failure. */
+    const end = (it: () => Failure): void =>
+      answering ? settle(answer.answered(true, watch.timings()), false) : fail(it());
+
+    const giveUp = (): void => end(() => failure("reset", "given up on our side; whether it had an effect is unknown"));
+    const timer = setTimeout(
+      () => end(() => failure("timeout", `no answer within ${request.timeoutMs} ms (${DURING[watch.phase()]})`)),
+      request.timeoutMs,
+    );
+    underWay.add(giveUp);
+    request.signal?.addEventListener("abort", giveUp, { once: true });
+    if (request.signal?.aborted === true) {
+      giveUp();
+      return;
+    }
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: () => {},
+      onResponseStart(_controller, statusCode, headers) {
+        // Informational answers (RFC 9110, section 15.2) come before the one that counts.
+        if (statusCode < 200) return;
+        watch.enter("body");
+        const failed = answer.start(statusCode, headers);
+        if (failed !== null) return fail(failed);
+        answering = true;
+      },
+      onResponseData(_controller, chunk) {
+        if (!settled && !answer.add(chunk)) settle(answer.answered(true, watch.timings()), false);
+      },
+      onResponseEnd: () => settle(answer.answered(false, watch.timings()), true),
+      onResponseError(_controller, error) {
+        const failed = failureOfError(error);
+        // The receiver closed an idle connection just as this request went out. As Go's client does for a request with
+        // an Idempotency-Key, it is sent once more on a new one: `webhook-id` is what tells the receiver.
+        if (!settled && !answering && failed.kind === "reset" && connection.reused) {
+          pool.distrust(connection);
+          connection = pool.open(target, watch);
+          dispatch();
+        } else end(() => failed);
+      },
+    };
+    const dispatch = (): void => {
+      const { headers, body } = request;
+      connection.client.dispatch({ path: target.path, method: "POST", headers, body }, handler);
+    };
+    dispatch();
+  };
+
+  return {
+    send: (request) =>
+      new Promise((resolve) => {
+        const watch = stopwatch();
+        const fail = (it: Failure): void => resolve({ outcome: "failed", ...it, timings: watch.timings() });
+        if (closed) return fail(failure("connect", "nothing more is sent: the process is stopping"));
+        const parsed = targetOf(request.url);
+        if (!parsed.ok) return fail(failure("blocked-address", `${parsed.host} is refused: ${parsed.rule}`));
+        exchange(request, parsed.target, watch, resolve);
+      }),
+    async close(limitMs) {
+      closed = true;
+      pool.close();
+      const until = performance.now() + limitMs;
+      while (underWay.size > 0 && performance.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MS));
+      }
+      for (const giveUp of [...underWay]) giveUp();
+    },
+  };
+};
