@@ -5,6 +5,7 @@ import { endpoints } from "./endpoints.ts";
 import { events } from "./events.ts";
 import { members } from "./members.ts";
 import type { Projection } from "./projection.ts";
+import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
 
@@ -18,4 +19,5 @@ export const PROJECTIONS: readonly Projection[] = [
   status,
   members,
   apiKeys,
+  sources,
 ];

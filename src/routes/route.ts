@@ -52,6 +52,8 @@ export type Route = {
   readonly tag: string;
   readonly query?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
+  /** No body at all is then the same as `{}`. */
+  readonly bodyOptional?: true;
   /** The schema of the body of each successful status. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
   /** The views that this read shows: `?after=<position>` waits for them. */

@@ -79,7 +79,9 @@ const admit = (route: Route, deps: TableDeps) => {
 const checkBody = (route: Route) => async (request: FastifyRequest) => {
   const { body } = request;
   if (route.body !== undefined) {
-    if (body === undefined) throw new Refused(problem("invalid-request", "This call needs a JSON body."));
+    if (body !== undefined) return;
+    if (route.bodyOptional !== true) throw new Refused(problem("invalid-request", "This call needs a JSON body."));
+    request.body = {};
     return;
   }
   if (body === undefined || (body !== null && typeof body === "object" && JSON.stringify(body) === "{}")) return;

@@ -1,0 +1,282 @@
+import type { ViewStore } from "../../domain/ports.ts";
+import {
+  type PresentSource,
+  SECRETS_MAX,
+  type Source,
+  type SourceRejection,
+  source as sourceDecider,
+} from "../../domain/source/decider.ts";
+import type { SourceSettings } from "../../domain/source/events.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
+import { type SourceDocument, sources } from "../../projections/sources.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Envelope } from "../envelope.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+import { makeSecret } from "../providers/catalogue.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
+import type { Answer, Call, Route } from "./route.ts";
+import {
+  NEW_SECRET,
+  NEW_SOURCE,
+  type NewSourceBody,
+  newSourceOf,
+  ROTATED,
+  SOURCE,
+  SOURCE_CHANGES,
+  secretProblem,
+} from "./source-input.ts";
+
+export type SourcesDeps = {
+  readonly aggregates: Aggregates;
+  readonly views: Pick<ViewStore, "page">;
+  readonly box: Pick<SecretBox, "seal">;
+  readonly secrets: DerivedSecret;
+  /** Without a slash at its end; a function, as the port may be known only once it listens. */
+  readonly publicUrl: () => string;
+  /** The plan's limit on sources. Taking twice is taking once, and so is giving back. */
+  readonly slots: {
+    readonly take: (
+      envelope: Envelope,
+      account: string,
+      sourceId: string,
+    ) => Promise<{ readonly ok: true } | { readonly ok: false; readonly limit: number }>;
+    readonly giveBack: (envelope: Envelope, account: string, sourceId: string) => Promise<void>;
+  };
+  readonly endpointExists: (account: string, id: string) => Promise<boolean>;
+  readonly policyExists: (account: string, id: string) => Promise<boolean>;
+};
+
+type Handle = (deps: SourcesDeps) => Route["handle"];
+
+/** How long the secret before is accepted beside a new one (`api.md`). */
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+
+const ID = /^src_[a-z2-7]{32}$/;
+const streamOf = (sourceId: string): string => `source-${sourceId}`;
+
+const PROBLEM_OF: Record<SourceRejection, Problem> = {
+  "not-found": notFound(),
+  conflict: problem("conflict", "This source exists already, or did."),
+  "too-many-secrets": problem(
+    "conflict",
+    `${SECRETS_MAX} secrets are valid at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,
+  ),
+};
+
+const show = (id: string, it: Omit<SourceDocument, "account">, publicUrl: string) => ({
+  id,
+  name: it.name,
+  type: it.type,
+  ingest_url: `${publicUrl}/v1/webhooks/${it.type}/${id}`,
+  status: it.status,
+  policy_id: it.policy_id,
+  endpoint_id: it.endpoint_id,
+  auth: it.auth,
+  dedupe: it.dedupe,
+  created_at: it.created_at,
+});
+
+const showPresent = ({ sourceId, settings, type, auth, dedupe, createdAt }: PresentSource, publicUrl: string) =>
+  show(sourceId, { ...settings, type, auth, dedupe, created_at: createdAt }, publicUrl);
+
+/** The caller's own source as its stream has it; null for any other id. */
+const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call): Promise<PresentSource | null> => {
+  const { id = "" } = params;
+  if (!ID.test(id)) return null;
+  const { state } = await aggregates.load(sourceDecider, streamOf(id));
+  return state.phase === "present" && state.account === principal.account ? state : null;
+};
+
+/** Where a source sends to and what it obeys must be the account's own. */
+const foreignReference = async (
+  { endpointExists, policyExists }: SourcesDeps,
+  account: string,
+  { endpoint_id = null, policy_id = null }: Partial<SourceSettings>,
+): Promise<Problem | null> => {
+  const missing = (path: string, what: string): Problem =>
+    problem("not-found", `The account has no ${what} of this id.`, { errors: [{ path, message: "does not exist" }] });
+  if (endpoint_id !== null && !(await endpointExists(account, endpoint_id))) return missing("/endpoint_id", "endpoint");
+  if (policy_id !== null && !(await policyExists(account, policy_id))) return missing("/policy_id", "policy");
+  return null;
+};
+
+const seal = ({ box }: SourcesDeps, secret: string, account: string, sourceId: string): string =>
+  box.seal(secret, { account, stream: streamOf(sourceId), field: "secret" });
+
+const positionOf = (handled: Awaited<ReturnType<Aggregates["handle"]>>): Pick<Answer, "position"> =>
+  handled.outcome === "accepted" ? { position: handled.position } : {};
+
+const register: Handle = (deps) => async (call) => {
+  const { envelope, principal } = call;
+  const { account } = principal;
+  // The route's schema has checked the shape.
+  const wanted = newSourceOf(call.body as NewSourceBody);
+  if ("problem" in wanted) return wanted;
+  const { type: provider, settings, auth, dedupe } = wanted;
+  const foreign = await foreignReference(deps, account, settings);
+  if (foreign !== null) return foreign;
+  // The same command makes the same source and the same secret: a crash before the answer loses neither.
+  const sourceId = derivedId("src_", envelope.commandId);
+  const slot = await deps.slots.take(envelope, account, sourceId);
+  if (!slot.ok) {
+    const detail = `The plan includes ${slot.limit} ${slot.limit === 1 ? "source" : "sources"}. Delete one, or choose a larger plan.`;
+    return problem("plan-limit", detail, { extra: { limit: slot.limit } });
+  }
+  const made = wanted.secret === null ? makeSecret(provider, deps.secrets(envelope.commandId, "source-secret")) : null;
+  const secret = seal(deps, wanted.secret ?? made ?? "", account, sourceId);
+  const registered = await deps.aggregates.handle(
+    sourceDecider,
+    streamOf(sourceId),
+    { type: "RegisterSource", sourceId, account, provider, auth, dedupe, settings, secret, at: envelope.at },
+    envelope,
+  );
+  if (registered.outcome === "rejected") {
+    await deps.slots.giveBack(envelope, account, sourceId);
+    return PROBLEM_OF[registered.rejection];
+  }
+  if (registered.state.phase !== "present") return notFound();
+  return {
+    status: 201,
+    body: { ...showPresent(registered.state, deps.publicUrl()), ...(made === null ? {} : { secret: made }) },
+    ...positionOf(registered),
+  };
+};
+
+const list: Handle =
+  ({ views, publicUrl }) =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "created_at", order: "desc" } as const;
+    // What the view's own projection has put.
+    const page = await pageOf(views, { view: sources.schema.name, where, sort }, query, (document, id) =>
+      show(id, document as SourceDocument, publicUrl()),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const get: Handle = (deps) => async (call) => {
+  const it = await own(deps, call);
+  return it === null ? notFound() : { status: 200, body: showPresent(it, deps.publicUrl()) };
+};
+
+const change: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  // The route's schema has checked the shape.
+  const body = call.body as Partial<SourceSettings>;
+  const changes = body.name === undefined ? body : { ...body, name: body.name.trim() };
+  const foreign = await foreignReference(deps, account, changes);
+  if (foreign !== null) return foreign;
+  const command = { type: "ChangeSource", account, changes, at: call.envelope.at } as const;
+  const changed = await deps.aggregates.handle(sourceDecider, streamOf(it.sourceId), command, call.envelope);
+  if (changed.outcome === "rejected") return PROBLEM_OF[changed.rejection];
+  if (changed.state.phase !== "present") return notFound();
+  return { status: 200, body: showPresent(changed.state, deps.publicUrl()), ...positionOf(changed) };
+};
+
+const rotate: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const { commandId, at } = call.envelope;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const { sourceId, type } = it;
+  // The route's schema has checked the shape.
+  const { secret: given = null } = call.body as { readonly secret?: string };
+  const fault = given === null ? null : secretProblem(type, given);
+  if (fault !== null) return fault;
+  const made = given === null ? makeSecret(type, deps.secrets(commandId, "source-secret")) : null;
+  const secret = seal(deps, given ?? made ?? "", account, sourceId);
+  const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
+  const command = { type: "RotateSourceSecret", account, secret, previousUntil, at } as const;
+  const rotated = await deps.aggregates.handle(sourceDecider, streamOf(sourceId), command, call.envelope);
+  if (rotated.outcome === "rejected") return PROBLEM_OF[rotated.rejection];
+  if (rotated.state.phase !== "present") return notFound();
+  // A repeat of the command finds the end that was recorded the first time.
+  const end = rotated.state.secrets[1]?.until ?? previousUntil;
+  const body = { ...(made === null ? {} : { secret: made }), previous_valid_until: end };
+  return { status: 200, body, ...positionOf(rotated) };
+};
+
+const isOwnDeleted = (state: Source, account: string): boolean =>
+  state.phase === "deleted" && state.account === account;
+
+const remove: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const { id = "" } = call.params;
+  if (!ID.test(id)) return notFound();
+  const command = { type: "DeleteSource", account, at: call.envelope.at } as const;
+  const deleted = await deps.aggregates.handle(sourceDecider, streamOf(id), command, call.envelope);
+  // Again for one that is deleted: the first time may have ended between the two appends.
+  if (isOwnDeleted(deleted.state, account)) await deps.slots.giveBack(call.envelope, account, id);
+  if (deleted.outcome === "rejected") return PROBLEM_OF[deleted.rejection];
+  return { status: 204, ...positionOf(deleted) };
+};
+
+const READS = { session: "viewer", key: "viewer" } as const;
+const CONFIGURES = { session: "admin", key: "admin" } as const;
+
+export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/sources",
+    who: CONFIGURES,
+    summary: "Register a source of webhooks; a secret that is made here is shown this once",
+    tag: "sources",
+    body: NEW_SOURCE,
+    answers: { 201: SOURCE },
+    handle: register(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/sources",
+    who: READS,
+    summary: "List the sources, newest first",
+    tag: "sources",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(SOURCE) },
+    reads: [sources.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/sources/{id}",
+    who: READS,
+    summary: "Show a source",
+    tag: "sources",
+    answers: { 200: SOURCE },
+    handle: get(deps),
+  },
+  {
+    method: "PATCH",
+    path: "/v1/sources/{id}",
+    who: CONFIGURES,
+    summary: "Change a source; null for policy_id or endpoint_id detaches",
+    tag: "sources",
+    body: SOURCE_CHANGES,
+    answers: { 200: SOURCE },
+    handle: change(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/sources/{id}",
+    who: CONFIGURES,
+    summary: "Delete a source; its address answers 404 from then on",
+    tag: "sources",
+    answers: { 204: null },
+    handle: remove(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/sources/{id}/secret",
+    who: CONFIGURES,
+    summary: "Rotate the secret, to a given one or one made here; both are valid for 24 hours",
+    tag: "sources",
+    body: NEW_SECRET,
+    bodyOptional: true,
+    answers: { 200: ROTATED },
+    handle: rotate(deps),
+  },
+];
