@@ -2,14 +2,11 @@ import type { AccountEvent, EmailEvent } from "../domain/account/events.ts";
 import type { Clock, RecordedEvent } from "../domain/ports.ts";
 import type { Accounts } from "./accounts.ts";
 import type { Envelope } from "./envelope.ts";
-
-/** What the process manager does about one type of event. Idempotent: it runs for every such event, and again after a
- * crash; most of the time it finds everything done. */
-export type Reaction = { readonly on: string; readonly run: (event: RecordedEvent) => Promise<void> };
+import type { Reaction } from "./loops/reactor.ts";
 
 type DataOf<E extends { type: string; data: unknown }, T extends E["type"]> = Extract<E, { type: T }>["data"];
 
-/** Finishes what a crash between two streams of an account has left. */
+/** Finishes what a crash between two streams of an account has left; most of the time everything is done already. */
 export const accountReactions = (accounts: Accounts, clock: Clock): readonly Reaction[] => {
   const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
     commandId: `react-${id}`,

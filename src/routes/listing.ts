@@ -8,9 +8,9 @@ export const LIMIT_DEFAULT = 50;
 /** A cursor holds one sort value and one id; anything longer was not made here. */
 const CURSOR_LENGTH_MAX = 1024;
 
-/** The query parameters of every list, for `Route.query`. Values arrive as text: nothing coerces them. */
+/** The query parameters of every list, for `Route.query`. */
 export const LISTING_QUERY = {
-  limit: { type: "string", pattern: "^[0-9]{1,3}$", description: `1 to ${LIMIT_MAX}, else ${LIMIT_DEFAULT}` },
+  limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
   cursor: { type: "string", maxLength: CURSOR_LENGTH_MAX, description: "`next_cursor` of the page before" },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -55,14 +55,11 @@ export type Listing = {
 
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
-const limitOf = (given: unknown): number | null => {
-  if (given === undefined) return LIMIT_DEFAULT;
-  const limit = typeof given === "string" && /^[0-9]{1,3}$/.test(given) ? Number(given) : given;
-  return typeof limit === "number" && Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX ? limit : null;
-};
+const isLimit = (given: unknown): given is number =>
+  typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX;
 
 const invalid = (path: string, message: string): Problem =>
-  problem("invalid-request", `The parameter ${path} ${message}.`, { errors: [{ path, message }] });
+  problem("invalid-request", `The parameter ${path} ${message}.`, { errors: [{ path: `/${path}`, message }] });
 
 /** One page of a view, every document shown by `show`; a bad `limit` or `cursor` is a problem. */
 export const pageOf = async <T>(
@@ -71,8 +68,8 @@ export const pageOf = async <T>(
   query: Readonly<Record<string, unknown>>,
   show: (document: Document, id: string) => T,
 ): Promise<Page<T> | Problem> => {
-  const limit = limitOf(query.limit);
-  if (limit === null) return invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`);
+  const limit = query.limit ?? LIMIT_DEFAULT;
+  if (!isLimit(limit)) return invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`);
   const after = query.cursor === undefined ? undefined : decodeCursor(String(query.cursor));
   if (after === null) return invalid("cursor", "must be the next_cursor of a page before");
 

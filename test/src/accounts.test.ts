@@ -1,0 +1,81 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
+import { accountsWorld } from "../support/accounts-world.ts";
+import { failingLog } from "../support/failing-log.ts";
+
+const test = suite("accounts, cut off between two streams");
+
+/** A world whose log can be told to refuse the streams of one category. */
+const breakable = () => {
+  const broken = { category: "" };
+  const it = accountsWorld({
+    log: failingLog(memoryEventLog(), (stream) => broken.category !== "" && stream.startsWith(broken.category)),
+  });
+  const cutOff = async (category: string, work: () => Promise<unknown>): Promise<void> => {
+    broken.category = category;
+    await work().then(
+      () => assert.unreachable(),
+      (error) => assert.is(error.name, "LogUnavailable"),
+    );
+    broken.category = "";
+  };
+  return { ...it, cutOff };
+};
+
+test("a signup that was cut off is finished by the process manager", async () => {
+  const { signUp, logIn, cutOff, react, types } = breakable();
+  await cutOff("account-", () => signUp("ana@shop.example"));
+  assert.equal(await types(), ["EmailClaimed"]);
+  await react();
+  assert.equal(await types(), ["EmailClaimed", "AccountOpened", "MemberAdded"]);
+  await react();
+  assert.is((await types()).length, 3);
+  assert.is((await logIn("ana@shop.example")).outcome, 200);
+});
+
+test("or by the login, whichever comes first", async () => {
+  const { signUp, logIn, cutOff, react, types } = breakable();
+  await cutOff("account-", () => signUp("ana@shop.example"));
+  assert.is((await logIn("ana@shop.example", "a wrong password")).outcome, "invalid-credentials");
+  assert.equal(await types(), ["EmailClaimed"]);
+  assert.is((await logIn("ana@shop.example")).outcome, 200);
+  await react();
+  assert.equal(await types(), ["EmailClaimed", "AccountOpened", "MemberAdded", "SessionOpened"]);
+});
+
+test("a member's address is given back after a removal that was cut off", async () => {
+  const { openAccount, call, cutOff, react, logIn, signUp } = breakable();
+  const principal = await openAccount("ana@shop.example");
+  const body = { email: "bo@shop.example", password: "correct horse battery", role: "viewer" };
+  const added = await call("POST", "/v1/members", { principal, body });
+  const params = { id: String(added.body.id) };
+  await cutOff("email-", () => call("DELETE", "/v1/members/{id}", { principal, params }));
+  assert.is((await logIn("bo@shop.example")).outcome, "invalid-credentials");
+  assert.is((await signUp("bo@shop.example")).outcome, "email-taken");
+  await react();
+  assert.is((await signUp("bo@shop.example")).outcome, 201);
+});
+
+test("the process manager run again over the whole log brings nobody back", async () => {
+  const { openAccount, call, react, authenticate, logIn, types, cookieOf } = breakable();
+  const principal = await openAccount("ana@shop.example");
+  const body = { email: "bo@shop.example", password: "correct horse battery", role: "owner" };
+  const added = await call("POST", "/v1/members", { principal, body });
+  const token = cookieOf(await logIn("bo@shop.example"));
+  await call("DELETE", "/v1/members/{id}", { principal, params: { id: String(added.body.id) } });
+  const before = await types();
+  await react();
+  assert.equal(await types(), before);
+  assert.is(await authenticate({ kind: "session", token }), null);
+  assert.is((await logIn("bo@shop.example")).outcome, "invalid-credentials");
+});
+
+test("all events of an account carry it in their metadata, under ids of their own", async () => {
+  const { openAccount, log } = breakable();
+  const { account, id } = await openAccount("ana@shop.example");
+  const events = await log.readAll(null, 100);
+  for (const { meta } of events) assert.equal([meta.account, meta.actor], [account, { kind: "member", id }]);
+  assert.is(new Set(events.map((event) => event.id)).size, events.length);
+});
+test.run();

@@ -1,0 +1,89 @@
+import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
+import { passwords } from "../../infra/crypto/passwords.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { secretBox } from "../../infra/crypto/secret-box.ts";
+import { derivedSecrets } from "../../infra/crypto/subkey.ts";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../infra/memory/view-store.ts";
+import { apiKeys } from "../../projections/api-keys.ts";
+import { members } from "../../projections/members.ts";
+import { accountReactions } from "../../src/account-reactions.ts";
+import { accounts } from "../../src/accounts.ts";
+import { aggregates } from "../../src/aggregates.ts";
+import { credentials } from "../../src/credentials.ts";
+import { attempts } from "../../src/http/rate-limit.ts";
+import { apiKeyRoutes } from "../../src/routes/api-keys.ts";
+import { authRoutes } from "../../src/routes/auth.ts";
+import { memberRoutes } from "../../src/routes/members.ts";
+import type { Call, Principal } from "../../src/routes/route.ts";
+import { sessions } from "../../src/sessions.ts";
+import { AT, type Called, caller, callOf } from "./call.ts";
+import { foldInto } from "./fold-into.ts";
+
+const PROJECTIONS = [members, apiKeys];
+export const PASSWORD = "correct horse battery";
+
+/** One node: what it keeps in memory is its own, the log is not. */
+const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, line = {}) => {
+  const streams = aggregates(log, clock);
+  const box = secretBox(key, randomness);
+  const all = accounts({ aggregates: streams, randomness, box, passwords: passwords(line), signupPlan: "free" });
+  const deps = {
+    accounts: all,
+    sessions: sessions({ aggregates: streams, clock, randomness }),
+    attempts: attempts(clock),
+    aggregates: streams,
+    clock,
+    views,
+    secrets: derivedSecrets(key),
+  };
+  return {
+    call: caller([...authRoutes(deps), ...memberRoutes(deps), ...apiKeyRoutes(deps)]),
+    authenticate: credentials({ aggregates: streams, clock }),
+    reactions: accountReactions(all, clock),
+  };
+};
+
+/** The accounts part of the program over a log in memory; `now` is moved by hand. */
+export const accountsWorld = ({ log = memoryEventLog(), line = {} } = {}) => {
+  const world = { now: Date.parse(AT) };
+  const clock: Clock = { now: () => world.now };
+  const key = randomness.bytes(32);
+  const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
+  const here = node(log, views, clock, key, line);
+
+  const cookieOf = ({ headers }: Called): string =>
+    /^__Host-session=([^;]*)/.exec(headers["set-cookie"] ?? "")?.[1] ?? "";
+  const memberBy = async (token: string): Promise<Principal> => {
+    const principal = await here.authenticate({ kind: "session", token });
+    if (principal === null) throw new Error("the session does not hold");
+    return principal;
+  };
+
+  return {
+    ...here,
+    world,
+    log,
+    cookieOf,
+    memberBy,
+    /** A second node over the same log and key. */
+    another: () => node(log, views, clock, key),
+    signUp: (email: string, more: Partial<Call> = {}, body: object = {}) =>
+      here.call("POST", "/v1/auth/signup", { body: { email, password: PASSWORD, ...body }, ...more }),
+    logIn: (email: string, password = PASSWORD, more: Partial<Call> = {}) =>
+      here.call("POST", "/v1/auth/login", { body: { email, password }, ...more }),
+    /** A new account; its owner. */
+    async openAccount(email: string): Promise<Principal> {
+      const signedUp = await here.call("POST", "/v1/auth/signup", { body: { email, password: PASSWORD } });
+      return await memberBy(cookieOf(signedUp));
+    },
+    project: () => foldInto(log, views, PROJECTIONS),
+    /** What the process manager does with the whole log. */
+    async react(): Promise<void> {
+      for (const event of await log.readAll(null, 500))
+        for (const reaction of here.reactions) if (reaction.on === event.type) await reaction.run(event);
+    },
+    types: async (): Promise<string[]> => (await log.readAll(null, 500)).map(({ type }) => type),
+    callOf,
+  };
+};

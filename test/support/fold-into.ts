@@ -1,0 +1,23 @@
+import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
+import type { Projection } from "../../projections/projection.ts";
+
+const PAGE = 500;
+
+/** Folds the first page of a log into views, each event twice in a row: applying one again must change nothing. */
+export const foldInto = async (log: EventLog, views: ViewStore, projections: readonly Projection[]): Promise<void> => {
+  const events = await log.readAll(null, PAGE);
+  const upTo = events.at(-1)?.position;
+  if (upTo === undefined) return;
+  for (const { schema, idsOf, apply } of projections) {
+    const documents = new Map<string, Document | null>();
+    for (const event of events.flatMap((it) => [it, it])) {
+      if (idsOf(event).length === 0) continue;
+      apply(event, {
+        get: (id) => documents.get(id) ?? null,
+        put: (id, document) => documents.set(id, document),
+      });
+    }
+    await views.drop(schema.name);
+    await views.commit(schema.name, null, upTo, documents);
+  }
+};
