@@ -1,0 +1,118 @@
+import type { Condition, Document, Position, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import {
+  comparable,
+  comparableText,
+  compareValues,
+  fieldType,
+  isDocumentId,
+  isOfType,
+  schemaOf,
+  schemasByName,
+} from "../view-schema.ts";
+
+/** Documents as text, as a database keeps them: nobody can change one by holding it. */
+type Kept = { position: Position | null; readonly documents: Map<string, string> };
+type Value = string | number;
+
+const parse = (text: string): Document => JSON.parse(text) as Document; // Put there by `commit` alone.
+
+const HOLDS: Readonly<Record<Condition["is"], (order: number) => boolean>> = {
+  "=": (order) => order === 0,
+  "<": (order) => order < 0,
+  "<=": (order) => order <= 0,
+  ">": (order) => order > 0,
+  ">=": (order) => order >= 0,
+};
+
+const matches = (schema: ViewSchema, document: Document, where: readonly Condition[]): boolean =>
+  where.every(({ field, is, value }) => {
+    const type = fieldType(schema, field);
+    const kept = comparable(document, field, type);
+    if (kept === null || !isOfType(value, type)) return false;
+    return HOLDS[is](compareValues(kept, typeof value === "string" ? comparableText(value) : value));
+  });
+
+type Sortable = { readonly id: string; readonly value: Value; readonly document: Document };
+
+const compare = (a: { readonly id: string; readonly value: Value }, b: typeof a): number =>
+  compareValues(a.value, b.value) || compareValues(a.id, b.id);
+
+const pageOf = (schema: ViewSchema, all: Iterable<readonly [string, Document]>, query: ViewQuery) => {
+  const { where, sort, after, limit } = query;
+  const type = fieldType(schema, sort.field);
+  const sign = sort.order === "asc" ? 1 : -1;
+  if (after !== undefined && !isOfType(after.value, type)) return [];
+  const cursor = after && {
+    id: after.id,
+    value: typeof after.value === "string" ? comparableText(after.value) : after.value,
+  };
+  const found: Sortable[] = [];
+  for (const [id, document] of all) {
+    const value = comparable(document, sort.field, type);
+    if (value === null || !matches(schema, document, where)) continue;
+    const candidate = { id, value, document };
+    if (cursor === undefined || compare(candidate, cursor) * sign > 0) found.push(candidate);
+  }
+  found.sort((a, b) => compare(a, b) * sign);
+  return found.slice(0, limit).map(({ id, document }) => ({ id, document }));
+};
+
+/** The views in memory, for tests: each query visits every document. */
+export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
+  const byName = schemasByName(schemas);
+  const views = new Map<string, Kept>();
+  const keptOf = (view: string): Kept => {
+    const kept = views.get(schemaOf(byName, view).name) ?? { position: null, documents: new Map<string, string>() };
+    views.set(view, kept);
+    return kept;
+  };
+  function* documentsOf(view: string): Generator<readonly [string, Document]> {
+    for (const [id, text] of keptOf(view).documents) yield [id, parse(text)];
+  }
+
+  return {
+    async get(view, id) {
+      const text = keptOf(view).documents.get(id);
+      return text === undefined ? null : parse(text);
+    },
+    async getMany(view, ids) {
+      const { documents } = keptOf(view);
+      const found = new Map<string, Document>();
+      for (const id of ids) {
+        const text = documents.get(id);
+        if (text !== undefined) found.set(id, parse(text));
+      }
+      return found;
+    },
+    page: async (view, query) => pageOf(schemaOf(byName, view), documentsOf(view), query),
+    async count(view, where, atMost) {
+      const schema = schemaOf(byName, view);
+      let count = 0;
+      for (const [, document] of documentsOf(view)) if (count < atMost && matches(schema, document, where)) count += 1;
+      return count;
+    },
+    position: async (view) => keptOf(view).position,
+    async commit(view, after, upTo, documents) {
+      const kept = keptOf(view);
+      if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
+      const texts = [...documents].map(([id, document]) => {
+        if (!isDocumentId(id))
+          throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
+        return [id, document === null ? null : JSON.stringify(document)] as const;
+      });
+      if (kept.position !== after) return "stale";
+      for (const [id, text] of texts) {
+        if (text === null) kept.documents.delete(id);
+        else kept.documents.set(id, text);
+      }
+      kept.position = upTo;
+      return "committed";
+    },
+    async drop(view) {
+      const kept = keptOf(view);
+      kept.documents.clear();
+      kept.position = null;
+    },
+    close: async () => undefined,
+  };
+};

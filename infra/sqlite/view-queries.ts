@@ -1,0 +1,138 @@
+import type { Condition, Position, ViewQuery, ViewSchema } from "../../domain/ports.ts";
+import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schemaOf } from "../view-schema.ts";
+import type { Database, SqlRow, Statement } from "./driver.ts";
+import { quoted } from "./view-tables.ts";
+
+/** Documents stay text here: whoever answers another thread sends the text, and whoever needs the value parses it once. */
+export type Row = readonly [id: string, document: string];
+
+export type ViewQueries = {
+  get(view: string, id: string): string | null;
+  getMany(view: string, ids: readonly string[]): readonly Row[];
+  page(view: string, query: ViewQuery): readonly Row[];
+  count(view: string, where: readonly Condition[], atMost: number): number;
+  position(view: string): Position | null;
+};
+
+/** Prepared statements kept. The program asks some dozens of shapes; a full cache forgets the oldest. */
+const STATEMENTS_MAX = 256;
+/** Ids in one look-up, so that neither the bound list nor the answer of one statement grows without end. */
+const IDS_PER_STATEMENT_MAX = 1_000;
+/** Documents in one page. Lists show 100 at most; loops of the program may take more at once. */
+const PAGE_MAX = 10_000;
+
+/** SQLite reads a negative limit as none. */
+const limited = (limit: number): number => Math.max(0, Math.min(limit, PAGE_MAX));
+
+type Clause = { readonly sql: string; readonly value: string | number };
+
+const bindable = (value: string | number): string | number =>
+  typeof value === "string" ? comparableText(value) : value;
+
+/** A value of another type than its field's equals, precedes and follows nothing. */
+const isSatisfiable = (schema: ViewSchema, where: readonly Condition[]): boolean =>
+  where.every(({ field, value }) => isOfType(value, fieldType(schema, field)));
+
+const OPERATORS: ReadonlySet<string> = new Set(["=", "<", "<=", ">", ">="] satisfies Condition["is"][]);
+
+const clausesOf = (schema: ViewSchema, where: readonly Condition[]): readonly Clause[] =>
+  where.map(({ field, is, value }) => {
+    fieldType(schema, field);
+    if (!OPERATORS.has(is)) throw new Error(`${JSON.stringify(is)} is no comparison`);
+    return { sql: `${quoted(field)} ${is} ?`, value: bindable(value) };
+  });
+
+/**
+ * Leaves one bound on the side where the page begins. With two, as `at >= 5 AND (at, id) > (7, 'x')`, SQLite seeks
+ * by whichever it likes and filters by the other, so that deep pages would read everything before them.
+ */
+const withoutSpareBound = ({ where, sort, after }: ViewQuery): Pick<ViewQuery, "where" | "after"> => {
+  if (after === undefined) return { where };
+  const strict = sort.order === "asc" ? ">" : "<";
+  const sign = sort.order === "asc" ? 1 : -1;
+  const isBound = ({ field, is }: Condition): boolean => field === sort.field && (is === strict || is === `${strict}=`);
+  const beyond = where.some((condition) => {
+    if (!isBound(condition)) return false;
+    const distance = compareValues(bindable(condition.value), bindable(after.value)) * sign;
+    return distance > 0 || (distance === 0 && condition.is === strict);
+  });
+  return beyond ? { where } : { where: where.filter((condition) => !isBound(condition)), after };
+};
+
+const whereOf = (clauses: readonly string[]): string => (clauses.length === 0 ? "" : `WHERE ${clauses.join(" AND ")}`);
+
+const rowOf = ({ id, document }: SqlRow): Row => [String(id), String(document)];
+
+/** The reads of a view store as SQL. Values are bound; names come from checked schemas and are the only text put in. */
+export const viewQueries = (database: Database, schemas: ReadonlyMap<string, ViewSchema>): ViewQueries => {
+  const statements = new Map<string, Statement>();
+  const prepared = (sql: string): Statement => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const [oldest] = statements.keys();
+    if (oldest !== undefined && statements.size >= STATEMENTS_MAX) statements.delete(oldest);
+    const statement = database.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  const table = (view: string): string => quoted(schemaOf(schemas, view).name);
+
+  return {
+    get(view, id) {
+      const sql = `SELECT document FROM ${table(view)} WHERE id = ?`;
+      const row = isDocumentId(id) ? prepared(sql).get(id) : undefined;
+      return row === undefined ? null : String(row.document);
+    },
+
+    getMany(view, ids) {
+      // One bound list instead of as many `?` as there are ids: one statement serves every length.
+      const sql = `SELECT id, document FROM ${table(view)} WHERE id IN (SELECT value FROM json_each(?))`;
+      const possible = ids.filter(isDocumentId);
+      const rows: Row[] = [];
+      for (let from = 0; from < possible.length; from += IDS_PER_STATEMENT_MAX) {
+        const chunk = JSON.stringify(possible.slice(from, from + IDS_PER_STATEMENT_MAX));
+        for (const row of prepared(sql).all(chunk)) rows.push(rowOf(row));
+      }
+      return rows;
+    },
+
+    page(view, query) {
+      const schema = schemaOf(schemas, view);
+      const type = fieldType(schema, query.sort.field);
+      const limit = limited(query.limit);
+      if (query.after !== undefined && !isOfType(query.after.value, type)) return [];
+      if (!isSatisfiable(schema, query.where)) return [];
+      const { where, after } = withoutSpareBound(query);
+      const clauses = clausesOf(schema, where);
+
+      const field = quoted(query.sort.field);
+      const order = query.sort.order === "asc" ? "ASC" : "DESC";
+      const cursor = after === undefined ? [] : [`(${field}, id) ${order === "ASC" ? ">" : "<"} (?, ?)`];
+      const sql = `SELECT id, document FROM ${table(view)}
+        ${whereOf([...clauses.map((clause) => clause.sql), `${field} IS NOT NULL`, ...cursor])}
+        ORDER BY ${field} ${order}, id ${order} LIMIT ?`;
+      const values = clauses.map((clause) => clause.value);
+      const behind = after === undefined ? [] : [bindable(after.value), comparableText(after.id)];
+      return prepared(sql)
+        .all(...values, ...behind, limit)
+        .map(rowOf);
+    },
+
+    count(view, where, atMost) {
+      const schema = schemaOf(schemas, view);
+      if (!isSatisfiable(schema, where)) return 0;
+      const clauses = clausesOf(schema, where);
+      const matching = `SELECT 1 FROM ${table(view)} ${whereOf(clauses.map((clause) => clause.sql))} LIMIT ?`;
+      const row = prepared(`SELECT count(*) AS n FROM (${matching})`).get(
+        ...clauses.map(({ value }) => value),
+        Math.max(atMost, 0),
+      );
+      return Number(row?.n);
+    },
+
+    position(view) {
+      const row = prepared("SELECT position FROM views WHERE name = ?").get(schemaOf(schemas, view).name);
+      return row === undefined || row.position === null ? null : String(row.position);
+    },
+  };
+};

@@ -1,0 +1,116 @@
+import type { Document, Position, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import { ViewsUnavailable } from "../view-errors.ts";
+import { comparable, isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
+import type { Database, SqlValue, Statement } from "./driver.ts";
+import { type Row, viewQueries } from "./view-queries.ts";
+import { emptyView, openViews, quoted } from "./view-tables.ts";
+
+export type SqliteViewStoreOptions = {
+  readonly path: string;
+  readonly schemas: readonly ViewSchema[];
+  /** Reads only, from a file that a writing store has made. */
+  readonly readOnly?: boolean;
+};
+
+type Fields = readonly (readonly [field: string, type: ViewSchema["fields"][string]])[];
+
+type Writer = {
+  readonly advance: Statement;
+  readonly upsert: Statement;
+  readonly remove: Statement;
+  readonly fields: Fields;
+};
+
+const writerOf = (database: Database, { name, fields }: ViewSchema): Writer => {
+  const columns = ["document", ...Object.keys(fields)].map(quoted);
+  return {
+    advance: database.prepare(`UPDATE views SET position = ? WHERE name = '${name}' AND position IS ?`),
+    upsert: database.prepare(
+      `INSERT INTO ${quoted(name)} (id, ${columns.join(", ")}) VALUES (?${", ?".repeat(columns.length)})
+       ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+    ),
+    remove: database.prepare(`DELETE FROM ${quoted(name)} WHERE id = ?`),
+    fields: Object.entries(fields),
+  };
+};
+
+/** The row of a document: id, text and one value for each declared field; the id alone when it is to be removed. */
+const rowOf = (view: string, id: string, document: Document | null, fields: Fields): readonly SqlValue[] => {
+  if (!isDocumentId(id)) throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
+  if (document === null) return [id];
+  const values: SqlValue[] = [id, JSON.stringify(document)];
+  for (const [field, type] of fields) values.push(comparable(document, field, type));
+  return values;
+};
+
+/** Stored by `valuesOf` alone, so it is the JSON of a document. */
+export const parseDocument = (text: string): Document => JSON.parse(text) as Document;
+
+export const documentsOf = (rows: readonly Row[]): ReadonlyMap<string, Document> =>
+  new Map(rows.map(([id, text]) => [id, parseDocument(text)]));
+
+export const foundOf = (rows: readonly Row[]): readonly { readonly id: string; readonly document: Document }[] =>
+  rows.map(([id, text]) => ({ id, document: parseDocument(text) }));
+
+/**
+ * The views in one SQLite file: a table for each view, a column for each declared field (an index over a JSON
+ * expression would parse every document at every write). Its calls block the thread: the service writes from the
+ * projector's thread and reads through `sqliteViewReader`.
+ *
+ * Throws, with a sentence for the operator, when the file is of a newer format or a declared view has changed under
+ * its name. A failing engine (disk full, locked for long) is `ViewsUnavailable`, and nothing was written.
+ */
+export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewStoreOptions): ViewStore => {
+  const byName = schemasByName(schemas);
+  const database = openViews(path, byName, readOnly);
+  const queries = viewQueries(database, byName);
+  const writers = new Map<string, Writer>();
+  const writer = (view: string): Writer => {
+    const known = writers.get(view) ?? writerOf(database, schemaOf(byName, view));
+    writers.set(view, known);
+    return known;
+  };
+  const writing = <T>(work: () => T): T => {
+    if (readOnly) throw new Error(`${path}: a write to views that were opened for reading`);
+    try {
+      return work();
+    } catch (error) {
+      if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+      throw new ViewsUnavailable(`${path}: nothing was written`, { cause: error });
+    }
+  };
+
+  return {
+    async get(view, id) {
+      const text = queries.get(view, id);
+      return text === null ? null : parseDocument(text);
+    },
+    getMany: async (view, ids) => documentsOf(queries.getMany(view, ids)),
+    page: async (view, query) => foundOf(queries.page(view, query)),
+    count: async (view, where, atMost) => queries.count(view, where, atMost),
+    position: async (view) => queries.position(view),
+
+    async commit(view, after, upTo, documents) {
+      if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
+      const write = writing(() => writer(view));
+      // Before the transaction: what is wrong with a document is a bug of a projection, not of the engine.
+      const rows = [...documents].map(([id, document]) => rowOf(view, id, document, write.fields));
+      return writing(() => {
+        database.exec("BEGIN IMMEDIATE");
+        if (Number(write.advance.run(upTo, after).changes) === 0) {
+          database.exec("ROLLBACK");
+          return "stale";
+        }
+        for (const row of rows) (row.length === 1 ? write.remove : write.upsert).run(...row);
+        database.exec("COMMIT");
+        return "committed";
+      });
+    },
+
+    drop: async (view) => writing(() => emptyView(database, byName, view)),
+
+    async close() {
+      if (database.isOpen) database.close();
+    },
+  };
+};

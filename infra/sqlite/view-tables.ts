@@ -1,0 +1,134 @@
+import type { ViewSchema } from "../../domain/ports.ts";
+import { schemaOf } from "../view-schema.ts";
+import { type Database, DatabaseSync } from "./driver.ts";
+
+/** In `user_version`. Raised when the tables below change their shape. */
+const TABLES_VERSION = 1;
+/** A commit of another process, as a rebuild beside a running service, takes milliseconds. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** KiB. The upper levels of every index of a million documents stay in memory. */
+const CACHE_KIB = 16 * 1024;
+/** Pages of 4 KiB, so 16 MiB: the same hot pages are written by many commits and copied back once. */
+const WAL_CHECKPOINT_PAGES = 4_096;
+/** Bytes. A long reader can make the WAL grow; it is cut back to this afterwards. */
+const WAL_KEPT_BYTES = 64 * 1024 * 1024;
+
+export const quoted = (identifier: string): string => `"${identifier}"`;
+
+/** Two schemas with the same text give the same tables. */
+const textOf = ({ fields, indexes }: ViewSchema): string =>
+  JSON.stringify({ fields: Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))), indexes });
+
+const versionOf = (database: Database): number => Number(database.prepare("PRAGMA user_version").get()?.user_version);
+
+const checkVersion = (database: Database, path: string): void => {
+  const version = versionOf(database);
+  if (version > TABLES_VERSION)
+    throw new Error(
+      `${path} was written by a newer version (views format ${version}, this one knows ${TABLES_VERSION}). ` +
+        "Run the newer version, or delete the file: the views are folded again from the log.",
+    );
+};
+
+const transaction = <T>(database: Database, work: () => T): T => {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+};
+
+const createView = (database: Database, schema: ViewSchema): void => {
+  const table = quoted(schema.name);
+  const columns = Object.entries(schema.fields).map(
+    ([field, type]) => `, ${quoted(field)} ${type === "text" ? "TEXT" : "REAL"}`,
+  );
+  database.exec(`CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL${columns.join("")})`);
+  for (const index of schema.indexes) {
+    const name = quoted(`${schema.name}/${index.join("/")}`);
+    database.exec(`CREATE INDEX ${name} ON ${table} (${[...index, "id"].map(quoted).join(", ")})`);
+  }
+  database.prepare("INSERT INTO views (name, schema) VALUES (?, ?)").run(schema.name, textOf(schema));
+};
+
+/** Throws where the file keeps a view of this name with other fields or indexes. */
+const isThere = (database: Database, path: string, schema: ViewSchema): boolean => {
+  const row = database.prepare("SELECT schema FROM views WHERE name = ?").get(schema.name);
+  if (row !== undefined && row.schema !== textOf(schema))
+    throw new Error(
+      `${path}: the view ${schema.name} is kept with other fields or indexes than the program declares. ` +
+        "Give the changed view a new version in its name, or rebuild it with scripts/rebuild-view.",
+    );
+  return row !== undefined;
+};
+
+/**
+ * Opens the views' own file and creates what is missing.
+ *
+ * `synchronous=NORMAL`: documents and checkpoint are one transaction, so a power loss can only take the last commits
+ * as a whole, and the projector folds those events again. Nothing is ever decided from a view.
+ */
+export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>, readOnly: boolean): Database => {
+  const database = new DatabaseSync(path, { readOnly, timeout: LOCK_TIMEOUT_MS });
+  try {
+    database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    checkVersion(database, path);
+    if (readOnly) {
+      for (const schema of schemas.values())
+        if (!isThere(database, path, schema)) throw new Error(`${path}: the view ${schema.name} is not there yet`);
+      return database;
+    }
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    database.exec(`PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
+    transaction(database, () => {
+      checkVersion(database, path);
+      database.exec(
+        "CREATE TABLE IF NOT EXISTS views (name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT)",
+      );
+      database.exec(`PRAGMA user_version = ${TABLES_VERSION}`);
+      for (const schema of schemas.values()) if (!isThere(database, path, schema)) createView(database, schema);
+    });
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+};
+
+/** Empties a view in one transaction; committing from the log's beginning is possible right afterwards. */
+export const emptyView = (database: Database, schemas: ReadonlyMap<string, ViewSchema>, view: string): void => {
+  const { name } = schemaOf(schemas, view);
+  transaction(database, () => {
+    // Without a WHERE clause SQLite frees whole pages instead of visiting each row.
+    database.exec(`DELETE FROM ${quoted(name)}`);
+    database.prepare("UPDATE views SET position = NULL WHERE name = ?").run(name);
+  });
+};
+
+/**
+ * Removes views with their tables, whatever schema they were kept with: all that the file has, or those named. For a
+ * view whose declaration changed, and for old versions that nobody declares any more. Returns the names removed.
+ */
+export const removeViews = (path: string, names?: readonly string[]): readonly string[] => {
+  const database = openViews(path, new Map(), false);
+  try {
+    return transaction(database, () => {
+      const kept = database
+        .prepare("SELECT name FROM views ORDER BY name")
+        .all()
+        .map(({ name }) => String(name));
+      const removed = kept.filter((name) => names?.includes(name) ?? true);
+      for (const name of removed) {
+        database.exec(`DROP TABLE ${quoted(name)}`);
+        database.prepare("DELETE FROM views WHERE name = ?").run(name);
+      }
+      return removed;
+    });
+  } finally {
+    database.close();
+  }
+};

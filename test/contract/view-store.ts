@@ -1,0 +1,371 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Document, Position, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports.ts";
+
+/** The views that an adapter is opened with; `orders.v1` has every kind of field and index. */
+export const CONTRACT_SCHEMAS: readonly ViewSchema[] = [
+  {
+    name: "orders.v1",
+    fields: { account: "text", state: "text", at: "number" },
+    indexes: [["account", "at"], ["account", "state", "at"], ["at"]],
+  },
+  { name: "notes.v1", fields: { account: "text", text: "text" }, indexes: [["account", "text"]] },
+];
+
+/** Opens an empty store; whatever it stands on is removed when the store is closed. */
+export type OpenViewStore = (schemas: readonly ViewSchema[]) => Promise<ViewStore>;
+export type ContractCase = { readonly name: string; readonly run: (views: ViewStore) => Promise<void> };
+
+const ORDERS = "orders.v1";
+const NOTES = "notes.v1";
+const position = (n: number): Position => String(n).padStart(8, "0");
+const order = (account: string, at: number, state = "open"): Document => ({ account, at, state });
+
+/** Commits behind whatever is there. */
+const put = async (views: ViewStore, view: string, documents: Record<string, Document | null>): Promise<void> => {
+  const after = await views.position(view);
+  const outcome = await views.commit(view, after, position(Number(after) + 1), new Map(Object.entries(documents)));
+  assert.is(outcome, "committed");
+};
+
+const ids = (found: readonly { readonly id: string }[]): readonly string[] => found.map(({ id }) => id);
+const ascending = { field: "at", order: "asc" } as const;
+const descending = { field: "at", order: "desc" } as const;
+
+/** Far more than any case needs: an adapter that repeats pages fails instead of running for ever. */
+const PAGES_MAX = 200;
+
+/** Every page until an empty one; `between` runs after each, as writers do. */
+const walk = async (
+  views: ViewStore,
+  query: ViewQuery,
+  between: (page: number) => Promise<void> = async () => undefined,
+): Promise<readonly string[]> => {
+  const seen: string[] = [];
+  let after: ViewQuery["after"];
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const found = await views.page(ORDERS, { ...query, ...(after === undefined ? {} : { after }) });
+    assert.ok(found.length <= query.limit, "no page is longer than its limit");
+    const last = found.at(-1);
+    if (last === undefined) return seen;
+    seen.push(...ids(found));
+    after = { value: Number(last.document.at), id: last.id };
+    await between(page);
+  }
+  throw new Error("the pages do not end");
+};
+
+const commits: readonly ContractCase[] = [
+  {
+    name: "a view begins without a position and keeps that of the last commit",
+    async run(views) {
+      assert.is(await views.position(ORDERS), null);
+      assert.is(await views.commit(ORDERS, null, position(3), new Map()), "committed");
+      assert.is(await views.position(ORDERS), position(3));
+      assert.is(await views.commit(ORDERS, position(3), position(7), new Map()), "committed");
+      assert.is(await views.position(ORDERS), position(7));
+    },
+  },
+  {
+    name: "a commit behind another checkpoint is stale and writes nothing",
+    async run(views) {
+      await put(views, ORDERS, { a: order("x", 1) });
+      const late = new Map([
+        ["a", order("x", 99)],
+        ["b", order("x", 2)],
+      ]);
+      assert.is(await views.commit(ORDERS, null, position(9), late), "stale");
+      assert.is(await views.commit(ORDERS, position(5), position(9), late), "stale");
+      assert.equal(await views.get(ORDERS, "a"), order("x", 1));
+      assert.is(await views.get(ORDERS, "b"), null);
+      assert.is(await views.position(ORDERS), position(1));
+    },
+  },
+  {
+    name: "of two committers behind the same checkpoint one wins",
+    async run(views) {
+      for (const after of [null, position(1)]) {
+        const upTo = position(Number(after) + 1);
+        const outcomes = await Promise.all(
+          ["one", "two"].map((by) => views.commit(ORDERS, after, upTo, new Map([["a", order(by, 1)]]))),
+        );
+        assert.equal([...outcomes].sort(), ["committed", "stale"]);
+        const winner = outcomes[0] === "committed" ? "one" : "two";
+        assert.equal(await views.get(ORDERS, "a"), order(winner, 1));
+      }
+    },
+  },
+  {
+    name: "a document is replaced as a whole, and null removes it",
+    async run(views) {
+      await put(views, ORDERS, { a: { ...order("x", 1), note: "first" }, b: order("x", 2) });
+      await put(views, ORDERS, { a: order("y", 3), b: null, never: null });
+      assert.equal(await views.get(ORDERS, "a"), order("y", 3));
+      assert.is(await views.get(ORDERS, "b"), null);
+      assert.is(await views.count(ORDERS, [{ field: "account", is: "=", value: "x" }], 10), 0);
+    },
+  },
+  {
+    name: "500 documents are one commit",
+    async run(views) {
+      const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`d${i}`, order("x", i)]));
+      await put(views, ORDERS, many);
+      assert.is(await views.count(ORDERS, [], 1_000), 500);
+      assert.equal(await views.get(ORDERS, "d499"), order("x", 499));
+    },
+  },
+  {
+    name: "dropping forgets documents and checkpoint, and the view can be folded again",
+    async run(views) {
+      await put(views, ORDERS, { a: order("x", 1) });
+      await put(views, NOTES, { n: { account: "x", text: "kept" } });
+      await views.drop(ORDERS);
+      assert.is(await views.position(ORDERS), null);
+      assert.is(await views.get(ORDERS, "a"), null);
+      assert.is(await views.count(ORDERS, [], 10), 0);
+      assert.is(await views.commit(ORDERS, null, position(1), new Map([["b", order("x", 2)]])), "committed");
+      assert.is(await views.count(NOTES, [], 10), 1);
+      await views.drop(ORDERS);
+      await views.drop(ORDERS);
+    },
+  },
+  {
+    name: "views see neither each other's documents nor each other's checkpoints",
+    async run(views) {
+      await put(views, ORDERS, { same: order("x", 1) });
+      assert.is(await views.position(NOTES), null);
+      assert.is(await views.get(NOTES, "same"), null);
+      await put(views, NOTES, { same: { account: "x", text: "note" } });
+      assert.equal(await views.get(ORDERS, "same"), order("x", 1));
+    },
+  },
+];
+
+const lookUps: readonly ContractCase[] = [
+  {
+    name: "looking up many finds those that are there",
+    async run(views) {
+      await put(views, ORDERS, { a: order("x", 1), b: order("x", 2) });
+      assert.equal(await views.getMany(ORDERS, []), new Map());
+      const found = await views.getMany(ORDERS, ["b", "missing", "a", "a"]);
+      assert.equal([...found].sort(), [
+        ["a", order("x", 1)],
+        ["b", order("x", 2)],
+      ]);
+      const many = await views.getMany(ORDERS, [...Array.from({ length: 2_500 }, (_, i) => `m${i}`), "a"]);
+      assert.equal([...many.keys()], ["a"]);
+    },
+  },
+  {
+    name: "any text is kept and found as it was: accents, emoji, quotes, NUL and lone surrogates",
+    async run(views) {
+      const texts = ["é", "e\u0301", "😀", "\uffee", "o'x\" -- ;", "\u202egnp", "a\0b", "\ud800", "__proto__", ""];
+      for (const [i, text] of texts.entries()) {
+        const document = { account: "x", text, nested: { list: [text, null, true, 1.5, {}] } };
+        await put(views, NOTES, { [`id-${i}-é😀`]: document });
+        assert.equal(await views.get(NOTES, `id-${i}-é😀`), document);
+      }
+      for (const [i, value] of texts.entries()) {
+        const query = {
+          where: [{ field: "text", is: "=", value }],
+          sort: { field: "text", order: "asc" },
+          limit: 9,
+        } as const;
+        const found = ids(await views.page(NOTES, query));
+        assert.equal(found, [`id-${i}-é😀`], JSON.stringify(value));
+      }
+    },
+  },
+  {
+    name: "text sorts by code point",
+    async run(views) {
+      const texts = ["😀", "\uffee", "z", "é", "Z", "a"];
+      await put(views, NOTES, Object.fromEntries(texts.map((text, i) => [`n${i}`, { account: "x", text }])));
+      const found = await views.page(NOTES, { where: [], sort: { field: "text", order: "asc" }, limit: 9 });
+      assert.equal(
+        found.map(({ document }) => document.text),
+        ["Z", "a", "z", "é", "\uffee", "😀"],
+      );
+    },
+  },
+  {
+    name: "an id that no document can have is not there, and is refused in a commit",
+    async run(views) {
+      await put(views, ORDERS, { a: order("x", 1) });
+      for (const id of ["", "a\0b", "a\ud800", "a".repeat(600)]) {
+        assert.is(await views.get(ORDERS, id), null);
+        assert.is((await views.getMany(ORDERS, [id])).size, 0);
+        const committed = views.commit(ORDERS, position(1), position(2), new Map([[id, order("x", 1)]]));
+        assert.ok(
+          await committed.then(
+            () => false,
+            () => true,
+          ),
+        );
+      }
+    },
+  },
+  {
+    name: "counting stops at the number given",
+    async run(views) {
+      await put(views, ORDERS, { a: order("x", 1), b: order("x", 2), c: order("y", 3), d: order("x", 4) });
+      const where = [{ field: "account", is: "=", value: "x" }] as const;
+      assert.is(await views.count(ORDERS, where, 10), 3);
+      assert.is(await views.count(ORDERS, where, 2), 2);
+      assert.is(await views.count(ORDERS, where, 0), 0);
+      assert.is(await views.count(ORDERS, [...where, { field: "at", is: ">", value: 1 }], 10), 2);
+    },
+  },
+];
+
+const pages: readonly ContractCase[] = [
+  {
+    name: "a page is sorted either way, and equal sort values by id",
+    async run(views) {
+      await put(views, ORDERS, {
+        c: order("x", 5),
+        a: order("x", 5),
+        d: order("x", 1),
+        b: order("x", 5),
+        e: order("x", 9),
+      });
+      const page = (sort: ViewQuery["sort"], limit: number) => views.page(ORDERS, { where: [], sort, limit });
+      assert.equal(ids(await page(ascending, 10)), ["d", "a", "b", "c", "e"]);
+      assert.equal(ids(await page(descending, 10)), ["e", "c", "b", "a", "d"]);
+      assert.equal(ids(await page(ascending, 2)), ["d", "a"]);
+      assert.equal(await page(ascending, 0), []);
+    },
+  },
+  {
+    name: "conditions compare numbers and text, and all of them hold",
+    async run(views) {
+      await put(views, ORDERS, {
+        a: order("x", 9),
+        b: order("x", 10),
+        c: order("x", 11),
+        d: order("y", 10),
+        e: order("x", -1),
+      });
+      const found = async (is: "=" | "<" | "<=" | ">" | ">=") => {
+        const where = [
+          { field: "account", is: "=", value: "x" },
+          { field: "at", is, value: 10 },
+        ] as const;
+        return ids(await views.page(ORDERS, { where, sort: ascending, limit: 10 })).join("");
+      };
+      assert.is(await found("="), "b");
+      assert.is(await found("<"), "ea");
+      assert.is(await found("<="), "eab");
+      assert.is(await found(">"), "c");
+      assert.is(await found(">="), "bc");
+      const text = [{ field: "account", is: ">", value: "x" }] as const;
+      assert.equal(ids(await views.page(ORDERS, { where: text, sort: ascending, limit: 10 })), ["d"]);
+    },
+  },
+  {
+    name: "a document without the field, or with another type in it, is not found by it and not listed when sorted by it",
+    async run(views) {
+      await put(views, ORDERS, {
+        a: order("x", 1),
+        missing: { account: "x" },
+        none: { account: "x", at: null },
+        text: { account: "x", at: "2" },
+      });
+      for (const sort of [ascending, descending])
+        assert.equal(ids(await views.page(ORDERS, { where: [], sort, limit: 10 })), ["a"]);
+      assert.is(await views.count(ORDERS, [{ field: "at", is: ">", value: -1e15 }], 10), 1);
+      assert.is(await views.count(ORDERS, [{ field: "account", is: "=", value: "x" }], 10), 4);
+      assert.is(await views.count(ORDERS, [{ field: "at", is: "=", value: "2" }], 10), 0);
+      const after = { value: "1", id: "a" };
+      assert.equal(await views.page(ORDERS, { where: [], sort: ascending, after, limit: 10 }), []);
+    },
+  },
+  {
+    name: "walking pages of any size visits each document once, through runs of equal sort values",
+    async run(views) {
+      const documents = Array.from({ length: 60 }, (_, i) => [`d${(i * 37) % 60}`, order(`a${i % 2}`, i % 4)] as const);
+      await put(views, ORDERS, Object.fromEntries(documents));
+      const where = [{ field: "account", is: "=", value: "a1" }] as const;
+      for (const sort of [ascending, descending]) {
+        const all = ids(await views.page(ORDERS, { where, sort, limit: 100 }));
+        assert.is(all.length, 30);
+        for (const limit of [1, 4, 7, 30]) assert.equal(await walk(views, { where, sort, limit }), all);
+      }
+    },
+  },
+  {
+    name: "a range on the sort field holds on every page, wherever the cursor stands",
+    async run(views) {
+      const documents = Array.from(
+        { length: 40 },
+        (_, i) => [`d${(i * 7) % 40}`, order("x", Math.floor(i / 4))] as const,
+      );
+      await put(views, ORDERS, Object.fromEntries(documents));
+      for (const [low, high] of [
+        [">=", "<"],
+        [">", "<="],
+      ] as const) {
+        const where = [
+          { field: "at", is: low, value: 2 },
+          { field: "at", is: high, value: 7 },
+        ] as const;
+        for (const sort of [ascending, descending]) {
+          const all = ids(await views.page(ORDERS, { where, sort, limit: 100 }));
+          assert.is(all.length, 20);
+          assert.equal(await walk(views, { where, sort, limit: 3 }), all);
+          const before = { value: sort.order === "asc" ? 0 : 9, id: "d" };
+          assert.equal(ids(await views.page(ORDERS, { where, sort, after: before, limit: 100 })), all);
+          const onTheBound = { value: sort.order === "asc" ? 2 : 7, id: "" };
+          const page = await views.page(ORDERS, { where, sort, after: onTheBound, limit: 100 });
+          const within = page.every(({ document }) => Number(document.at) >= 2 && Number(document.at) <= 7);
+          assert.ok(within, "no cursor widens the range");
+        }
+      }
+    },
+  },
+  {
+    name: "paging neither skips nor repeats what was there, while documents come, change and go",
+    async run(views) {
+      const there = Array.from({ length: 30 }, (_, i) => `d${String(i).padStart(2, "0")}`);
+      await put(views, ORDERS, Object.fromEntries(there.map((id, i) => [id, order("x", 100 + Math.floor(i / 5))])));
+      const where = [{ field: "account", is: "=", value: "x" }] as const;
+      for (const [sort, expected] of [
+        [ascending, there],
+        [descending, [...there].reverse()],
+      ] as const) {
+        const seen = await walk(views, { where, sort, limit: 4 }, async (page) => {
+          if (page > 6) return;
+          await put(views, ORDERS, {
+            [`new-${sort.order}-${page}-low`]: order("x", page),
+            [`new-${sort.order}-${page}-high`]: order("x", 900 - page),
+            [`d${String(page * 4).padStart(2, "0")}`]: order("x", 100 + Math.floor((page * 4) / 5), "changed"),
+          });
+        });
+        assert.is(new Set(seen).size, seen.length, "nothing twice");
+        assert.equal(
+          seen.filter((id) => id.startsWith("d")),
+          expected,
+        );
+      }
+    },
+  },
+];
+
+export const VIEW_STORE_CASES: readonly ContractCase[] = [...commits, ...lookUps, ...pages];
+
+/** Runs one case on a fresh store. */
+export const runCase = async ({ run }: ContractCase, open: OpenViewStore): Promise<void> => {
+  const views = await open(CONTRACT_SCHEMAS);
+  try {
+    await run(views);
+  } finally {
+    await views.close();
+  }
+};
+
+/** Every adapter runs this same suite: memory, sqlite, mongodb. */
+export const viewStoreContract = (name: string, open: OpenViewStore): void => {
+  const test = suite(`view store contract: ${name}`);
+  for (const contractCase of VIEW_STORE_CASES) test(contractCase.name, () => runCase(contractCase, open));
+  test.run();
+};
