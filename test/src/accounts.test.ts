@@ -1,7 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { MEMBERS_MAX } from "../../domain/account/decider.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
-import { accountsWorld } from "../support/accounts-world.ts";
+import { accountStream } from "../../src/accounts.ts";
+import { toEvents } from "../../src/envelope.ts";
+import { accountsWorld, PASSWORD } from "../support/accounts-world.ts";
+import { AT, callOf } from "../support/call.ts";
 import { failingLog } from "../support/failing-log.ts";
 
 const test = suite("accounts, cut off between two streams");
@@ -69,6 +73,26 @@ test("the process manager run again over the whole log brings nobody back", asyn
   assert.equal(await types(), before);
   assert.is(await authenticate({ kind: "session", token }), null);
   assert.is((await logIn("bo@shop.example")).outcome, "invalid-credentials");
+});
+
+test("an address that the full account refuses is free again, also after a repeat of the command", async () => {
+  const { openAccount, call, log, react, signUp } = breakable();
+  const principal = await openAccount("ana@shop.example");
+  const { account } = principal;
+  const { envelope } = callOf({ principal });
+  const filling = Array.from({ length: MEMBERS_MAX - 1 }, (_, i) => {
+    const data = { account, member: `mem_${i}`, email: `m${i}@shop.example`, role: "viewer", at: AT };
+    return { type: "MemberAdded", data };
+  });
+  await log.append(accountStream(account), "any", toEvents(filling, { ...envelope, commandId: "fill" }));
+
+  const add = { principal, envelope, body: { email: "bo@shop.example", password: PASSWORD, role: "viewer" } };
+  assert.is((await call("POST", "/v1/members", add)).outcome, "conflict");
+  await call("DELETE", "/v1/members/{id}", { principal, params: { id: "mem_0" } });
+  // The claim of this command was released: the account must not get a member who has no address.
+  assert.is((await call("POST", "/v1/members", add)).outcome, "conflict");
+  await react();
+  assert.is((await signUp("bo@shop.example")).outcome, 201);
 });
 
 test("all events of an account carry it in their metadata, under ids of their own", async () => {

@@ -37,8 +37,10 @@ const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, li
     views,
     secrets: derivedSecrets(key),
   };
+  const routes = [...authRoutes(deps), ...memberRoutes(deps), ...apiKeyRoutes(deps)];
   return {
-    call: caller([...authRoutes(deps), ...memberRoutes(deps), ...apiKeyRoutes(deps)]),
+    routes,
+    call: caller(routes),
     authenticate: credentials({ aggregates: streams, clock }),
     reactions: accountReactions(all, clock),
   };
