@@ -9,7 +9,7 @@ const test = suite("sqlite driver");
 test("the SQLite in use is free of the WAL-reset bug", () => {
   const db = new DatabaseSync(":memory:");
   const row = db.prepare("SELECT sqlite_version() AS version").get();
-  assert.ok(isSoundVersion(String(row?.["version"])), String(row?.["version"]));
+  assert.ok(isSoundVersion(String(row?.version)), String(row?.version));
   db.close();
 });
 
@@ -20,8 +20,8 @@ test("a version is sound from 3.51.3 on", () => {
 
 test("values come back as they were bound, NUL and the empty string included", () => {
   const db = new DatabaseSync(":memory:");
-  const row = db.prepare("SELECT ? AS text, ? AS empty, ? AS number, ? AS nothing").get("a\u0000é😀", "", 7, null);
-  assert.equal({ ...row }, { text: "a\u0000é😀", empty: "", number: 7, nothing: null });
+  const row = db.prepare("SELECT ? AS text, ? AS empty, ? AS number, ? AS none").get("a\u0000é😀", "", 7, null);
+  assert.equal({ ...row }, { text: "a\u0000é😀", empty: "", number: 7, none: null });
   db.close();
 });
 

@@ -1,0 +1,126 @@
+import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports.ts";
+import { checkAppend, checkPage, numberOf, positionOf } from "../event-log-arguments.ts";
+import { LogUnavailable } from "../log-errors.ts";
+import { parseErasable, parseStreamName } from "../stream-name.ts";
+
+/** An event is kept as JSON text, as the durable adapters keep it: nobody can change what is recorded through a
+ * reference, and what JSON does not carry is lost here as well. Null once erased. */
+type Entry = { readonly id: string; readonly position: number; text: string | null };
+
+/** The log in memory, for tests: the semantics of the durable adapters, and nothing left when the process ends. */
+export const memoryEventLog = (): EventLog => {
+  const all: Entry[] = [];
+  const streams = new Map<string, Entry[]>();
+  // Wrapped, so that the same function may listen twice.
+  const listeners = new Set<{ readonly wake: () => void }>();
+  let isClosed = false;
+
+  const checkOpen = (): void => {
+    if (isClosed) throw new LogUnavailable("the event log is closed");
+  };
+
+  const entriesOf = (stream: string): Entry[] => {
+    parseStreamName(stream);
+    return streams.get(stream) ?? [];
+  };
+
+  // Only `insert` writes the text.
+  const recorded = (text: string): RecordedEvent => JSON.parse(text) as RecordedEvent;
+
+  const page = (entries: readonly Entry[], from: number, limit: number): RecordedEvent[] => {
+    const events: RecordedEvent[] = [];
+    for (let index = from; index < entries.length && events.length < limit; index += 1) {
+      const text = entries[index]?.text ?? null;
+      if (text !== null) events.push(recorded(text));
+    }
+    return events;
+  };
+
+  const newest = (entries: readonly Entry[]): RecordedEvent | null => {
+    const text = entries.findLast((entry) => entry.text !== null)?.text ?? null;
+    return text === null ? null : recorded(text);
+  };
+
+  const wakeAll = (): void => {
+    for (const listener of listeners) {
+      setImmediate(() => {
+        if (listeners.has(listener)) listener.wake();
+      });
+    }
+  };
+
+  const insert = (stream: string, events: readonly NewEvent[]): Appended => {
+    const entries = entriesOf(stream);
+    streams.set(stream, entries);
+    for (const { id, type, data, meta } of events) {
+      const number = all.length + 1;
+      const position = positionOf(number);
+      const event: RecordedEvent = { id, type, data, meta, stream, revision: entries.length, position };
+      const entry: Entry = { id, position: number, text: JSON.stringify(event) };
+      entries.push(entry);
+      all.push(entry);
+    }
+    wakeAll();
+    return { outcome: "appended", revision: entries.length - 1, position: positionOf(all.length) };
+  };
+
+  /** What the same append was answered before, if its events stand at `first`. */
+  const repeatOf = (stream: string, first: number, events: readonly NewEvent[]): Appended | null => {
+    const stored = entriesOf(stream).slice(Math.max(first, 0), first + events.length);
+    const last = stored.at(-1);
+    if (last === undefined || !events.every(({ id }, index) => id === stored[index]?.id)) return null;
+    return { outcome: "appended", revision: first + events.length - 1, position: positionOf(last.position) };
+  };
+
+  const append = (stream: string, expected: Expected, events: readonly NewEvent[]): Appended => {
+    const head = entriesOf(stream).length - 1;
+    if (expected === "any") return repeatOf(stream, head + 1 - events.length, events) ?? insert(stream, events);
+    const before = expected === "absent" ? -1 : expected;
+    if (before === head) return insert(stream, events);
+    return repeatOf(stream, before + 1, events) ?? { outcome: "conflict", actual: head === -1 ? "absent" : head };
+  };
+
+  return {
+    async append(stream, expected, events) {
+      parseStreamName(stream);
+      checkAppend(expected, events);
+      checkOpen();
+      return append(stream, expected, events);
+    },
+
+    async read(stream, after, limit) {
+      checkPage(after, limit);
+      return page(entriesOf(stream), (after ?? -1) + 1, limit);
+    },
+
+    async last(stream) {
+      return newest(entriesOf(stream));
+    },
+
+    async readAll(after, limit) {
+      checkPage(null, limit);
+      return page(all, numberOf(after), limit);
+    },
+
+    async head() {
+      return newest(all)?.position ?? null;
+    },
+
+    async erase(stream) {
+      parseErasable(stream);
+      checkOpen();
+      for (const entry of entriesOf(stream)) entry.text = null;
+    },
+
+    onAppended(wake) {
+      const listener = { wake };
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    async close() {
+      isClosed = true;
+      listeners.clear();
+    },
+  };
+};

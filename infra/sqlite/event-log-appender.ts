@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
+import { type FromWriter, sizeOf, type ToWriter, threadUrl, type WriterData } from "./event-log-protocol.ts";
+import type { GroupResult, Operation, Outcome } from "./event-log-writer.ts";
+
+/** The calling thread's end of the writer thread. */
+export type Appender = {
+  /** Resolves when the operation is on disk; rejects with `LogUnavailable` or `OutcomeUnknown`. */
+  submit(operation: Operation): Promise<Outcome>;
+  /** Waits for what was submitted, then for the thread to end. */
+  close(): Promise<void>;
+};
+
+/** More than this waiting is overload: the caller answers 503 instead of letting the queue, and memory, grow. */
+const PENDING_OPERATIONS_MAX = 10_000;
+const PENDING_SIZE_MAX = 64 * 1024 * 1024;
+
+type Pending = {
+  readonly size: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** A writer thread: `opened` rejects with the reason why it could not open the file. */
+type Writer = { readonly worker: Worker; readonly opened: Promise<void> };
+
+export type AppenderOptions = WriterData & {
+  /** Told of each writer thread: tests end one to see what happens. */
+  readonly onWriter?: (worker: Worker) => void;
+};
+
+/** Starts the writer thread and waits until the file is open. Throws, with the reason, if it cannot be opened. */
+export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Promise<Appender> => {
+  const pending: Pending[] = [];
+  let outbox: Operation[] = [];
+  let pendingSize = 0;
+  let writer: Writer | null = null;
+  let isClosed = false;
+
+  const settle = (count: number, settleOne: (pending: Pending, index: number) => void): void => {
+    const settled = pending.splice(0, count);
+    for (const { size } of settled) pendingSize -= size;
+    if (pending.length === 0) writer?.worker.unref();
+    settled.forEach(settleOne);
+  };
+
+  const settleGroup = (count: number, group: GroupResult): void => {
+    if (group.result === "committed") {
+      const { outcomes } = group;
+      settle(count, ({ resolve, reject }, index) => {
+        const outcome = outcomes[index];
+        if (outcome === undefined) reject(new OutcomeUnknown("the writer gave no answer"));
+        else resolve(outcome);
+      });
+      return;
+    }
+    const Failure = group.result === "unavailable" ? LogUnavailable : OutcomeUnknown;
+    settle(count, ({ reject }) => reject(new Failure(group.reason)));
+  };
+
+  const start = (): Writer => {
+    const worker = new Worker(threadUrl("event-log-worker"), { workerData: data, name: "event-log-writer" });
+    let failure = new Error("the event log's writer ended");
+    let isOpen = false;
+    const opened = new Promise<void>((resolve, reject) => {
+      worker.on("message", (message: FromWriter) => {
+        if (message.kind === "group") {
+          settleGroup(message.count, message.group);
+          return;
+        }
+        isOpen = true;
+        resolve();
+      });
+      worker.on("error", (error) => {
+        failure = error instanceof Error ? error : new Error(String(error));
+      });
+      worker.on("exit", () => {
+        writer = null;
+        // What is still in the outbox will be sent to the next writer.
+        const Failure = isOpen ? OutcomeUnknown : LogUnavailable;
+        settle(pending.length - outbox.length, ({ reject: fail }) => fail(new Failure(failure.message)));
+        reject(failure);
+      });
+    });
+    // Only the first writer's opening is awaited; a later one's failure is told to the appends that it fails.
+    opened.catch(() => undefined);
+    onWriter?.(worker);
+    return { worker, opened };
+  };
+
+  /** One message for all that was submitted in this turn of the event loop. */
+  const flush = (): void => {
+    if (outbox.length === 0) return;
+    writer ??= start();
+    const message: ToWriter = { kind: "operations", operations: outbox };
+    outbox = [];
+    writer.worker.ref();
+    writer.worker.postMessage(message);
+  };
+
+  writer = start();
+  await writer.opened;
+  writer?.worker.unref();
+
+  return {
+    async submit(operation) {
+      if (isClosed) throw new LogUnavailable("the event log is closed");
+      const size = sizeOf(operation);
+      if (pending.length >= PENDING_OPERATIONS_MAX || pendingSize + size > PENDING_SIZE_MAX)
+        throw new LogUnavailable("too many appends are waiting");
+      outbox.push(operation);
+      pendingSize += size;
+      if (outbox.length === 1) setImmediate(flush);
+      return new Promise((resolve, reject) => pending.push({ size, resolve, reject }));
+    },
+
+    async close() {
+      isClosed = true;
+      flush();
+      if (writer === null) return;
+      const { worker } = writer;
+      const exit = once(worker, "exit");
+      worker.ref();
+      const message: ToWriter = { kind: "close" };
+      worker.postMessage(message);
+      await exit;
+    },
+  };
+};

@@ -1,0 +1,33 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { CheckpointerData, FromCheckpointer, ToCheckpointer } from "./event-log-protocol.ts";
+import { openCheckpointing } from "./event-log-schema.ts";
+
+/** The thread that copies the WAL into the file beside the writer: see event-log-checkpoints.ts. */
+
+/** Each round copies what was appended during the one before, and so leaves less for the writer: after four, a millisecond or few. */
+const ROUNDS = 4;
+
+if (parentPort === null) throw new Error("the event log's checkpointer is a worker thread");
+const port = parentPort;
+// workerData is untyped: this thread is started by event-log-checkpoints.ts alone.
+const db = openCheckpointing((workerData as CheckpointerData).path);
+// PASSIVE waits for nobody: it copies what no reader and no writer is in the way of.
+const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+
+const copy = (): FromCheckpointer => {
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) checkpoint.get();
+    return { copied: true };
+  } catch {
+    return { copied: false };
+  }
+};
+
+port.on("message", (message: ToCheckpointer) => {
+  if (message === "copy") {
+    port.postMessage(copy());
+    return;
+  }
+  db.close();
+  port.close();
+});

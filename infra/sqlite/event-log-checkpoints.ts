@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { Database } from "./driver.ts";
+import {
+  type CheckpointerData,
+  type FromCheckpointer,
+  sizeOf,
+  type ToCheckpointer,
+  threadUrl,
+} from "./event-log-protocol.ts";
+import type { Operation } from "./event-log-writer.ts";
+
+/**
+ * Keeps the WAL short without anybody waiting for it. Most of it is copied into the file by a thread of its own while
+ * appends go on; what was appended meanwhile is little, and the writer copies that between two groups and lets the WAL
+ * begin anew. Without the second step it would grow for ever under load, without the first everybody would wait.
+ */
+export type Checkpoints = {
+  /** To be called after each group, outside a transaction. */
+  written(operations: readonly Operation[]): void;
+  /** Stops the copying thread and empties the WAL as far as readers let it. */
+  close(): Promise<void>;
+};
+
+/** The WAL is copied when it has grown by about so much: rarely enough that pages are written once for many changes. */
+const COPY_AFTER_BYTES = 16 * 1024 * 1024;
+/** When a long reader keeps the WAL from beginning anew, it is tried again after so much more. */
+const RETRY_AFTER_BYTES = 4 * 1024 * 1024;
+/** An append changes a page of the index and one or two of the table, whatever its size. */
+const BYTES_PER_OPERATION = 2 * 4096;
+/** What the writer waits for readers that still need the WAL's pages: a page is read in less, a report is not. */
+const FINISH_WAIT_MS = 5;
+/** Content that was erased stays in the WAL until it is cut off: soon, but once for many erasures. */
+const CUT_AFTER_ERASE_MS = 1_000;
+
+export const checkpoints = (db: Database, path: string): Checkpoints => {
+  let bytes = 0;
+  let copier: Worker | null = null;
+  let isCopying = false;
+  let isCutDue = false;
+  let cutTimer: NodeJS.Timeout | undefined;
+
+  /** True when the WAL begins anew with the next commit. Never throws: a failed checkpoint loses nothing. */
+  const finish = (mode: "RESTART" | "TRUNCATE"): boolean => {
+    try {
+      const { timeout } = db.prepare("PRAGMA busy_timeout").get() ?? {};
+      db.exec(`PRAGMA busy_timeout = ${FINISH_WAIT_MS}`);
+      const done = db.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
+      db.exec(`PRAGMA busy_timeout = ${timeout}`);
+      return done?.busy === 0;
+    } catch {
+      return false;
+    }
+  };
+
+  const finished = (copied: boolean): void => {
+    isCopying = false;
+    if (copied && finish(isCutDue ? "TRUNCATE" : "RESTART")) {
+      bytes = 0;
+      isCutDue = false;
+    } else {
+      bytes = COPY_AFTER_BYTES - RETRY_AFTER_BYTES;
+    }
+    if (isCutDue) cutSoon();
+  };
+
+  const start = (): Worker => {
+    const data: CheckpointerData = { path };
+    const worker = new Worker(threadUrl("event-log-checkpointer"), {
+      workerData: data,
+      name: "event-log-checkpointer",
+    });
+    worker.on("message", ({ copied }: FromCheckpointer) => finished(copied));
+    worker.on("error", () => undefined);
+    worker.on("exit", () => {
+      copier = null;
+      if (isCopying) finished(false);
+    });
+    return worker;
+  };
+
+  const tell = (worker: Worker, message: ToCheckpointer): void => worker.postMessage(message);
+
+  const copy = (): void => {
+    if (isCopying) return;
+    isCopying = true;
+    bytes = 0;
+    copier ??= start();
+    tell(copier, "copy");
+  };
+
+  const cutSoon = (): void => {
+    isCutDue = true;
+    cutTimer ??= setTimeout(() => {
+      cutTimer = undefined;
+      copy();
+    }, CUT_AFTER_ERASE_MS);
+  };
+
+  return {
+    written(operations) {
+      for (const operation of operations) {
+        bytes += BYTES_PER_OPERATION + sizeOf(operation);
+        if (operation.kind === "erase") cutSoon();
+      }
+      if (bytes >= COPY_AFTER_BYTES) copy();
+    },
+
+    async close() {
+      clearTimeout(cutTimer);
+      if (copier !== null) {
+        const exit = once(copier, "exit");
+        tell(copier, "close");
+        await exit;
+      }
+      clearTimeout(cutTimer);
+      finish("TRUNCATE");
+    },
+  };
+};

@@ -1,0 +1,80 @@
+import type { JsonObject, Metadata, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import { numberOf, positionOf } from "../event-log-arguments.ts";
+import type { StreamName } from "../stream-name.ts";
+import type { SqlRow } from "./driver.ts";
+import { openReading } from "./event-log-schema.ts";
+
+/** The reading connection; its statements run in the calling thread. */
+export type EventLogReader = {
+  read(stream: StreamName, after: Revision | null, limit: number): RecordedEvent[];
+  last(stream: StreamName): RecordedEvent | null;
+  readAll(after: Position | null, limit: number): RecordedEvent[];
+  head(): Position | null;
+  /** Another value when any connection, of any process, has committed since. */
+  dataVersion(): number;
+  close(): void;
+};
+
+// The columns are STRICT, so this is what every row holds.
+type Row = SqlRow & {
+  readonly position: number;
+  readonly category: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly meta: string;
+};
+
+/** The events of a page. Those of one append carry the same metadata, and it is parsed once for a run of them. */
+const recorded = (rows: readonly Row[]): RecordedEvent[] => {
+  let text = "";
+  let meta: Metadata | undefined;
+  return rows.map((row) => {
+    if (meta === undefined || row.meta !== text) {
+      text = row.meta;
+      // Written by `append` from a NewEvent, as is `data`.
+      meta = JSON.parse(text) as Metadata;
+    }
+    return {
+      id: row.id,
+      type: row.type,
+      data: JSON.parse(row.data) as JsonObject,
+      meta,
+      stream: `${row.category}-${row.key}`,
+      revision: row.revision,
+      position: positionOf(row.position),
+    };
+  });
+};
+
+const COLUMNS = "position, category, key, revision, id, type, data, meta";
+
+/** Opens an existing log for reading. */
+export const openReader = (path: string): EventLogReader => {
+  const db = openReading(path);
+  // What was erased has an empty type.
+  const stream = db.prepare(
+    `SELECT ${COLUMNS} FROM events WHERE key = ? AND category = ? AND revision > ? AND type <> ''
+     ORDER BY revision LIMIT ?`,
+  );
+  const newest = db.prepare(
+    `SELECT ${COLUMNS} FROM events WHERE key = ? AND category = ? AND type <> '' ORDER BY revision DESC LIMIT 1`,
+  );
+  const all = db.prepare(`SELECT ${COLUMNS} FROM events WHERE position > ? AND type <> '' ORDER BY position LIMIT ?`);
+  const head = db.prepare("SELECT position FROM events WHERE type <> '' ORDER BY position DESC LIMIT 1");
+  const version = db.prepare("PRAGMA data_version");
+
+  return {
+    read: ({ category, key }, after, limit) => recorded(stream.all(key, category, after ?? -1, limit) as Row[]),
+    last: ({ category, key }) => recorded(newest.all(key, category) as Row[])[0] ?? null,
+    readAll: (after, limit) => recorded(all.all(numberOf(after), limit) as Row[]),
+    head() {
+      const position = head.get()?.position;
+      return position === undefined ? null : positionOf(Number(position));
+    },
+    dataVersion: () => Number(version.get()?.data_version),
+    close: () => db.close(),
+  };
+};

@@ -1,0 +1,131 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Database, DatabaseSync } from "./driver.ts";
+
+/** The log's own mark in the file's header ("CSLG"), so that no other database is taken for one. */
+const APPLICATION_ID = 0x43534c47;
+const SCHEMA_VERSION = 1;
+
+/**
+ * A stream's name is split at its first dash and indexed key first: `delivery-x` and `payload-x`, which are written
+ * together, then share their index pages. The position is the rowid: rows are never deleted, only blanked (see
+ * `event-log-writer.ts`), so it grows without gaps and is never given twice. An erased event has an empty type.
+ */
+const SCHEMA = `
+  CREATE TABLE events (
+    position INTEGER PRIMARY KEY,
+    category TEXT NOT NULL,
+    key TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL,
+    meta TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX events_by_stream ON events (key, category, revision);
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+/** Index leaves are hit at random, as ids are hashes: this keeps those of about a million streams at hand. */
+const WRITER_CACHE_KIB = 64 * 1024;
+/** Readers page through what was just written, and the operating system caches the file as well. */
+const READER_CACHE_KIB = 8 * 1024;
+/** How long another process's transaction is waited for. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+export type OpenOptions = {
+  readonly path: string;
+  /** Milliseconds to wait for another process's lock; 5 s if not given. */
+  readonly busyTimeoutMs?: number;
+  /** Pages that the file may have: a full disk, for tests. */
+  readonly maxPages?: number;
+};
+
+/** The one value that a pragma answers. */
+const pragma = (db: Database, text: string): unknown => Object.values(db.prepare(`PRAGMA ${text}`).get() ?? {})[0];
+
+const demand = (db: Database, name: string, value: string | number, readBack = value): void => {
+  pragma(db, `${name} = ${value}`);
+  const actual = pragma(db, name);
+  if (actual !== readBack) throw new Error(`SQLite keeps ${name} at ${actual}, the event log needs ${readBack}`);
+};
+
+const isEmpty = (db: Database): boolean => pragma(db, "schema_version") === 0;
+
+const checkSchema = (db: Database, path: string): void => {
+  if (pragma(db, "application_id") !== APPLICATION_ID) throw new Error(`${path} is not an event log`);
+  const version = Number(pragma(db, "user_version"));
+  if (version > SCHEMA_VERSION)
+    throw new Error(`${path} was written by a newer version (schema ${version}; this one knows ${SCHEMA_VERSION})`);
+};
+
+const createSchema = (db: Database): void => {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    // Another process may have been first while this one waited.
+    if (isEmpty(db)) db.exec(SCHEMA);
+    db.exec("COMMIT");
+  } finally {
+    if (db.isTransaction) db.exec("ROLLBACK");
+  }
+};
+
+/** Makes the file, readable by its owner alone, and its name durable. SQLite gives the `-wal` and `-shm` its mode. */
+const createFile = (path: string): void => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, "a", 0o600));
+  const directory = openSync(dirname(path), "r");
+  fsyncSync(directory);
+  closeSync(directory);
+};
+
+/** Runs `prepare`, and closes the database if that throws. */
+const prepared = (db: Database, prepare: () => void): Database => {
+  try {
+    prepare();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
+const durable = (db: Database): void => {
+  demand(db, "journal_mode", "WAL", "wal");
+  // FULL (2): COMMIT returns after the WAL is synced, not merely written.
+  demand(db, "synchronous", "FULL", 2);
+  // A checkpoint inside a COMMIT would be waited for by everybody in that group: see event-log-checkpoints.ts.
+  demand(db, "wal_autocheckpoint", 0);
+};
+
+/** The connection that appends. Creates what is not there; refuses a file that is no event log or is a newer one. */
+export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
+  createFile(path);
+  const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  return prepared(db, () => {
+    if (!isEmpty(db)) checkSchema(db, path);
+    durable(db);
+    if (isEmpty(db)) createSchema(db);
+    checkSchema(db, path);
+    demand(db, "cache_size", -WRITER_CACHE_KIB);
+    // What is erased is overwritten with zeros, not merely unlinked.
+    demand(db, "secure_delete", "ON", 1);
+    if (maxPages !== undefined) demand(db, "max_page_count", maxPages);
+  });
+};
+
+/** A connection that only copies the WAL into the file. */
+export const openCheckpointing = (path: string): Database => {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  return prepared(db, () => durable(db));
+};
+
+/** A connection that only reads an existing log. */
+export const openReading = (path: string): Database => {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  return prepared(db, () => {
+    checkSchema(db, path);
+    demand(db, "cache_size", -READER_CACHE_KIB);
+  });
+};

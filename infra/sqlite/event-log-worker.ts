@@ -1,0 +1,74 @@
+import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { checkpoints } from "./event-log-checkpoints.ts";
+import { channelOf, type FromWriter, sizeOf, type ToWriter, type WriterData } from "./event-log-protocol.ts";
+import { openWriting } from "./event-log-schema.ts";
+import { eventLogWriter, type Operation } from "./event-log-writer.ts";
+
+/**
+ * The thread that owns the only writing connection. What arrives while a transaction is being synced forms the next
+ * one: the more callers wait, the more of them share a sync.
+ */
+
+/** Enough to spread a sync over; few enough that nobody waits long for the others' inserts. */
+const GROUP_OPERATIONS_MAX = 512;
+/** A transaction of this size is written in some tens of milliseconds. At least one operation is always taken. */
+const GROUP_SIZE_MAX = 8 * 1024 * 1024;
+
+if (parentPort === null) throw new Error("the event log's writer is a worker thread");
+const port = parentPort;
+// workerData is untyped: this thread is started by event-log-appender.ts alone.
+const options = workerData as WriterData;
+
+const db = openWriting(options);
+const writer = eventLogWriter(db);
+const wal = checkpoints(db, options.path);
+const channel = new BroadcastChannel(channelOf(options.path));
+const backlog: Operation[] = [];
+let isClosing = false;
+
+const say = (message: FromWriter): void => port.postMessage(message);
+
+const take = (message: ToWriter): void => {
+  if (message.kind === "close") isClosing = true;
+  else backlog.push(...message.operations);
+};
+
+/** Everything that has arrived, up to a group's limits. */
+const nextGroup = (): Operation[] => {
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) take(next.message);
+  let size = 0;
+  const tooMuch = backlog.findIndex((operation, index) => {
+    size += sizeOf(operation);
+    return index > 0 && (index >= GROUP_OPERATIONS_MAX || size > GROUP_SIZE_MAX);
+  });
+  return backlog.splice(0, tooMuch === -1 ? backlog.length : tooMuch);
+};
+
+const close = async (): Promise<void> => {
+  await wal.close();
+  channel.close();
+  db.close();
+  port.close();
+};
+
+const run = (): void => {
+  const group = nextGroup();
+  if (group.length > 0) {
+    const result = writer.commit(group);
+    say({ kind: "group", count: group.length, group: result });
+    channel.postMessage(null);
+    wal.written(group);
+  }
+  // Between two groups other messages get their turn: the checkpointer's.
+  if (backlog.length > 0) setImmediate(run);
+  else if (isClosing) void close();
+};
+
+port.on("message", (message: ToWriter) => {
+  // A run that is due takes this message's operations along.
+  const isDue = backlog.length > 0;
+  take(message);
+  if (!isDue) run();
+});
+
+say({ kind: "opened" });

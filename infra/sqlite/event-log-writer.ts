@@ -1,0 +1,144 @@
+import type { Appended, Expected } from "../../domain/ports.ts";
+import { positionOf } from "../event-log-arguments.ts";
+import type { Database, SqlRow, Statement } from "./driver.ts";
+
+/** An event as it is stored: `data` and `meta` are JSON text. */
+export type EventText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
+
+export type Append = {
+  readonly kind: "append";
+  readonly category: string;
+  readonly key: string;
+  readonly expected: Expected;
+  readonly events: readonly EventText[];
+};
+export type Erase = { readonly kind: "erase"; readonly category: string; readonly key: string };
+export type Operation = Append | Erase;
+
+export type Outcome = Appended | { readonly outcome: "erased" };
+
+/** `unavailable`: surely nothing was written. `unknown`: it may have been. */
+export type GroupResult =
+  | { readonly result: "committed"; readonly outcomes: readonly Outcome[] }
+  | { readonly result: "unavailable" | "unknown"; readonly reason: string };
+
+export type EventLogWriter = {
+  /** All operations in one transaction, in order, each with its own outcome. Synced to disk when it returns. */
+  commit(operations: readonly Operation[]): GroupResult;
+};
+
+// The columns are STRICT: an INTEGER is a number here, as no value exceeds 2^53.
+type Place = SqlRow & { readonly revision: number; readonly position: number; readonly id: string };
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The transactions of the log, over the only connection of this process that writes. */
+export const eventLogWriter = (db: Database): EventLogWriter => {
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const insert = db.prepare(
+    `INSERT INTO events (category, key, revision, id, type, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (key, category, revision) DO NOTHING`,
+  );
+  const newest = db.prepare(
+    "SELECT revision, position, id FROM events WHERE key = ? AND category = ? ORDER BY revision DESC LIMIT ?",
+  );
+  const from = db.prepare(
+    `SELECT revision, position, id FROM events WHERE key = ? AND category = ? AND revision >= ?
+     ORDER BY revision LIMIT ?`,
+  );
+  // The rows stay, blank: revisions and positions are never given twice, and what is repeated late is still known by
+  // its ids. So an erased stream cannot begin again as if it had never been.
+  const blank = db.prepare(
+    "UPDATE events SET type = '', data = '', meta = '' WHERE key = ? AND category = ? AND type <> ''",
+  );
+
+  const places = (statement: Statement, ...parameters: readonly (string | number)[]): Place[] =>
+    statement.all(...parameters) as Place[];
+
+  const headOf = ({ key, category }: Operation): number | null => places(newest, key, category, 1)[0]?.revision ?? null;
+
+  /** Inserts behind `head`; null when the first place is taken, and then nothing was inserted. */
+  const insertAt = ({ category, key, events }: Append, first: number): Appended | null => {
+    let position = 0;
+    for (const [index, event] of events.entries()) {
+      const revision = first + index;
+      const done = insert.run(category, key, revision, event.id, event.type, event.data, event.meta);
+      if (Number(done.changes) === 0) {
+        // Revisions have no gaps: behind a free place every place is free.
+        if (index > 0) throw new Error(`${category}-${key} has a gap before revision ${revision}`);
+        return null;
+      }
+      position = Number(done.lastInsertRowid);
+    }
+    return { outcome: "appended", revision: first + events.length - 1, position: positionOf(position) };
+  };
+
+  /** What these events were answered when they were appended, if they are what stands there. */
+  const repeatOf = ({ events }: Append, stored: readonly Place[]): Appended | null => {
+    const last = stored.at(-1);
+    if (last === undefined || stored.length < events.length) return null;
+    if (!events.every(({ id }, index) => id === stored[index]?.id)) return null;
+    return { outcome: "appended", revision: last.revision, position: positionOf(last.position) };
+  };
+
+  const appendAny = (append: Append): Appended => {
+    const stored = places(newest, append.key, append.category, append.events.length).reverse();
+    const head = stored.at(-1)?.revision ?? -1;
+    const appended = repeatOf(append, stored) ?? insertAt(append, head + 1);
+    if (appended === null) throw new Error(`${append.category}-${append.key} has an event behind its head`);
+    return appended;
+  };
+
+  const append = (append: Append): Appended => {
+    const { category, key, expected, events } = append;
+    if (expected === "any") return appendAny(append);
+    const first = expected === "absent" ? 0 : expected + 1;
+    // "absent" needs no look before it writes: the unique index says whether anybody was there.
+    const isFuture = first > 0 && (headOf(append) ?? -1) < first - 1;
+    const appended = isFuture ? null : insertAt(append, first);
+    return (
+      appended ??
+      repeatOf(append, places(from, key, category, first, events.length)) ?? {
+        outcome: "conflict",
+        actual: headOf(append) ?? "absent",
+      }
+    );
+  };
+
+  const apply = (operation: Operation): Outcome => {
+    if (operation.kind === "append") return append(operation);
+    blank.run(operation.key, operation.category);
+    return { outcome: "erased" };
+  };
+
+  /** Throws when even that fails: the connection is then of no use. */
+  const rollBack = (): void => {
+    if (db.isTransaction) db.exec("ROLLBACK");
+  };
+
+  return {
+    commit(operations) {
+      try {
+        begin.run();
+      } catch (error) {
+        return { result: "unavailable", reason: reasonOf(error) };
+      }
+      let outcomes: readonly Outcome[];
+      try {
+        outcomes = operations.map(apply);
+      } catch (error) {
+        rollBack();
+        return { result: "unavailable", reason: reasonOf(error) };
+      }
+      try {
+        commit.run();
+      } catch (error) {
+        // The sync may have failed after the commit record was written: a restart could still find it.
+        rollBack();
+        return { result: "unknown", reason: reasonOf(error) };
+      }
+      return { result: "committed", outcomes };
+    },
+  };
+};

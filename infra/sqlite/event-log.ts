@@ -1,0 +1,95 @@
+import { resolve } from "node:path";
+import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports.ts";
+import { checkAppend, checkPage } from "../event-log-arguments.ts";
+import { LogUnavailable } from "../log-errors.ts";
+import { parseErasable, parseStreamName } from "../stream-name.ts";
+import { type Appender, type AppenderOptions, openAppender } from "./event-log-appender.ts";
+import { openReader } from "./event-log-reader.ts";
+import { appendedSignal } from "./event-log-signal.ts";
+import type { EventText } from "./event-log-writer.ts";
+
+export type SqliteEventLogOptions = AppenderOptions & {
+  /** No writer thread; the file must be there, and an append throws `LogUnavailable`. */
+  readonly readOnly?: boolean;
+};
+
+/** As text, the metadata that the events of one append usually share made once. */
+const toText = (events: readonly NewEvent[]): EventText[] => {
+  let shared: Metadata | undefined;
+  let meta = "";
+  return events.map((event) => {
+    if (event.meta !== shared) {
+      shared = event.meta;
+      meta = JSON.stringify(shared);
+    }
+    return { id: event.id, type: event.type, data: JSON.stringify(event.data), meta };
+  });
+};
+
+const readOnlyAppender: Appender = {
+  submit: async () => {
+    throw new LogUnavailable("the event log was opened for reading only");
+  },
+  close: async () => undefined,
+};
+
+/**
+ * The log in one SQLite file, made if it is not there: appends go to a writer thread and are answered after its sync,
+ * reads are done by the calling thread. Any number of threads and processes may open the same file. Throws a plain
+ * `Error` for a file that is no event log or was written by a newer version.
+ */
+export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<EventLog> => {
+  const { readOnly = false, ...others } = options;
+  const path = resolve(options.path);
+  const appender = readOnly ? readOnlyAppender : await openAppender({ ...others, path });
+  const reader = openReader(path);
+  const signal = appendedSignal(path, reader.dataVersion);
+  let closing: Promise<void> | undefined;
+
+  const close = async (): Promise<void> => {
+    signal.close();
+    // The reader first: the last connection to close empties the WAL and removes it.
+    reader.close();
+    await appender.close();
+  };
+
+  return {
+    async append(stream, expected, events): Promise<Appended> {
+      const { category, key } = parseStreamName(stream);
+      checkAppend(expected, events);
+      const outcome = await appender.submit({ kind: "append", category, key, expected, events: toText(events) });
+      if (outcome.outcome === "erased") throw new Error("an append was answered as an erasure");
+      return outcome;
+    },
+
+    async read(stream, after, limit) {
+      checkPage(after, limit);
+      return reader.read(parseStreamName(stream), after, limit);
+    },
+
+    async last(stream) {
+      return reader.last(parseStreamName(stream));
+    },
+
+    async readAll(after, limit) {
+      checkPage(null, limit);
+      return reader.readAll(after, limit);
+    },
+
+    async head() {
+      return reader.head();
+    },
+
+    async erase(stream) {
+      const { category, key } = parseErasable(stream);
+      await appender.submit({ kind: "erase", category, key });
+    },
+
+    onAppended: (wake) => signal.listen(wake),
+
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+};

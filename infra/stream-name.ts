@@ -1,0 +1,25 @@
+/** A stream's name in its two parts: `delivery-evt_1-b` is the category `delivery` and the key `evt_1-b`. */
+export type StreamName = { readonly category: string; readonly key: string };
+
+/** Names are index keys in every engine, and are held in memory by the thousand. */
+const STREAM_NAME_MAX = 512;
+/** A category begins with a letter, so that no engine's system stream (`$...`) can be named; the key is printable text. */
+const STREAM_NAME = /^(?<category>[a-z][a-z0-9_]*)-(?<key>[^\p{Cc}\p{Cs}]+)$/u;
+
+/** Splits at the first dash. A name of another form is a bug of the caller and throws a `TypeError`. */
+export const parseStreamName = (stream: string): StreamName => {
+  const { category, key } = STREAM_NAME.exec(stream)?.groups ?? {};
+  if (category === undefined || key === undefined || stream.length > STREAM_NAME_MAX)
+    throw new TypeError(`not a stream name: ${JSON.stringify(stream.slice(0, STREAM_NAME_MAX))}`);
+  return { category, key };
+};
+
+/** The one category whose content may be removed; everything else is the record. */
+const ERASABLE_CATEGORY = "payload";
+
+/** As `parseStreamName`, and throws a `TypeError` for a stream that must not be erased. */
+export const parseErasable = (stream: string): StreamName => {
+  const name = parseStreamName(stream);
+  if (name.category !== ERASABLE_CATEGORY) throw new TypeError(`${stream} is part of the record: only payloads go`);
+  return name;
+};

@@ -1,0 +1,29 @@
+import { suite } from "uvu";
+import type { EventLog } from "../../domain/ports.ts";
+import { appendCases } from "./event-log-append-cases.ts";
+import { eraseCases } from "./event-log-erase-cases.ts";
+import { readCases } from "./event-log-read-cases.ts";
+import { repeatCases } from "./event-log-repeat-cases.ts";
+
+/** One sentence of the contract. The log that it is given may hold other streams, and may be shared. */
+export type ContractCase = { readonly name: string; readonly run: (log: EventLog) => Promise<void> };
+
+/** What every adapter of the event log does, as values: the suites register them, `event-log-broken.test.ts` runs them
+ * over adapters that are wrong. */
+export const eventLogCases: readonly ContractCase[] = [...appendCases, ...repeatCases, ...readCases, ...eraseCases];
+
+/** Registers the suite. `open` gives a log that the suite may write to and closes; several may be open at once. */
+export const eventLogContract = (name: string, open: () => Promise<EventLog>): void => {
+  const test = suite(`event log contract: ${name}`);
+  for (const { name: sentence, run } of eventLogCases) {
+    test(sentence, async () => {
+      const log = await open();
+      try {
+        await run(log);
+      } finally {
+        await log.close();
+      }
+    });
+  }
+  test.run();
+};
