@@ -17,7 +17,7 @@ import { authRoutes } from "../../src/routes/auth.ts";
 import { memberRoutes } from "../../src/routes/members.ts";
 import type { Call, Principal } from "../../src/routes/route.ts";
 import { sessions } from "../../src/sessions.ts";
-import { AT, type Called, caller, callOf } from "./call.ts";
+import { AT, type Called, caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 
 const PROJECTIONS = [members, apiKeys];
@@ -86,6 +86,5 @@ export const accountsWorld = ({ log = memoryEventLog(), line = {} } = {}) => {
         for (const reaction of here.reactions) if (reaction.on === event.type) await reaction.run(event);
     },
     types: async (): Promise<string[]> => (await log.readAll(null, 500)).map(({ type }) => type),
-    callOf,
   };
 };
