@@ -81,6 +81,8 @@ const DEPTH_MAX = 64;
 /** Each lost claim means that the event was written to meanwhile: so often it is not by chance. */
 const CLAIMS_MAX = 8;
 
+const SOURCE_ID = /^src_[a-z2-7]{32}$/;
+
 const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   scope: "forbidden",
   schema: "gate-schema",
@@ -298,6 +300,8 @@ export const admission = (deps: AdmissionDeps): Admission => {
 
   return async (webhook) => {
     const { sourceId, headers, rawHeaders, body } = webhook;
+    // What is no id is no stream's name either.
+    if (!SOURCE_ID.test(sourceId)) return notFound();
     const { state: source } = await deps.aggregates.load(sourceDecider, `source-${sourceId}`);
     if (source.phase !== "present" || source.type !== webhook.provider) return notFound();
     if (source.settings.status === "paused") {

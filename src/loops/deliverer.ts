@@ -1,8 +1,7 @@
 import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
 import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
-import type { Endpoint } from "../../domain/endpoint/decider.ts";
-import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
+import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock, EventLog, HttpSender, Randomness, Sent, ViewStore } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -170,7 +169,13 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     await log.append(payloadStream(job.eventId), "any", events);
   };
 
-  const outcome = (job: Offered, endpoint: Present, number: number, startedAt: number, sent: Sent): DeliveryCommand => {
+  const outcome = (
+    job: Offered,
+    endpoint: PresentEndpoint,
+    number: number,
+    startedAt: number,
+    sent: Sent,
+  ): DeliveryCommand => {
     const now = clock.now();
     const status = sent.outcome === "answered" ? sent.statusCode : (sent.statusCode ?? null);
     const attempt: AttemptEnd = {
@@ -384,8 +389,6 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     depth: () => ({ running: queue.running() + recording.size, waiting: queue.waiting() }),
   };
 };
-
-type Present = Extract<Endpoint, { phase: "present" }>;
 
 /** Null: delivered. The status decides, whatever became of the answer's body. */
 const failureOf = (sent: Sent): Failure | null => {

@@ -1,15 +1,13 @@
-import type { Endpoint } from "../../domain/endpoint/decider.ts";
+import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Randomness } from "../../domain/ports.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { signatureHeader } from "../../infra/http/standard-webhooks.ts";
 import type { Trace } from "../envelope.ts";
 import type { Job } from "./lanes.ts";
 
-type Present = Extract<Endpoint, { phase: "present" }>;
-
 export type Outgoing = {
   readonly job: Job;
-  readonly endpoint: Present;
+  readonly endpoint: PresentEndpoint;
   /** 1-based. */
   readonly number: number;
   readonly contentType: string;
@@ -55,8 +53,8 @@ export const outbound = (box: SecretBox, randomness: Randomness, version: string
       const { account } = job;
       const stream = `endpoint-${job.endpointId}`;
       const timestamp = Math.floor(nowMs / 1_000);
-      const active = endpoint.secrets.filter(({ until }) => until === null || Date.parse(until) > nowMs);
-      const secrets = active.map(({ sealed }) => open(sealed, account, stream, "secret"));
+      const active = activeSecrets(endpoint, new Date(nowMs).toISOString());
+      const secrets = active.map((sealed) => open(sealed, account, stream, "secret"));
       const headers: Record<string, string> = {};
       for (const [name, sealed] of Object.entries(endpoint.settings.headers)) {
         headers[name] = open(sealed, account, stream, `headers.${name}`);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock, Randomness } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports.ts";
 import type { Admission } from "../admission/admission.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { traceOf } from "../http/trace.ts";
@@ -13,7 +13,7 @@ const IN_FLIGHT_MAX = 4_000;
 const IN_FLIGHT_BYTES_MAX = 128 * 1_048_576;
 const RETRY_AFTER_S = 1;
 
-export type IngestDeps = { readonly admit: Admission; readonly clock: Clock; readonly randomness: Randomness };
+export type IngestDeps = { readonly admit: Admission; readonly clock: Clock };
 
 type Load = { requests: number; bytes: number };
 

@@ -1,35 +1,60 @@
-import type { HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
-import { addressRules } from "../../infra/http/addresses.ts";
-import { type Lookup, resolver } from "../../infra/http/resolve.ts";
-import { httpSender } from "../../infra/http/sender.ts";
-import { ca } from "./certificates.ts";
-import { type Behaviour, type MisbehavingServer, misbehavingServer } from "./misbehaving-server.ts";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 
-export const NOW = Date.parse("2026-03-01T12:00:00.000Z");
-
-export const anyRequest = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
-  url,
-  headers: { "content-type": "application/json", "webhook-id": "evt_1" },
-  body: Buffer.from('{"a":1}'),
-  timeoutMs: 5_000,
-  ...more,
-});
-
-/** A sender that reaches this machine, trusts the tests' authority and asks `lookup`. */
-export const testSender = (lookup?: Lookup, allow: readonly string[] = ["127.0.0.0/8"]): HttpSender => {
-  const resolve = resolver(lookup);
-  return httpSender({ addresses: addressRules(allow, resolve), resolve, ca, clock: { now: () => NOW } });
+export type Arrival = {
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly at: number;
 };
 
-/** What comes of one request to a receiver that behaves so; both are closed afterwards. */
-export const sendTo = async (
-  behaviour: Behaviour,
-  more: Partial<HttpRequest> = {},
-): Promise<{ readonly sent: Sent; readonly server: MisbehavingServer }> => {
-  const server = await misbehavingServer(behaviour);
-  const sender = testSender();
-  const sent = await sender.send(anyRequest(server.url, more));
-  await sender.close(0);
-  await server.close();
-  return { sent, server };
+export type Receiver = {
+  readonly url: string;
+  readonly arrivals: Arrival[];
+  /** How often each webhook-id has arrived. */
+  counts(): Map<string, number>;
+  /** What is answered from now on; 200 with `{"ok":true}` unless told otherwise. */
+  answer(with_: (arrival: Arrival, response: ServerResponse) => void): void;
+  close(): Promise<void>;
+};
+
+/** An application that webhooks are delivered to, on this machine. */
+export const receiver = async (): Promise<Receiver> => {
+  const arrivals: Arrival[] = [];
+  const ok = (_arrival: Arrival, response: ServerResponse): void => {
+    response.setHeader("content-type", "application/json").end('{"ok":true}');
+  };
+  let respond: (arrival: Arrival, response: ServerResponse) => void = ok;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const arrival = {
+        id: String(request.headers["webhook-id"]),
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString("utf8"),
+        at: Date.now(),
+      };
+      arrivals.push(arrival);
+      respond(arrival, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    arrivals,
+    counts() {
+      const counts = new Map<string, number>();
+      for (const { id } of arrivals) counts.set(id, (counts.get(id) ?? 0) + 1);
+      return counts;
+    },
+    answer(with_) {
+      respond = with_;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 };

@@ -1,0 +1,38 @@
+import type { AttemptEnd } from "../domain/delivery/events.ts";
+import { endpoint } from "../domain/endpoint/decider.ts";
+import type { Clock, RecordedEvent } from "../domain/ports.ts";
+import type { Aggregates } from "./aggregates.ts";
+import type { Reaction } from "./loops/reactor.ts";
+
+const GONE = 410;
+
+/** What follows for an endpoint from what happens to its deliveries. `enabled` is told when one takes deliveries again. */
+export const endpointReactions = (aggregates: Aggregates, clock: Clock, enabled: () => void): readonly Reaction[] => [
+  {
+    on: "AttemptFailed",
+    async run({ id, data, meta }: RecordedEvent) {
+      // The type of a recorded event says what its data are.
+      const attempt = data as unknown as AttemptEnd;
+      if (attempt.status_code !== GONE) return;
+      const at = new Date(clock.now()).toISOString();
+      const reason = "The receiver answered 410: it asks not to be called again.";
+      await aggregates.handle(
+        endpoint,
+        `endpoint-${attempt.endpoint_id}`,
+        { type: "DisableEndpoint", account: meta.account, reason, at },
+        {
+          commandId: `react-${id}`,
+          account: meta.account,
+          actor: { kind: "system", id: "endpoints" },
+          trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+          at,
+          causationId: id,
+        },
+      );
+    },
+  },
+  {
+    on: "EndpointEnabled",
+    run: async () => enabled(),
+  },
+];

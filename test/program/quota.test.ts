@@ -1,0 +1,30 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { hookSource, signUp } from "../support/client.ts";
+import { removeFolder, startProgram, until } from "../support/program.ts";
+
+const test = suite("the free plan");
+
+test("P6: 1,100 webhooks are exactly 1,000 events, the bill says 1,000, and a second source is over the plan", async () => {
+  const program = await startProgram({ SIGNUP_PLAN: "free" });
+  const client = await signUp(program.url);
+  const source = await hookSource(client);
+  const second = await client.call("POST", "/v1/sources", { name: "two", type: "github" });
+  assert.equal([second.status, second.body.code], [403, "plan-limit"]);
+  const replies = await Promise.all(Array.from({ length: 1_100 }, (_, n) => source.send(`event-${n}`)));
+  assert.is(replies.filter((it) => it.status === 202).length, 1_000);
+  const refused = replies.filter((it) => it.status === 429);
+  assert.is(refused.length, 100);
+  assert.is(refused[0]?.body.code, "gate-quota");
+  const usage = await until("the views have them", async () => {
+    const { body } = await client.call("GET", "/v1/billing/summary");
+    return body.usage.events + body.usage.blocked === 1_100 ? body.usage : null;
+  });
+  assert.equal([usage.events, usage.blocked, usage.included], [1_000, 100, 1_000]);
+  assert.is((await client.call("DELETE", `/v1/sources/${source.id}`)).status, 204);
+  assert.is((await client.call("POST", "/v1/sources", { name: "two", type: "github" })).status, 201);
+  await program.stop();
+  removeFolder(program.dir);
+});
+
+test.run();

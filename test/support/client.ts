@@ -1,0 +1,100 @@
+import { createHmac } from "node:crypto";
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  // Tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the route says; a wrong guess fails the test
+  readonly body: any;
+};
+
+const reply = async (response: Response): Promise<Reply> => {
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+};
+
+/** One account, signed up, with an admin key; and its webhooks. */
+export type Client = {
+  readonly account: string;
+  readonly cookie: string;
+  readonly key: string;
+  /** With the account's key. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** With the session. */
+  session(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** Made, or the test fails. */
+  make(path: string, body: unknown): Promise<Reply["body"]>;
+};
+
+const send = async (url: string, method: string, body: unknown, headers: Record<string, string>): Promise<Reply> =>
+  reply(
+    await fetch(url, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  );
+
+let people = 0;
+
+export const signUp = async (base: string): Promise<Client> => {
+  people += 1;
+  const email = `person-${process.pid}-${Date.now()}-${people}@example.com`;
+  const signed = await send(`${base}/v1/auth/signup`, "POST", { email, password: "correct horse battery" }, {});
+  if (signed.status !== 201) throw new Error(`signup: ${signed.status} ${JSON.stringify(signed.body)}`);
+  const cookie = signed.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const origin = { cookie, "sec-fetch-site": "same-origin" };
+  const made = await send(`${base}/v1/api-keys`, "POST", { name: "test", role: "admin" }, origin);
+  if (made.status !== 201) throw new Error(`api key: ${made.status} ${JSON.stringify(made.body)}`);
+  const key: string = made.body.key;
+  const call: Client["call"] = (method, path, body, headers = {}) =>
+    send(`${base}${path}`, method, body, { authorization: `Bearer ${key}`, ...headers });
+  return {
+    account: signed.body.account.id,
+    cookie,
+    key,
+    call,
+    session: (method, path, body, headers = {}) => send(`${base}${path}`, method, body, { ...origin, ...headers }),
+    async make(path, body) {
+      const answer = await call("POST", path, body);
+      if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    },
+  };
+};
+
+export const HOOK_SECRET = "a secret of the sender";
+
+/** A source of type hmac whose delivery ids are in X-Delivery-Id, and how to send to it. */
+export const hookSource = async (
+  client: Client,
+  settings: Record<string, unknown> = {},
+): Promise<{
+  readonly id: string;
+  readonly url: string;
+  send(id: string, payload?: unknown, headers?: Record<string, string>): Promise<Reply>;
+}> => {
+  const made = await client.make("/v1/sources", {
+    name: "hooks",
+    type: "hmac",
+    secret: HOOK_SECRET,
+    dedupe: { header: "X-Delivery-Id" },
+    ...settings,
+  });
+  return {
+    id: made.id,
+    url: made.ingest_url,
+    async send(id, payload = { id }, headers = {}) {
+      const body = typeof payload === "string" ? payload : JSON.stringify(payload);
+      const signature = createHmac("sha256", HOOK_SECRET).update(body).digest("hex");
+      return reply(
+        await fetch(made.ingest_url, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-signature": signature, "x-delivery-id": id, ...headers },
+          body,
+        }),
+      );
+    },
+  };
+};
