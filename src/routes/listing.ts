@@ -55,10 +55,12 @@ export type Listing = {
 
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
-const isLimit = (given: unknown): given is number =>
-  typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX;
+/** The limit that was asked for, or what stands for none; null when it is out of bounds. */
+export const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
+  typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX ? given : null;
 
-const invalid = (path: string, message: string): Problem =>
+/** What is wrong with a query parameter. */
+export const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `The parameter ${path} ${message}.`, { errors: [{ path: `/${path}`, message }] });
 
 /** One page of a view, every document shown by `show`; a bad `limit` or `cursor` is a problem. */
@@ -68,8 +70,8 @@ export const pageOf = async <T>(
   query: Readonly<Record<string, unknown>>,
   show: (document: Document, id: string) => T,
 ): Promise<Page<T> | Problem> => {
-  const limit = query.limit ?? LIMIT_DEFAULT;
-  if (!isLimit(limit)) return invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`);
+  const limit = limitOf(query.limit);
+  if (limit === null) return invalid("limit", `must be a whole number from 1 to ${LIMIT_MAX}`);
   const after = query.cursor === undefined ? undefined : decodeCursor(String(query.cursor));
   if (after === null) return invalid("cursor", "must be the next_cursor of a page before");
 
