@@ -4,6 +4,7 @@ import { deliveryQueue } from "./delivery-queue.ts";
 import { endpoints } from "./endpoints.ts";
 import { events } from "./events.ts";
 import { members } from "./members.ts";
+import { policies, policyVersions } from "./policies.ts";
 import type { Projection } from "./projection.ts";
 import { sources } from "./sources.ts";
 import { status } from "./status.ts";
@@ -20,4 +21,6 @@ export const PROJECTIONS: readonly Projection[] = [
   members,
   apiKeys,
   sources,
+  policies,
+  policyVersions,
 ];

@@ -1,0 +1,72 @@
+import { PLANS, type Plan } from "../../domain/account/plans.ts";
+import type { GateName } from "../../domain/gate/verdict.ts";
+import type { CatalogueEntry } from "../providers/catalogue.ts";
+import type { JsonSchema, Route } from "./route.ts";
+
+export type CapabilitiesDeps = {
+  readonly planOf: (account: string) => Promise<{ readonly plan: Plan }>;
+  readonly providers: readonly CatalogueEntry[];
+  readonly maxPayloadBytes: number;
+};
+
+/** The gates that decide on events of sources, in their order. */
+const GATES: readonly GateName[] = ["schema", "require_fields", "content", "rate", "budget", "quota"];
+
+/** What this service can do, on every plan: plans differ in volume alone. */
+const FEATURES = { agent_sdk: false, gates: true, approvals: false, bundles: false, traces: false };
+
+const text: JsonSchema = { type: "string" };
+const integer: JsonSchema = { type: "integer" };
+const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+
+const CAPABILITIES = object({
+  plan: { enum: Object.keys(PLANS) },
+  features: object(Object.fromEntries(Object.keys(FEATURES).map((name) => [name, { type: "boolean" }]))),
+  providers: { type: "array", items: object({ type: text, category: text, auth: text, label: text }) },
+  limits: object({
+    events_per_month: { type: "integer", description: "Included; only the free plan stops there" },
+    endpoints: { type: "integer", description: "Ingest sources" },
+    retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
+    max_payload_bytes: integer,
+    api_rate_per_minute: { type: "integer", description: "Requests of one key or session" },
+  }),
+  gates: { type: "array", items: text },
+});
+
+const capabilities =
+  ({ planOf, providers, maxPayloadBytes }: CapabilitiesDeps): Route["handle"] =>
+  async ({ principal }) => {
+    const { plan } = await planOf(principal.account);
+    return {
+      status: 200,
+      body: {
+        plan: plan.name,
+        features: FEATURES,
+        providers,
+        limits: {
+          events_per_month: plan.eventsPerMonth,
+          endpoints: plan.endpoints,
+          retention_days: plan.retentionDays,
+          max_payload_bytes: maxPayloadBytes,
+          api_rate_per_minute: plan.apiRatePerMinute,
+        },
+        gates: GATES,
+      },
+    };
+  };
+
+export const capabilityRoutes = (deps: CapabilitiesDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/capabilities",
+    who: { session: "viewer", key: "viewer" },
+    summary: "What the account can use, and how much of it",
+    tag: "account",
+    answers: { 200: CAPABILITIES },
+    handle: capabilities(deps),
+  },
+];

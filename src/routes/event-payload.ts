@@ -1,0 +1,84 @@
+import { roleIncludes } from "../../domain/account/events.ts";
+import { erasure } from "../../domain/delivery/erasure.ts";
+import { redactJson } from "../../domain/gate/redact.ts";
+import type { PolicyEvent } from "../../domain/policy/events.ts";
+import type { EventLog, Json } from "../../domain/ports.ts";
+import type { EventDocument } from "../../projections/events.ts";
+import { decodeBody, type Payloads, payloadStream } from "../payloads.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+import { readOn, runCommand } from "../run-command.ts";
+import type { Answer, Call, Principal } from "./route.ts";
+
+/** The paths that the policy version of the verdict keeps from readers. */
+const redactedPaths = async (log: EventLog, { policy }: EventDocument["verdict"]): Promise<readonly string[]> => {
+  if (policy === null) return [];
+  // Version n is the n-th record of the policy's stream.
+  const [record] = await log.read(`policy-${policy.id}`, policy.version === 1 ? null : policy.version - 2, 1);
+  const published = record as unknown as PolicyEvent | undefined;
+  if (published?.data.version !== policy.version)
+    throw new Error(`policy ${policy.id} has no version ${policy.version}`);
+  return published.data.definition.redact ?? [];
+};
+
+const redacted = (body: Buffer, paths: readonly string[]): Buffer | null => {
+  try {
+    const value = JSON.parse(body.toString("utf8")) as Json;
+    return Buffer.from(JSON.stringify(redactJson(value, paths)));
+  } catch {
+    return null;
+  }
+};
+
+/** Whatever a sender put there must not run in the console's origin. */
+const safeHeaders = (id: string, contentType: string): Record<string, string> => ({
+  // A content type comes from outside: what cannot stand in a header is not repeated.
+  "content-type": /^[\x21-\x7e][\x20-\x7e]*$/.test(contentType) ? contentType : "application/octet-stream",
+  "content-disposition": `attachment; filename="${id}"`,
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "sandbox; default-src 'none'",
+});
+
+/** The bytes as received; for a role below admin the fields that the policy redacts are hidden. */
+export const readPayload = async (
+  { log, payloads }: { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> },
+  id: string,
+  event: EventDocument,
+  principal: Principal,
+): Promise<Answer | Problem> => {
+  const kept = event.payload.erased_at === null ? await payloads.read(id, event.payload.revision) : null;
+  if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
+  const body = decodeBody(kept);
+  const headers = safeHeaders(id, kept.content_type);
+  const paths = roleIncludes(principal.role, "admin") ? [] : await redactedPaths(log, event.verdict);
+  if (paths.length === 0) return { status: 200, body, headers };
+  const shown = redacted(body, paths);
+  // The fields cannot be told apart, so nothing is shown rather than too much.
+  if (shown === null)
+    return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
+  return { status: 200, body: shown, headers: { ...headers, "countersign-redacted": "true" } };
+};
+
+/** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */
+const RETRY_AFTER_S = 5;
+
+/** Records the erasure, then erases: a crash between the two leaves a record that a repeat of the call makes true. */
+export const erasePayload = async (log: EventLog, id: string, call: Call): Promise<Answer | Problem> => {
+  const stream = `delivery-${id}`;
+  let owner: string | null = null;
+  const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null }, ({ meta }) => {
+    owner ??= meta.account;
+  });
+  if (owner !== call.principal.account) return notFound();
+  // The route's schema has checked the shape.
+  const { reason } = call.body as { readonly reason: string };
+  const command = { type: "ErasePayload", eventId: id, reason, at: call.envelope.at } as const;
+  const ran = await runCommand(log, erasure, stream, known, command, call.envelope);
+  if (ran.outcome === "rejected") {
+    if (ran.rejection === "absent") return notFound();
+    const detail = "An attempt to deliver this event is under way: its payload can be erased once that has ended.";
+    return problem("conflict", detail, { retryAfterS: RETRY_AFTER_S });
+  }
+  await log.erase(payloadStream(id));
+  const body = { event_id: id, erased_at: ran.known.state.erasedAt };
+  return ran.outcome === "accepted" ? { status: 200, body, position: ran.position } : { status: 200, body };
+};

@@ -1,0 +1,93 @@
+import { listOf } from "./listing.ts";
+import type { JsonSchema } from "./route.ts";
+
+const text: JsonSchema = { type: "string" };
+const nullable = (type: string): JsonSchema => ({ type: [type, "null"] });
+const time: JsonSchema = { type: "string", format: "date-time" };
+const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
+const integer: JsonSchema = { type: "integer" };
+const headers: JsonSchema = { type: "object", additionalProperties: { type: "string" } };
+
+/** All members are always there. */
+const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+
+const failure: JsonSchema = { ...object({ kind: text, detail: text }), type: ["object", "null"] };
+
+const VERDICT: JsonSchema = {
+  type: "object",
+  required: ["decision", "policy", "gates"],
+  properties: {
+    decision: { enum: ["allow", "deny", "hold"] },
+    policy: { ...object({ id: text, version: integer }), type: ["object", "null"] },
+    gates: {
+      type: "array",
+      items: object({ gate: text, outcome: { enum: ["allow", "deny", "hold"] }, code: text, detail: text }),
+    },
+    observed: { const: true, description: "Violated, but the policy only watches" },
+  },
+};
+
+const summary: Record<string, JsonSchema> = {
+  id: text,
+  origin: object({ kind: { enum: ["source", "agent"] }, id: text, name: text, type: text }),
+  type: text,
+  status: text,
+  received_at: time,
+  endpoint_id: nullable("string"),
+  delivery_id: { type: "string", description: "The sender's name for this delivery" },
+  payload: object({ content_type: text, size: integer, sha256: text, erased_at: nullableTime }),
+  verdict: VERDICT,
+  cost_eur: nullable("number"),
+  approval_id: nullable("string"),
+  duplicates: integer,
+  delivery_id_reused: { type: "integer", description: "Requests with this delivery id and another body" },
+  trace_id: text,
+  failure,
+  attempt_count: integer,
+};
+
+const attempt = object({
+  number: integer,
+  trigger: { enum: ["auto", "replay"] },
+  started_at: time,
+  duration_ms: nullable("integer"),
+  outcome: { enum: ["running", "succeeded", "failed", "unknown"] },
+  failure,
+  status_code: nullable("integer"),
+  timings_ms: {
+    ...object({
+      dns: { type: "number" },
+      connect: { type: "number" },
+      tls: { type: "number" },
+      first_byte: nullable("number"),
+      total: { type: "number" },
+    }),
+    type: ["object", "null"],
+  },
+  next_attempt_at: nullableTime,
+  request: { ...object({ headers }), type: ["object", "null"] },
+  response: {
+    ...object({ headers, encoding: { enum: ["text", "base64"] }, body: text, truncated: { type: "boolean" } }),
+    type: ["object", "null"],
+  },
+});
+
+const stage: JsonSchema = {
+  type: "object",
+  required: ["stage", "at"],
+  properties: { stage: text, at: time, number: { type: "integer", description: "Of an attempt" } },
+};
+
+export const EVENT_SUMMARY: JsonSchema = object(summary);
+export const ATTEMPTS: JsonSchema = listOf(attempt);
+export const TIMELINE: JsonSchema = listOf(stage);
+export const EVENT_DETAIL: JsonSchema = object({
+  ...summary,
+  headers: { ...headers, type: ["object", "null"], description: "Of the request, secrets redacted; null once erased" },
+  attempts: { type: "array", items: attempt },
+  timeline: { type: "array", items: stage },
+});

@@ -1,0 +1,77 @@
+import type { PayloadEvent } from "../../domain/delivery/events.ts";
+import { eurOf } from "../../domain/gate/cost.ts";
+import type { EventLog, Revision } from "../../domain/ports.ts";
+import type { Attempt, EventDocument } from "../../projections/events.ts";
+import { payloadStream } from "../payloads.ts";
+
+type Kept<T extends PayloadEvent["type"]> = Extract<PayloadEvent, { type: T }>["data"];
+
+/** What an erasure takes away: headers of the request, and what was sent and answered in each attempt. */
+export type Exchanges = {
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly responses: ReadonlyMap<number, Kept<"ResponseKept">>;
+};
+
+/** A record here may carry a megabyte, so few are held at once. */
+const READ_PAGE = 20;
+
+/** Reads from the payload that was decided on; whatever a blocked sender sent before it is skipped. */
+export const exchangesOf = async (log: EventLog, eventId: string, from: Revision): Promise<Exchanges> => {
+  const responses = new Map<number, Kept<"ResponseKept">>();
+  let headers: Exchanges["headers"] = null;
+  for (let after: Revision | null = from === 0 ? null : from - 1; ; ) {
+    const page = await log.read(payloadStream(eventId), after, READ_PAGE);
+    for (const recorded of page) {
+      // `payload-evt_` streams hold PayloadEvents alone.
+      const event = recorded as unknown as PayloadEvent;
+      if (event.type === "PayloadKept") headers ??= event.data.headers;
+      else if (event.type === "ResponseKept") responses.set(event.data.number, event.data);
+      after = recorded.revision;
+    }
+    if (page.length < READ_PAGE) return { headers, responses };
+  }
+};
+
+/** The list's shape of an event; the detail adds to it. */
+export const eventSummary = (id: string, event: EventDocument) => ({
+  id,
+  origin: event.origin,
+  type: event.type,
+  status: event.status,
+  received_at: event.received_at,
+  endpoint_id: event.endpoint_id,
+  delivery_id: event.delivery_id,
+  payload: {
+    content_type: event.payload.content_type,
+    size: event.payload.size,
+    sha256: event.payload.sha256,
+    erased_at: event.payload.erased_at,
+  },
+  verdict: event.verdict,
+  cost_eur: event.cost === null ? null : eurOf(event.cost),
+  approval_id: null,
+  duplicates: event.duplicates,
+  delivery_id_reused: event.reused,
+  trace_id: event.trace_id,
+  failure: event.failure,
+  attempt_count: event.attempts.length,
+});
+
+const attemptShown = (attempt: Attempt, kept: Kept<"ResponseKept"> | undefined) => ({
+  ...attempt,
+  request: kept === undefined ? null : { headers: kept.request_headers },
+  response:
+    kept === undefined || attempt.status_code === null
+      ? null
+      : { headers: kept.headers, encoding: kept.encoding, body: kept.body, truncated: kept.truncated },
+});
+
+export const attemptsShown = (event: EventDocument, { responses }: Exchanges) =>
+  event.attempts.map((attempt) => attemptShown(attempt, responses.get(attempt.number)));
+
+export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges) => ({
+  ...eventSummary(id, event),
+  headers: exchanges.headers,
+  attempts: attemptsShown(event, exchanges),
+  timeline: event.timeline,
+});

@@ -1,0 +1,128 @@
+import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
+import { type EventDocument, events } from "../../projections/events.ts";
+import type { Payloads } from "../payloads.ts";
+import { notFound, type Problem } from "../problems.ts";
+import { erasePayload, readPayload } from "./event-payload.ts";
+import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
+import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
+import { attemptsShown, eventDetail, eventSummary, exchangesOf } from "./event-shown.ts";
+import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
+import type { Answer, Call, Route } from "./route.ts";
+
+export type EventsDeps = {
+  readonly views: Pick<ViewStore, "get" | "page" | "count">;
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+};
+
+const VIEW = events.schema.name;
+const READERS = { session: "viewer", key: "viewer" } as const;
+const REASON_LENGTH_MAX = 500;
+
+// The view's documents are what its projection writes; the types seen, which stand beside them, have no account.
+const eventOf = (document: Document): EventDocument => document as unknown as EventDocument;
+
+type Found = { readonly id: string; readonly event: EventDocument };
+
+const found = async ({ views }: EventsDeps, { principal, params }: Call): Promise<Found | Problem> => {
+  const { id = "" } = params;
+  const document = await views.get(VIEW, id);
+  return document === null || document.account !== principal.account ? notFound() : { id, event: eventOf(document) };
+};
+
+const list =
+  ({ views }: EventsDeps): Route["handle"] =>
+  async ({ principal, query }) => {
+    const page = await searchEvents(views, principal.account, query, (document, id) =>
+      eventSummary(id, eventOf(document)),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+/** A read of one event; another account's is none. */
+const ofOne =
+  (deps: EventsDeps, show: (it: Found, call: Call) => Promise<Answer | Problem>): Route["handle"] =>
+  async (call) => {
+    const it = await found(deps, call);
+    return "problem" in it ? it : show(it, call);
+  };
+
+const exchanges = ({ log }: EventsDeps, { id, event }: Found) => exchangesOf(log, id, event.payload.revision);
+
+export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/events",
+    who: READERS,
+    summary: "Search events, newest first",
+    tag: "events",
+    query: { ...EVENT_SEARCH_QUERY, ...LISTING_QUERY },
+    answers: { 200: listOf(EVENT_SUMMARY) },
+    reads: [VIEW],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}",
+    who: READERS,
+    summary: "One event with its verdict, attempts and timeline",
+    tag: "events",
+    answers: { 200: EVENT_DETAIL },
+    reads: [VIEW],
+    handle: ofOne(deps, async (it) => ({ status: 200, body: eventDetail(it.id, it.event, await exchanges(deps, it)) })),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/payload",
+    who: READERS,
+    summary: "The payload's bytes; below admin without the fields that the policy redacts",
+    tag: "events",
+    answers: { 200: { type: "string", format: "binary" } },
+    reads: [VIEW],
+    handle: ofOne(deps, ({ id, event }, { principal }) => readPayload(deps, id, event, principal)),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/attempts",
+    who: READERS,
+    summary: "Every attempt to deliver an event, with what was sent and answered",
+    tag: "events",
+    answers: { 200: ATTEMPTS },
+    reads: [VIEW],
+    handle: ofOne(deps, async (it) => ({
+      status: 200,
+      body: { data: attemptsShown(it.event, await exchanges(deps, it)), next_cursor: null },
+    })),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/timeline",
+    who: READERS,
+    summary: "What happened to an event, in order",
+    tag: "events",
+    answers: { 200: TIMELINE },
+    reads: [VIEW],
+    handle: ofOne(deps, async ({ event }) => ({ status: 200, body: { data: event.timeline, next_cursor: null } })),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/events/{id}/payload",
+    who: { session: "admin" },
+    summary: "Erase the payload and what was sent and answered; the record stays",
+    tag: "events",
+    body: {
+      type: "object",
+      required: ["reason"],
+      additionalProperties: false,
+      properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX } },
+    },
+    answers: {
+      200: {
+        type: "object",
+        required: ["event_id", "erased_at"],
+        properties: { event_id: { type: "string" }, erased_at: { type: "string", format: "date-time" } },
+      },
+    },
+    handle: (call) => erasePayload(deps.log, call.params.id ?? "", call),
+  },
+];

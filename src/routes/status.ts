@@ -1,0 +1,166 @@
+import type { Clock, Document, ViewStore } from "../../domain/ports.ts";
+import { merged, percentile, sizeOf } from "../../projections/histogram.ts";
+import { DAYS_KEPT, dayId, hourId, type StatusCounts, type StatusHour, status } from "../../projections/status.ts";
+import type { Answer, JsonSchema, Route } from "./route.ts";
+
+export type Health = "operational" | "degraded" | "down";
+export type Component = { readonly name: string; readonly check: () => Promise<Health> };
+
+export type StatusDeps = {
+  readonly views: Pick<ViewStore, "getMany">;
+  readonly clock: Clock;
+  /** The parts of the service by the names the public knows; the first that is down takes the service with it. */
+  readonly components: readonly Component[];
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Smaller counts could be one tenant's: they are not told apart, and nothing is computed from them. */
+const COUNT_SHOWN_MIN = 10;
+/** A day on which fewer of the finished deliveries succeeded was not a good one, wherever the cause was. */
+const DEGRADED_RATE = 0.9;
+/** Anyone may ask, as often as they like: the answer is made once in this time, and caches may keep it as long. */
+const MAX_AGE_S = 15;
+const CHECK_TIMEOUT_MS = 1_000;
+
+const shownCount = (count: number): number | string => (count < COUNT_SHOWN_MIN ? `<${COUNT_SHOWN_MIN}` : count);
+
+const NOTHING: StatusCounts = { admitted: 0, blocked: 0, delivered: 0, failed: 0 };
+
+const sum = (all: readonly StatusCounts[]): StatusCounts =>
+  all.reduce(
+    (total, { admitted, blocked, delivered, failed }) => ({
+      admitted: total.admitted + admitted,
+      blocked: total.blocked + blocked,
+      delivered: total.delivered + delivered,
+      failed: total.failed + failed,
+    }),
+    NOTHING,
+  );
+
+/** Of the finished deliveries, rounded to four places; null when there are too few. */
+const successRate = ({ delivered, failed }: StatusCounts): number | null =>
+  delivered + failed < COUNT_SHOWN_MIN ? null : Math.round((delivered / (delivered + failed)) * 10_000) / 10_000;
+
+const last24h = (hours: readonly StatusHour[]) => {
+  const total = sum(hours);
+  const latency = merged(hours.map((hour) => hour.latency));
+  const enough = sizeOf(latency) >= COUNT_SHOWN_MIN;
+  return {
+    admitted: shownCount(total.admitted),
+    blocked: shownCount(total.blocked),
+    delivered: shownCount(total.delivered),
+    failed: shownCount(total.failed),
+    delivery_success_rate: successRate(total),
+    delivery_p50_ms: enough ? percentile(latency, 0.5) : null,
+    delivery_p99_ms: enough ? percentile(latency, 0.99) : null,
+  };
+};
+
+const dayShown = (date: string, counts: StatusCounts) => ({
+  date,
+  status: (successRate(counts) ?? 1) < DEGRADED_RATE ? "degraded" : "operational",
+  admitted: shownCount(counts.admitted),
+  delivered: shownCount(counts.delivered),
+  failed: shownCount(counts.failed),
+});
+
+const healthOf = async ({ name, check }: Component): Promise<{ name: string; status: Health }> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(() => resolve("down"), CHECK_TIMEOUT_MS);
+  });
+  try {
+    return { name, status: await Promise.race([check(), late]) };
+  } catch {
+    return { name, status: "down" };
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const overall = (components: readonly { status: Health }[]): Health => {
+  if (components.every((component) => component.status === "operational")) return "operational";
+  return components[0]?.status === "down" ? "down" : "degraded";
+};
+
+const range = (count: number, stepMs: number, now: number): string[] =>
+  Array.from({ length: count }, (_, i) => new Date(now - i * stepMs).toISOString());
+
+const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> => {
+  const now = clock.now();
+  const hours = range(24, HOUR_MS, now).map(hourId);
+  const days = range(DAYS_KEPT, DAY_MS, now);
+  const checks = Promise.all(components.map(healthOf));
+  // A page that says what is down has to be there when the views are not.
+  const documents = await views
+    .getMany(status.schema.name, [...hours, ...days.map(dayId)])
+    .catch(() => new Map<string, Document>());
+  const checked = await checks;
+  // Written by the projection alone.
+  const found = hours.flatMap((id) => (documents.get(id) as StatusHour | undefined) ?? []);
+  const body = {
+    status: overall(checked),
+    updated_at: new Date(now).toISOString(),
+    components: checked,
+    last_24h: last24h(found),
+    days: days.map((at) =>
+      dayShown(at.slice(0, "YYYY-MM-DD".length), (documents.get(dayId(at)) as StatusCounts | undefined) ?? NOTHING),
+    ),
+  };
+  return { status: 200, body, headers: { "cache-control": `public, max-age=${MAX_AGE_S}` } };
+};
+
+const text: JsonSchema = { type: "string" };
+const count: JsonSchema = {
+  type: ["integer", "string"],
+  description: `"<${COUNT_SHOWN_MIN}" below ${COUNT_SHOWN_MIN}`,
+};
+const nullableNumber: JsonSchema = { type: ["number", "null"] };
+const health: JsonSchema = { enum: ["operational", "degraded", "down"] };
+const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+
+const SUMMARY = object({
+  status: health,
+  updated_at: { type: "string", format: "date-time" },
+  components: { type: "array", items: object({ name: text, status: health }) },
+  last_24h: object({
+    admitted: count,
+    blocked: count,
+    delivered: count,
+    failed: count,
+    delivery_success_rate: nullableNumber,
+    delivery_p50_ms: nullableNumber,
+    delivery_p99_ms: nullableNumber,
+  }),
+  days: {
+    type: "array",
+    items: object({ date: text, status: health, admitted: count, delivered: count, failed: count }),
+  },
+});
+
+export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
+  let latest: { readonly answer: Promise<Answer>; readonly madeAt: number } | null = null;
+  const answer = (): Promise<Answer> => {
+    const now = deps.clock.now();
+    const age = latest === null ? Number.POSITIVE_INFINITY : now - latest.madeAt;
+    // A clock that was set back makes the age negative.
+    if (latest === null || age < 0 || age >= MAX_AGE_S * 1_000) latest = { answer: made(deps), madeAt: now };
+    return latest.answer;
+  };
+  return [
+    {
+      method: "GET",
+      path: "/public/status/summary",
+      who: "anyone",
+      summary: "How the service is doing, without anything about who uses it",
+      tag: "operations",
+      answers: { 200: SUMMARY },
+      handle: answer,
+    },
+  ];
+};
