@@ -115,6 +115,8 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): Fastif
 const closeInTime = (app: FastifyInstance, graceMs: number): void => {
   let cut: NodeJS.Timeout | undefined;
   app.addHook("preClose", async () => {
+    // Node closes what is idle at this moment; what answers later would wait for its client's next request.
+    app.server.keepAliveTimeout = 1;
     cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
   });
   app.addHook("onClose", async () => clearTimeout(cut));

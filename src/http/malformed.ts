@@ -75,7 +75,7 @@ export const headerValues = (rawHeaders: readonly string[], name: string): strin
 
 /** An onRequest hook for every route: what proxies and servers read differently is refused before anything reads it. */
 export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-  const { rawHeaders, httpVersionMinor } = request.raw;
+  const { rawHeaders, httpVersionMinor, headers } = request.raw;
   if (rawHeaders.length > 2 * HEADERS_MAX) {
     sendProblem(request, reply, problem("headers-too-large", `There are more than ${HEADERS_MAX} headers.`));
     return;
@@ -84,6 +84,12 @@ export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, do
   // RFC 9112, section 3.2: exactly one Host; HTTP/1.0 knows none.
   if (hosts > 1 || (hosts === 0 && httpVersionMinor > 0)) {
     sendProblem(request, reply, problem("invalid-request", "A request has exactly one Host header."));
+    return;
+  }
+  // RFC 9112, section 6.1: with any other coding nobody knows where the body ends.
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    sendProblem(request, reply, problem("invalid-request", "The only Transfer-Encoding here is chunked."));
     return;
   }
   done();

@@ -1,0 +1,254 @@
+import { connect } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { bearer, echo, testApp } from "../support/http-app.ts";
+
+const ROUTE = echo({
+  path: "/v1/things/{id}",
+  handle: async ({ params, envelope }) => ({ status: 200, body: { params, trace: envelope.trace } }),
+});
+const { body: _none, ...GET_ROUTE } = { ...ROUTE, method: "GET" as const, who: "anyone" as const };
+/** One that takes its time, to close the server under it. */
+const SLOW_MS = 150;
+const SLOW = {
+  ...GET_ROUTE,
+  path: "/v1/slow",
+  handle: async () => {
+    await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+    return { status: 200, body: { done: true } };
+  },
+};
+
+const listening = async (limits: NonNullable<Parameters<typeof testApp>[1]>["limits"] = {}) => {
+  const app = await testApp([ROUTE, GET_ROUTE, SLOW], { limits });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  return app;
+};
+
+const portOf = (app: FastifyInstance): number => {
+  const [address] = app.addresses();
+  return typeof address === "object" ? address.port : 0;
+};
+
+/** Sends the bytes and gives back all that comes until the other side closes. */
+const raw = (app: FastifyInstance, text: string | Buffer, halfClose = false): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port: portOf(app), allowHalfOpen: true });
+    const chunks: Buffer[] = [];
+    socket.setTimeout(5_000, () => {
+      socket.destroy();
+      reject(new Error(`not closed within 5 s: ${Buffer.concat(chunks)}`));
+    });
+    socket.on("data", (chunk) => chunks.push(chunk));
+    const done = () => {
+      socket.destroy();
+      resolve(Buffer.concat(chunks).toString());
+    };
+    socket.on("end", done);
+    socket.on("error", done);
+    socket.write(text);
+    if (halfClose) socket.end();
+  });
+
+const parsed = (answer: string) => {
+  const [head = "", body = ""] = answer.split("\r\n\r\n");
+  const [line = "", ...headers] = head.split("\r\n");
+  const type = headers.find((header) => /^content-type:/i.test(header))?.split(": ")[1];
+  return { status: Number(line.split(" ")[1]), type, headers, body };
+};
+
+const END = "Connection: close\r\n\r\n";
+const HOST = "Host: localhost\r\n";
+
+/** Each is answered with a problem of this status, and the server lives. */
+const MALFORMED: Readonly<Record<string, readonly [number, string | Buffer]>> = {
+  "content-length beside transfer-encoding": [
+    400,
+    `POST /v1/things/1 HTTP/1.1\r\n${HOST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n${END}0\r\n\r\n`,
+  ],
+  "two content-lengths": [400, `POST / HTTP/1.1\r\n${HOST}Content-Length: 1\r\nContent-Length: 2\r\n${END}ab`],
+  "a content-length that is no number": [400, `POST / HTTP/1.1\r\n${HOST}Content-Length: +1\r\n${END}a`],
+  "an unknown transfer-encoding": [400, `POST / HTTP/1.1\r\n${HOST}Transfer-Encoding: xchunked\r\n${END}`],
+  "a chunk size that is no number": [
+    400,
+    `POST /v1/things/1 HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n${END}zz\r\nab\r\n0\r\n\r\n`,
+  ],
+  "a header line that ends in a bare line feed": [400, `GET / HTTP/1.1\r\n${HOST}A: b\nC: d\r\n${END}`],
+  "a header folded over two lines": [400, `GET / HTTP/1.1\r\n${HOST}A: b\r\n c\r\n${END}`],
+  "a space before the colon": [400, `GET / HTTP/1.1\r\n${HOST}A : b\r\n${END}`],
+  "a header without a name": [400, `GET / HTTP/1.1\r\n${HOST}: b\r\n${END}`],
+  "a NUL in a header": [400, `GET / HTTP/1.1\r\n${HOST}A: b\0c\r\n${END}`],
+  "a NUL in the path": [400, `GET /\0 HTTP/1.1\r\n${HOST}${END}`],
+  "no path": [400, `GET HTTP/1.1\r\n${HOST}${END}`],
+  "an unknown method": [400, `BREW / HTTP/1.1\r\n${HOST}${END}`],
+  "an unknown version": [400, `GET / HTTP/9.9\r\n${HOST}${END}`],
+  "a TLS greeting": [400, Buffer.from("160301020001000001fc0303", "hex")],
+  "no host": [400, `GET /v1/things/1 HTTP/1.1\r\n${END}`],
+  "two hosts": [400, `GET /v1/things/1 HTTP/1.1\r\n${HOST}Host: other\r\n${END}`],
+  "20 kB of header": [431, `GET / HTTP/1.1\r\n${HOST}A: ${"x".repeat(20_000)}\r\n${END}`],
+  "20 kB of path": [431, `GET /${"x".repeat(20_000)} HTTP/1.1\r\n${HOST}${END}`],
+  "1,500 headers": [431, `GET /v1/things/1 HTTP/1.1\r\n${HOST}${"a: b\r\n".repeat(1_500)}${END}`],
+  "a connection through us": [405, `CONNECT other:443 HTTP/1.1\r\nHost: other:443\r\n\r\n`],
+  "a bad percent-escape": [400, `GET /v1/things/%zz HTTP/1.1\r\n${HOST}${END}`],
+  "a percent-escape that is not UTF-8": [400, `GET /v1/things/%ff HTTP/1.1\r\n${HOST}${END}`],
+  "a path of slashes": [404, `GET // HTTP/1.1\r\n${HOST}${END}`],
+  "two slashes": [404, `GET //v1/things/1 HTTP/1.1\r\n${HOST}${END}`],
+  "a path parameter trick": [404, `GET /v1/..;/things/1 HTTP/1.1\r\n${HOST}${END}`],
+  "a body that is not chunked at all": [
+    400,
+    `POST /v1/things/1 HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n${END}{}`,
+  ],
+};
+
+const test = suite("the app");
+
+test("whatever is malformed is answered with a problem, and the server lives", async () => {
+  const app = await listening();
+  for (const [name, [status, bytes]] of Object.entries(MALFORMED)) {
+    const answer = parsed(await raw(app, bytes));
+    assert.is(answer.status, status, `${name}: ${JSON.stringify(answer)}`);
+    assert.is(answer.type, "application/problem+json", name);
+    const problem = JSON.parse(answer.body);
+    assert.is(problem.status, status, name);
+    assert.match(problem.trace_id, /^[0-9a-f]{32}$/, name);
+  }
+  assert.is(parsed(await raw(app, `GET /v1/things/1 HTTP/1.1\r\n${HOST}${END}`)).status, 200);
+  await app.close();
+});
+
+test("an id is taken as it stands in the path: nothing is decoded twice or resolved", async () => {
+  const app = await listening();
+  const get = async (path: string) => JSON.parse(parsed(await raw(app, `GET ${path} HTTP/1.1\r\n${HOST}${END}`)).body);
+  const idOf = async (path: string) => (await get(path)).params?.id;
+  assert.is(await idOf("/v1/things/%2e%2e"), "..");
+  assert.is(await idOf("/v1/things/%252e"), "%2e");
+  assert.is(await idOf("/v1/things/a%2Fb"), "a/b");
+  assert.is(await idOf("/v1/things/%00"), "\0");
+  for (const path of ["/v1/things/1/", "/v1/things//1", "/V1/things/1", `/v1/things/${"x".repeat(257)}`])
+    assert.is((await get(path)).code, "not-found", path);
+  await app.close();
+});
+
+test("HTTP/1.0 without a host, an unknown expectation and an upgrade are ordinary requests", async () => {
+  const app = await listening();
+  assert.is(parsed(await raw(app, "GET /v1/things/1 HTTP/1.0\r\n\r\n")).status, 200);
+  assert.is(parsed(await raw(app, `GET /v1/things/1 HTTP/1.1\r\n${HOST}Expect: wonders\r\n${END}`)).status, 200);
+  const upgrade = `GET /v1/things/1 HTTP/1.1\r\n${HOST}Connection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+  assert.is(parsed(await raw(app, upgrade)).status, 200);
+  await app.close();
+});
+
+test("an unknown path is 404, a known one with another method 405 with what it allows", async () => {
+  const app = await testApp([ROUTE, GET_ROUTE]);
+  const unknown = await app.inject({
+    method: "POST",
+    url: "/v1/nothing",
+    payload: "x",
+    headers: { "content-type": "a/b" },
+  });
+  assert.is(unknown.statusCode, 404);
+  assert.is(unknown.json().code, "not-found");
+  for (const method of ["DELETE", "PUT", "PATCH", "OPTIONS"] as const) {
+    const answer = await app.inject({ method, url: "/v1/things/7?x=1" });
+    assert.is(answer.statusCode, 405, method);
+    assert.is(answer.headers.allow, "GET, HEAD, POST");
+    assert.is(answer.json().code, "method-not-allowed");
+  }
+});
+
+test("HEAD answers like GET, without a body", async () => {
+  const app = await testApp([GET_ROUTE]);
+  const answer = await app.inject({ method: "HEAD", url: "/v1/things/1" });
+  assert.is(answer.statusCode, 200);
+  assert.is(answer.body, "");
+  assert.ok(Number(answer.headers["content-length"]) > 0);
+});
+
+test("a valid trace is continued with a span of our own, a malformed one begins anew", async () => {
+  const app = await testApp([GET_ROUTE]);
+  const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const span = "00f067aa0ba902b7";
+  const traceOf = async (headers: Record<string, string>) =>
+    (await app.inject({ url: "/v1/things/1", headers })).json().trace;
+  const continued = await traceOf({ traceparent: `00-${trace}-${span}-01` });
+  assert.is(continued.trace_id, trace);
+  assert.is.not(continued.span_id, span);
+  const fresh = await traceOf({ traceparent: `00-${trace.toUpperCase()}-${span}-01`, "request-id": "mine" });
+  assert.is.not(fresh.trace_id, trace);
+  assert.match(fresh.trace_id, /^[0-9a-f]{32}$/);
+});
+
+test("slow headers and a slow body end with 408", async () => {
+  const app = await listening({ headersTimeoutMs: 100, requestTimeoutMs: 200, timeoutCheckMs: 20 });
+  const half = parsed(await raw(app, `GET /v1/things/1 HTTP/1.1\r\n${HOST}`));
+  assert.is(half.status, 408);
+  assert.is(JSON.parse(half.body).code, "request-timeout");
+  const head = `POST /v1/things/1 HTTP/1.1\r\n${HOST}Authorization: Bearer csk_admin\r\n`;
+  const body = await raw(app, `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":`);
+  assert.is(parsed(body).status, 408);
+  await app.close();
+});
+
+test("a client that half-closes gets its answer, one that is gone harms nobody", async () => {
+  const app = await listening();
+  const request = `GET /v1/things/1 HTTP/1.1\r\n${HOST}\r\n`;
+  assert.is(parsed(await raw(app, request, true)).status, 200);
+  const gone = connect({ host: "127.0.0.1", port: portOf(app) });
+  gone.write(`GET /v1/slow HTTP/1.1\r\n${HOST}\r\n`, () => gone.destroy());
+  await new Promise((resolve) => gone.on("close", resolve));
+  assert.is(parsed(await raw(app, `GET /v1/slow HTTP/1.1\r\n${HOST}${END}`)).status, 200);
+  await app.close();
+});
+
+test("closing lets what is in flight finish", async () => {
+  const app = await listening();
+  const answer = raw(app, `GET /v1/slow HTTP/1.1\r\n${HOST}\r\n`);
+  const seen = new Promise<void>((resolve) => app.server.once("request", () => resolve()));
+  await seen;
+  await app.close();
+  assert.is(parsed(await answer).body, '{"done":true}');
+});
+
+test("closing cuts after its grace who never ends", async () => {
+  const app = await listening({ closeGraceMs: 50 });
+  const open = connect({ host: "127.0.0.1", port: portOf(app) });
+  const cut = new Promise((resolve) => open.on("close", resolve));
+  open.on("error", () => undefined);
+  const accepted = new Promise((resolve) => app.server.once("connection", resolve));
+  open.write(`POST /v1/things/1 HTTP/1.1\r\n${HOST}Content-Length: 5\r\n`);
+  await accepted;
+  await app.close();
+  await cut;
+});
+
+test("forwarded addresses are believed only when a proxy is trusted", async () => {
+  const route = { ...GET_ROUTE, handle: async ({ ip }: { ip: string }) => ({ status: 200, body: { ip } }) };
+  const ipOf = async (trustProxy: boolean) => {
+    const config = { publicUrl: () => "http://localhost:1", version: "0", trustProxy };
+    const app = await testApp([route], { config });
+    return (await app.inject({ url: "/v1/things/1", headers: { "x-forwarded-for": "203.0.113.9" } })).json().ip;
+  };
+  assert.is(await ipOf(false), "127.0.0.1");
+  assert.is(await ipOf(true), "203.0.113.9");
+});
+
+test("a route beside the table has its own parsers, and problems like all others", async () => {
+  const app = await testApp([ROUTE], {
+    register: (scope) => {
+      scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: 4 }, (_request, body, done) => done(null, body));
+      scope.post("/ingest", async (request) => ({ size: Buffer.isBuffer(request.body) ? request.body.length : null }));
+    },
+  });
+  const send = (payload: string) =>
+    app.inject({ method: "POST", url: "/ingest", payload, headers: { "content-type": "any/thing" } });
+  assert.equal((await send("{,}")).json(), { size: 3 });
+  assert.is((await send("12345")).json().code, "too-large");
+  const table = { method: "POST", url: "/v1/things/1", payload: "{}", headers: bearer("csk_admin") } as const;
+  assert.is(
+    (await app.inject({ ...table, headers: { ...table.headers, "content-type": "any/thing" } })).statusCode,
+    415,
+  );
+});
+
+test.run();

@@ -1,0 +1,84 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { operationId } from "../../../src/http/openapi.ts";
+import { echo, testApp } from "../../support/http-app.ts";
+
+const { body: _none, ...READ } = echo({
+  method: "GET",
+  path: "/v1/things/{id}",
+  query: { limit: { type: "integer", minimum: 1, maximum: 100 } },
+  reads: ["things.v1"],
+});
+const GONE = { ...READ, method: "DELETE", who: { session: "admin" }, answers: { 204: null } } as const;
+
+const described = async () => {
+  const app = await testApp([echo(), READ, GONE, echo({ path: "/v1/open", who: "anyone" })], {
+    register: (scope) => {
+      const schema = { operationId: "ingest", summary: "Send a webhook", tags: ["ingest"] };
+      scope.post("/v1/webhooks/:provider/:source_id", { schema }, async () => ({}));
+    },
+  });
+  const answer = await app.inject({ url: "/openapi.json" });
+  assert.is(answer.statusCode, 200);
+  assert.is(answer.headers["content-type"], "application/json; charset=utf-8");
+  return { app, document: answer.json() };
+};
+
+const test = suite("the description");
+
+test("it is valid OpenAPI 3.1", async () => {
+  const { document } = await described();
+  assert.match(document.openapi, /^3\.1\./);
+  const { valid, errors } = await new Validator().validate(document);
+  assert.ok(valid, JSON.stringify(errors));
+});
+
+test("every operation has its own id, a tag, and the problem as what else may come", async () => {
+  const { document } = await described();
+  const operations = Object.values<object>(document.paths).flatMap((item) => Object.values(item));
+  assert.is(operations.length, 5);
+  assert.is(new Set(operations.map(({ operationId: id }) => id)).size, 5);
+  for (const operation of operations) {
+    assert.is(operation.tags.length, 1);
+    assert.equal(operation.responses.default, { $ref: "#/components/responses/Problem" });
+  }
+  assert.is(document.paths["/v1/webhooks/{provider}/{source_id}"].post.operationId, "ingest");
+  assert.is(operationId("POST", "/v1/events/{id}/replay"), "postV1EventsByIdReplay");
+});
+
+test("it says who may call, with what, and what comes", async () => {
+  const { document } = await described();
+  const { post } = document.paths["/v1/things"];
+  assert.equal(post.security, [{ session: [] }, { apiKey: [] }]);
+  assert.is(post.requestBody.content["application/json"].schema.additionalProperties, false);
+  assert.equal(
+    post.parameters.map(({ name }: { name: string }) => name),
+    ["idempotency-key"],
+  );
+  const { get, delete: gone } = document.paths["/v1/things/{id}"];
+  const names = get.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`);
+  assert.equal(names.sort(), ["path id", "query after", "query limit"]);
+  assert.equal(gone.security, [{ session: [] }]);
+  assert.is(gone.responses["204"].content, undefined);
+  assert.equal(document.paths["/v1/open"].post.security, []);
+  assert.equal(document.components.securitySchemes.session, { type: "apiKey", in: "cookie", name: "__Host-session" });
+});
+
+test("the page for people loads nothing from elsewhere", async () => {
+  const { app } = await described();
+  const page = await app.inject({ url: "/docs" });
+  assert.is(page.statusCode, 200);
+  assert.match(String(page.headers["content-type"]), /^text\/html/);
+  assert.match(String(page.headers["content-security-policy"]), /default-src 'none'; script-src 'self'/);
+  const references = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = ""]) => url);
+  assert.ok(references.length >= 4);
+  for (const url of references) {
+    assert.match(url, /^\/docs\//);
+    assert.is((await app.inject({ url })).statusCode, 200, url);
+  }
+  const { body } = await app.inject({ url: "/docs/static/swagger-initializer.js" });
+  assert.match(body, /"validatorUrl":\s*null/);
+});
+
+test.run();
