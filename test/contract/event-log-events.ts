@@ -25,11 +25,14 @@ export const idsOf = (list: readonly { readonly id: string }[]): string[] => lis
 /** A stream that nobody wrote to, with a key of several dashes. */
 export const newStream = (category = "delivery"): string => `${category}-${randomUUID()}`;
 
-/** Everything behind a position, by pages. A log that never ends is a broken one. */
+/** More than any case writes events: a log that gives more pages comes to no end. */
+const PAGES_MAX = 1_000;
+
+/** Everything behind a position, by pages. */
 export const readOn = async (log: EventLog, after: Position | null, pageMax = 100): Promise<RecordedEvent[]> => {
   const found: RecordedEvent[] = [];
   let at = after;
-  for (let pages = 0; pages < 10_000; pages += 1) {
+  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
     const page = await log.readAll(at, pageMax);
     const last = page.at(-1);
     if (last === undefined) return found;
