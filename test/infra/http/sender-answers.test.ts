@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import type { Sent } from "../../../domain/ports.ts";
 import { BODY_KEPT_MAX } from "../../../infra/http/sender.ts";
 import { type Behaviour, plainAnswer } from "../../support/misbehaving-server.ts";
-import { sendTo } from "../../support/receiver.ts";
+import { sendTo } from "../../support/test-sender.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("what a receiver's answer comes to");

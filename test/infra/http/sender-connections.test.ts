@@ -17,7 +17,7 @@ import {
   misbehavingServer,
   plainAnswer,
 } from "../../support/misbehaving-server.ts";
-import { anyRequest, testSender } from "../../support/receiver.ts";
+import { anyRequest, testSender } from "../../support/test-sender.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("the sender's connections");

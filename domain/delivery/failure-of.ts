@@ -1,0 +1,11 @@
+import type { Sent } from "../ports.ts";
+import type { Failure } from "./events.ts";
+
+/** Null: delivered. The status decides, whatever became of the answer's body. */
+export const failureOf = (sent: Sent): Failure | null => {
+  if (sent.outcome === "failed") return { kind: sent.kind, detail: sent.detail };
+  const { statusCode } = sent;
+  if (statusCode >= 200 && statusCode < 300) return null;
+  const kind = statusCode < 400 ? "redirect" : statusCode < 500 ? "http-4xx" : "http-5xx";
+  return { kind, detail: `The receiver answered ${statusCode}` };
+};

@@ -1,0 +1,50 @@
+/** Headers that an endpoint's owner adds to every delivery. */
+
+/** A token of RFC 9110, section 5.6.2. */
+const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Visible ASCII with blanks inside: what every receiver reads the same way (RFC 9110, section 5.5). */
+const VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+export const HEADERS_MAX = 20;
+export const HEADER_NAME_LENGTH_MAX = 64;
+export const HEADER_VALUE_LENGTH_MAX = 4_096;
+/** Names and values together: widespread servers refuse a request with more than 8 KiB of headers, ours among them. */
+export const HEADERS_LENGTH_MAX = 6_144;
+
+/** Those that frame the message, say what the body is, or are how a receiver knows that it comes from here. */
+const RESERVED: ReadonlySet<string> = new Set([
+  "host",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "upgrade",
+  "expect",
+  "http2-settings",
+  "user-agent",
+  "traceparent",
+  "tracestate",
+]);
+const RESERVED_PREFIX = /^(webhook|countersign|proxy)-/;
+
+/** What is wrong with a header, as the end of a sentence that begins with its name; null when it can be sent. */
+export const headerFault = (name: string, value: string): string | null => {
+  const lower = name.toLowerCase();
+  if (lower.length > HEADER_NAME_LENGTH_MAX || !NAME.test(lower)) return "is not a header name";
+  if (RESERVED.has(lower) || RESERVED_PREFIX.test(lower)) return "is set by the delivery itself";
+  if (value.length > HEADER_VALUE_LENGTH_MAX) return `has a value of more than ${HEADER_VALUE_LENGTH_MAX} characters`;
+  if (!VALUE.test(value)) return "must have a value of visible ASCII characters, without a blank at either end";
+  return null;
+};
+
+/** The same of all headers of an endpoint together. */
+export const headersFault = (headers: ReadonlyMap<string, string>): string | null => {
+  if (headers.size > HEADERS_MAX) return `must be ${HEADERS_MAX} at most`;
+  let length = 0;
+  for (const [name, value] of headers) length += name.length + value.length;
+  return length > HEADERS_LENGTH_MAX ? `must have ${HEADERS_LENGTH_MAX} characters at most together` : null;
+};

@@ -1,0 +1,88 @@
+import type { EndpointSettings } from "../../domain/endpoint/events.ts";
+import { headerFault, headersFault } from "../../domain/endpoint/own-headers.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import type { AddressRules } from "../../infra/http/addresses.ts";
+import { type Problem, problem } from "../problems.ts";
+import { type EndpointBody, REDACTED } from "./endpoint-input.ts";
+
+export type SettingsDeps = {
+  readonly box: SecretBox;
+  readonly addresses: Pick<AddressRules, "vetUrl">;
+};
+
+/** Whose settings, and the headers there are already. */
+export type Before = {
+  readonly account: string;
+  readonly stream: string;
+  readonly headers: EndpointSettings["headers"];
+};
+
+const invalid = (path: string, message: string): Problem =>
+  problem("invalid-request", `In the body: ${path} ${message}.`, { errors: [{ path, message }] });
+
+const WHY: Readonly<Record<string, string>> = {
+  scheme: "only http and https are delivered to",
+  userinfo: "send credentials as a header instead",
+  "not-a-url": "it must be an absolute URL without blanks",
+  "too-long": "it is too long",
+};
+
+const refusedAddress = async (addresses: SettingsDeps["addresses"], url: string): Promise<Problem | null> => {
+  const vetted = await addresses.vetUrl(url);
+  if (vetted.ok) return null;
+  const { host, address, rule } = vetted;
+  const where = host === "" ? "The URL" : address === null || address === host ? host : `${host} (${address})`;
+  const why = WHY[rule] ?? "only public addresses are delivered to, unless DELIVERY_ALLOW_CIDRS opens more";
+  return problem("address-not-allowed", `${where} is refused by the rule ${rule}: ${why}.`, {
+    errors: [{ path: "/url", message: rule }],
+    extra: { host, address, rule },
+  });
+};
+
+/** Each value sealed for its own name; one that is shown redacted stays what it was. */
+const sealedHeaders = (
+  box: SecretBox,
+  { account, stream, headers: before }: Before,
+  given: Readonly<Record<string, string>>,
+): { readonly headers: EndpointSettings["headers"] } | Problem => {
+  const known = new Map(Object.entries(before));
+  const plain = new Map<string, string>();
+  const sealed = new Map<string, string>();
+  for (const [written, value] of Object.entries(given)) {
+    const name = written.toLowerCase();
+    const path = `/headers/${written.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const at = { account, stream, field: `headers.${name}` };
+    const kept = value === REDACTED ? known.get(name) : undefined;
+    if (plain.has(name)) return invalid(path, "is there twice");
+    if (value === REDACTED && kept === undefined) return invalid(path, "has no value yet that could be kept");
+    const fault = headerFault(name, value);
+    if (fault !== null) return invalid(path, fault);
+    plain.set(name, kept === undefined ? value : box.open(kept, at));
+    sealed.set(name, kept ?? box.seal(value, at));
+  }
+  const fault = headersFault(plain);
+  return fault === null ? { headers: Object.fromEntries(sealed) } : invalid("/headers", fault);
+};
+
+/** What a body changes, checked and with its headers sealed. */
+export const settingsOf = async (
+  { box, addresses }: SettingsDeps,
+  before: Before,
+  body: EndpointBody,
+): Promise<Partial<EndpointSettings> | Problem> => {
+  if (body.notifications !== undefined && body.notifications.length > 0)
+    return invalid("/notifications", "must be empty: this version sends no notifications yet");
+  const { headers: given, ...changes } = body;
+  const sealed: Partial<Pick<EndpointSettings, "headers">> | Problem =
+    given === undefined ? {} : sealedHeaders(box, before, given);
+  if ("problem" in sealed) return sealed;
+  if (body.url !== undefined) {
+    const refused = await refusedAddress(addresses, body.url);
+    if (refused !== null) return refused;
+  }
+  return {
+    ...changes,
+    ...(body.name === undefined ? {} : { name: body.name.trim() }),
+    ...sealed,
+  };
+};

@@ -1,0 +1,342 @@
+import { failureOf } from "../../domain/delivery/failure-of.ts";
+import type { EndpointCommand } from "../../domain/endpoint/commands.ts";
+import {
+  type EndpointRejection,
+  endpoint as endpointDecider,
+  type PresentEndpoint,
+  SECRETS_MAX,
+} from "../../domain/endpoint/decider.ts";
+import type { Clock, HttpSender, ViewStore } from "../../domain/ports.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
+import type { AddressRules } from "../../infra/http/addresses.ts";
+import { makeSigningSecret } from "../../infra/http/standard-webhooks.ts";
+import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Outbound } from "../loops/outbound.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+import {
+  DEFAULTS,
+  ENDPOINT,
+  ENDPOINT_CHANGES,
+  type EndpointBody,
+  NEW_ENDPOINT,
+  REDACTED,
+  REGISTERED,
+  ROTATED,
+  TESTED,
+} from "./endpoint-input.ts";
+import { settingsOf } from "./endpoint-settings.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
+import type { Answer, Call, Route } from "./route.ts";
+
+export type EndpointsDeps = {
+  readonly aggregates: Aggregates;
+  readonly views: Pick<ViewStore, "get" | "page">;
+  readonly box: SecretBox;
+  readonly secrets: DerivedSecret;
+  readonly addresses: Pick<AddressRules, "vetUrl">;
+  readonly sender: Pick<HttpSender, "send">;
+  readonly outbound: Pick<Outbound, "headers">;
+  readonly clock: Clock;
+  /** What waits for an endpoint may go: it was enabled or changed. */
+  readonly wake: () => void;
+};
+
+type Handle = (deps: EndpointsDeps) => Route["handle"];
+
+/** How long the secret before signs beside a new one (`api.md`). */
+const OVERLAP_MS = 24 * 60 * 60 * 1_000;
+/** Somebody waits for the answer of a test, whatever the endpoint's own limit. */
+const TEST_TIMEOUT_MAX_MS = 15_000;
+
+const ID = /^end_[a-z2-7]{32}$/;
+const streamOf = (endpointId: string): string => `endpoint-${endpointId}`;
+
+const PROBLEM_OF: Record<EndpointRejection, Problem> = {
+  "not-found": notFound(),
+  conflict: problem("conflict", "This endpoint existed and was deleted."),
+  "too-many-secrets": problem(
+    "conflict",
+    `${SECRETS_MAX} secrets sign at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,
+  ),
+};
+
+const show = (id: string, it: EndpointDocument, nowMs: number) => ({
+  id,
+  name: it.name,
+  url: it.url,
+  timeout_ms: it.timeout_ms,
+  retry_schedule_s: it.retry_schedule_s,
+  concurrency: it.concurrency,
+  rate_per_second: it.rate_per_second,
+  headers: Object.fromEntries(it.header_names.map((name) => [name, REDACTED])),
+  notifications: it.notifications,
+  disabled: it.disabled,
+  created_at: it.created_at,
+  health: healthOf(it, nowMs),
+});
+
+/** What the view will show of an endpoint before its first attempt. */
+const untried = {
+  deleted: 0,
+  queued: 0,
+  consecutive_failures: 0,
+  last_success_at: null,
+  last_failure: null,
+  buckets: [],
+} as const;
+
+/** Settings as the stream has them; only what deliveries add comes from the view, which may be a moment behind. */
+const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoint) => {
+  const { endpointId, account, disabled, createdAt: created_at } = state;
+  const { headers, ...settings } = state.settings;
+  // What the view's own projection has put.
+  const seen = (await views.get(endpoints.schema.name, endpointId)) as EndpointDocument | null;
+  const own = { ...settings, account, header_names: Object.keys(headers), disabled, created_at };
+  return show(endpointId, { ...untried, ...seen, ...own }, clock.now());
+};
+
+/** The account's own endpoint; null for any other id. */
+export const findEndpoint = async (
+  aggregates: Aggregates,
+  account: string,
+  id: string,
+): Promise<PresentEndpoint | null> => {
+  if (!ID.test(id)) return null;
+  const { state } = await aggregates.load(endpointDecider, streamOf(id));
+  return state.phase === "present" && state.account === account ? state : null;
+};
+
+const own = ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promise<PresentEndpoint | null> =>
+  findEndpoint(aggregates, principal.account, params.id ?? "");
+
+/** Decides and appends; the endpoint as it is then, or the problem to answer. */
+const handled = async (deps: EndpointsDeps, call: Call, endpointId: string, command: EndpointCommand) => {
+  const done = await deps.aggregates.handle(endpointDecider, streamOf(endpointId), command, call.envelope);
+  if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
+  const position: Pick<Answer, "position"> = done.outcome === "accepted" ? { position: done.position } : {};
+  return { state: done.state, position };
+};
+
+const register: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const { commandId, at } = call.envelope;
+  // The same command makes the same endpoint and the same secret: a crash before the answer loses neither.
+  const endpointId = derivedId("end_", account, commandId);
+  const stream = streamOf(endpointId);
+  // The route's schema has checked the shape.
+  const body = call.body as EndpointBody & { readonly name: string; readonly url: string };
+  const given = await settingsOf(deps, { account, stream, headers: {} }, body);
+  if ("problem" in given) return given;
+  const { name, url } = body;
+  const settings = { name, url, ...DEFAULTS, headers: {}, notifications: [], ...given };
+  const signing_secret = makeSigningSecret(deps.secrets(commandId, "signing-secret"));
+  const secret = deps.box.seal(signing_secret, { account, stream, field: "secret" });
+  const done = await handled(deps, call, endpointId, {
+    type: "RegisterEndpoint",
+    endpointId,
+    account,
+    settings,
+    secret,
+    at,
+  });
+  if ("problem" in done) return done;
+  if (done.state.phase !== "present") return notFound();
+  return { status: 201, body: { ...(await showPresent(deps, done.state)), signing_secret }, ...done.position };
+};
+
+const list: Handle =
+  ({ views, clock }) =>
+  async ({ principal, query }) => {
+    const where = [
+      { field: "account", is: "=", value: principal.account },
+      { field: "deleted", is: "=", value: 0 },
+    ] as const;
+    const sort = { field: "created_at", order: "desc" } as const;
+    const now = clock.now();
+    // What the view's own projection has put.
+    const page = await pageOf(views, { view: endpoints.schema.name, where, sort }, query, (document, id) =>
+      show(id, document as EndpointDocument, now),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const get: Handle = (deps) => async (call) => {
+  const it = await own(deps, call);
+  return it === null ? notFound() : { status: 200, body: await showPresent(deps, it) };
+};
+
+const change: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const { endpointId } = it;
+  const before = { account, stream: streamOf(endpointId), headers: it.settings.headers };
+  // The route's schema has checked the shape.
+  const changes = await settingsOf(deps, before, call.body as EndpointBody);
+  if ("problem" in changes) return changes;
+  const { at } = call.envelope;
+  const done = await handled(deps, call, endpointId, { type: "ChangeEndpoint", account, changes, at });
+  if ("problem" in done) return done;
+  if (done.state.phase !== "present") return notFound();
+  deps.wake();
+  return { status: 200, body: await showPresent(deps, done.state), ...done.position };
+};
+
+const rotate: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const { commandId, at } = call.envelope;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const { endpointId } = it;
+  const signing_secret = makeSigningSecret(deps.secrets(commandId, "signing-secret"));
+  const secret = deps.box.seal(signing_secret, { account, stream: streamOf(endpointId), field: "secret" });
+  const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
+  const command = { type: "RotateEndpointSecret", account, secret, previousUntil, at } as const;
+  const done = await handled(deps, call, endpointId, command);
+  if ("problem" in done) return done;
+  if (done.state.phase !== "present") return notFound();
+  // A repeat of the command finds the end that was recorded the first time.
+  const previous_valid_until = done.state.secrets[1]?.until ?? previousUntil;
+  return { status: 200, body: { signing_secret, previous_valid_until }, ...done.position };
+};
+
+const enable: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const command = { type: "EnableEndpoint", account, at: call.envelope.at } as const;
+  const done = await handled(deps, call, it.endpointId, command);
+  if ("problem" in done) return done;
+  if (done.state.phase !== "present") return notFound();
+  deps.wake();
+  return { status: 200, body: await showPresent(deps, done.state), ...done.position };
+};
+
+/** Also when sources send to it: their events then end as failed with `endpoint-deleted`, none is lost silently. */
+const remove: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const command = { type: "DeleteEndpoint", account, at: call.envelope.at } as const;
+  const done = await handled(deps, call, it.endpointId, command);
+  if ("problem" in done) return done;
+  // What waits for it is ended now, not when somebody looks next.
+  deps.wake();
+  return { status: 204, ...done.position };
+};
+
+/** Also of a disabled endpoint, as one tries it before enabling it. Nothing is recorded: it is no event. */
+const tryOut: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const { commandId, trace, at } = call.envelope;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const { endpointId, settings } = it;
+  const eventId = derivedId("test_", account, commandId);
+  const data = { endpoint_id: endpointId };
+  const body = Buffer.from(JSON.stringify({ type: "countersign.test", timestamp: at, data }));
+  const nowMs = deps.clock.now();
+  const headers = deps.outbound.headers({
+    job: { eventId, account, endpointId },
+    endpoint: it,
+    number: 1,
+    contentType: "application/json",
+    body,
+    trace,
+    nowMs,
+  });
+  const timeoutMs = Math.min(settings.timeout_ms, TEST_TIMEOUT_MAX_MS);
+  const sent = await deps.sender.send({ url: settings.url, headers, body, timeoutMs });
+  const failure = failureOf(sent);
+  const outcome = failure === null ? "succeeded" : "failed";
+  return {
+    status: 200,
+    body: { outcome, status_code: sent.statusCode ?? null, timings_ms: sent.timings, failure },
+  };
+};
+
+const READS = { session: "viewer", key: "viewer" } as const;
+const CONFIGURES = { session: "admin", key: "admin" } as const;
+
+export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/endpoints",
+    who: CONFIGURES,
+    summary: "Register an endpoint; its signing secret is shown this once",
+    tag: "endpoints",
+    body: NEW_ENDPOINT,
+    answers: { 201: REGISTERED },
+    handle: register(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/endpoints",
+    who: READS,
+    summary: "List the endpoints with their health, newest first",
+    tag: "endpoints",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(ENDPOINT) },
+    reads: [endpoints.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/endpoints/{id}",
+    who: READS,
+    summary: "Show an endpoint with its health",
+    tag: "endpoints",
+    answers: { 200: ENDPOINT },
+    reads: [endpoints.schema.name],
+    handle: get(deps),
+  },
+  {
+    method: "PATCH",
+    path: "/v1/endpoints/{id}",
+    who: CONFIGURES,
+    summary: "Change an endpoint; headers are replaced as a whole, a redacted value stays what it was",
+    tag: "endpoints",
+    body: ENDPOINT_CHANGES,
+    answers: { 200: ENDPOINT },
+    handle: change(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/endpoints/{id}",
+    who: CONFIGURES,
+    summary: "Delete an endpoint; events that wait for it end as failed",
+    tag: "endpoints",
+    answers: { 204: null },
+    handle: remove(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/endpoints/{id}/secret",
+    who: CONFIGURES,
+    summary: "Rotate the signing secret; deliveries are signed with both for 24 hours",
+    tag: "endpoints",
+    answers: { 200: ROTATED },
+    handle: rotate(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/endpoints/{id}/enable",
+    who: CONFIGURES,
+    summary: "Enable an endpoint; what waited for it is delivered",
+    tag: "endpoints",
+    answers: { 200: ENDPOINT },
+    handle: enable(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/endpoints/{id}/test",
+    who: CONFIGURES,
+    summary: "Send a signed test event right away",
+    tag: "endpoints",
+    answers: { 200: TESTED },
+    handle: tryOut(deps),
+  },
+];
