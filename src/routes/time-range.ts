@@ -10,13 +10,12 @@ export const TIME_RANGE_QUERY = {
   to: { type: "string", format: "date-time", description: "Before this time" },
 } as const satisfies Record<string, JsonSchema>;
 
-const WITH_ZONE = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
+const WITH_ZONE = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/;
 
 const timeOf = (query: Readonly<Record<string, unknown>>, path: "from" | "to"): string | null | Problem => {
   const given = query[path];
   if (given === undefined) return null;
-  // A form where "+" stands for a space is how an offset often arrives.
-  const text = String(given).replace(/ (\d\d:?\d\d)$/, "+$1");
+  const text = String(given);
   const ms = WITH_ZONE.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(ms)) return new Date(ms).toISOString();
   return invalid(path, "must be a time with its zone, as 2026-01-31T12:00:00Z");

@@ -1,0 +1,57 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { deliveryQueue, type QueueDocument } from "../../projections/delivery-queue.ts";
+import { at, deliveryFacts, history } from "../support/history.ts";
+import { folded } from "../support/projected.ts";
+
+const test = suite("delivery queue");
+const facts = deliveryFacts();
+
+const after = (...past: Parameters<ReturnType<typeof history>["add"]>[1][]): QueueDocument | null => {
+  const log = history();
+  for (const fact of past) log.add("delivery-evt_1", fact);
+  return folded(deliveryQueue, log.events).get<QueueDocument>("evt_1");
+};
+
+test("an admitted event is due at once; without an endpoint nothing waits", () => {
+  assert.equal(after(facts.admitted()), {
+    event_id: "evt_1",
+    account: "acc_1",
+    endpoint_id: "end_1",
+    admitted_at: at(0),
+    due_at: at(0),
+    attempts: 0,
+    node: null,
+    lease_until: null,
+    revision: 0,
+  });
+  assert.is(after(facts.admitted({ endpoint_id: null })), null);
+  assert.is(after(facts.blocked()), null);
+});
+
+test("during an attempt it is due when the lease ends, between attempts when the next one is", () => {
+  const leased = after(facts.admitted(), facts.started(1, 1));
+  assert.equal(
+    [leased?.due_at, leased?.lease_until, leased?.node, leased?.attempts, leased?.revision],
+    [at(31), at(31), "node_1", 1, 1],
+  );
+  const waiting = after(facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, at(7)));
+  assert.equal([waiting?.due_at, waiting?.lease_until, waiting?.node, waiting?.attempts], [at(7), null, null, 1]);
+});
+
+test("counts and erasures move the revision that the next attempt expects", () => {
+  assert.is(after(facts.admitted(), facts.duplicates(1, 1), facts.erased(2))?.revision, 2);
+});
+
+test("nothing waits once it is delivered or failed, whatever is recorded later", () => {
+  const start = [facts.admitted(), facts.started(1, 1)] as const;
+  assert.is(after(...start, facts.succeeded(1, 2), facts.delivered(2), facts.duplicates(1, 3)), null);
+  assert.is(after(...start, facts.attemptFailed(1, 2, null)), null);
+  assert.is(after(facts.admitted(), facts.failed(1)), null);
+});
+
+test("a blocked event that is admitted later is queued with its stream's revision", () => {
+  assert.is(after(facts.blocked(), facts.admitted())?.revision, 1);
+});
+
+test.run();

@@ -1,0 +1,108 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
+import { at, deliveryFacts, endpointRegistered, history, START } from "../support/history.ts";
+import { folded } from "../support/projected.ts";
+
+const test = suite("endpoints view");
+const facts = deliveryFacts();
+const HOUR_S = 3_600;
+
+const world = () => {
+  const log = history();
+  log.add("endpoint-end_1", endpointRegistered());
+  return {
+    ...log,
+    document: (): EndpointDocument => {
+      const document = folded(endpoints, log.events).get<EndpointDocument>("end_1");
+      assert.ok(document);
+      return document;
+    },
+  };
+};
+const health = (document: EndpointDocument, second: number) => healthOf(document, START + second * 1_000);
+
+test("settings are shown without anything sealed, and follow changes", () => {
+  const it = world();
+  const document = it.document();
+  assert.not.match(JSON.stringify(document), /sealed/);
+  assert.equal([document.name, document.header_names, document.deleted], ["orders", ["authorization"], 0]);
+  const changes = { name: "new", headers: { "x-a": "sealed" } };
+  it.add("endpoint-end_1", { type: "EndpointChanged", data: { endpoint_id: "end_1", changes, at: at(1) } });
+  it.add("endpoint-end_1", {
+    type: "EndpointSecretRotated",
+    data: { endpoint_id: "end_1", secret: "sealed", at: at(2) },
+  });
+  const changed = it.document();
+  assert.equal([changed.name, changed.url, changed.header_names], ["new", document.url, ["x-a"]]);
+  assert.not.match(JSON.stringify(changed), /sealed/);
+});
+
+test("disabled, enabled and deleted are shown; a deleted one stays for its events", () => {
+  const it = world();
+  it.add("endpoint-end_1", { type: "EndpointDisabled", data: { endpoint_id: "end_1", reason: "410", at: at(1) } });
+  assert.is(health(it.document(), 2).state, "disabled");
+  it.add("endpoint-end_1", { type: "EndpointEnabled", data: { endpoint_id: "end_1", at: at(3) } });
+  assert.is(health(it.document(), 4).state, "healthy");
+  it.add("endpoint-end_1", { type: "EndpointDeleted", data: { endpoint_id: "end_1", at: at(5) } });
+  assert.is(it.document().deleted, 1);
+});
+
+test("queued counts what was admitted and has not ended", () => {
+  const it = world();
+  for (const id of ["evt_1", "evt_2", "evt_3"]) it.add(`delivery-${id}`, deliveryFacts(id).admitted());
+  it.add("delivery-evt_1", facts.started(1, 1));
+  it.add("delivery-evt_1", facts.succeeded(1, 2));
+  it.add("delivery-evt_1", facts.delivered(2));
+  it.add("delivery-evt_2", deliveryFacts("evt_2").failed(2));
+  assert.is(it.document().queued, 1);
+});
+
+test("rates, percentiles and failures in a row are of the last hour, by the events' own times", () => {
+  const it = world();
+  for (let i = 0; i < 8; i += 1) it.add("delivery-evt_1", facts.succeeded(i + 1, i * 60, 10));
+  it.add("delivery-evt_1", facts.attemptFailed(9, 500, at(600), 1_000));
+  it.add("delivery-evt_1", facts.attemptFailed(10, 600, null, 1_000));
+  const now = health(it.document(), 700);
+  assert.equal(
+    [now.state, now.success_rate_1h, now.p50_ms, now.consecutive_failures, now.last_success_at],
+    ["degraded", 0.8, 10, 2, at(420)],
+  );
+  assert.ok(Math.abs((now.p99_ms ?? 0) - 1_000) < 63);
+  assert.equal(now.last_failure, { at: at(600), kind: "http-5xx", status_code: 503 });
+
+  const later = health(it.document(), 2 * HOUR_S);
+  assert.equal([later.success_rate_1h, later.p50_ms, later.state], [null, null, "healthy"]);
+});
+
+test("three failures in a row degrade, one success heals", () => {
+  const it = world();
+  for (let i = 0; i < 3; i += 1) it.add("delivery-evt_1", facts.attemptFailed(i + 1, i, at(i + 1)));
+  assert.is(health(it.document(), 4).state, "degraded");
+  it.add("delivery-evt_1", facts.succeeded(4, 5));
+  assert.is(health(it.document(), 6).consecutive_failures, 0);
+});
+
+test("an hour of buckets is kept, also when a clock is behind or jumps", () => {
+  const it = world();
+  for (let i = 0; i < 40; i += 1) it.add("delivery-evt_1", facts.succeeded(i + 1, i * 300));
+  it.add("delivery-evt_1", facts.succeeded(41, 39 * 300 - 600));
+  it.add("delivery-evt_1", facts.succeeded(42, 0));
+  const { buckets } = it.document();
+  assert.is(buckets.length, 12);
+  assert.is(
+    buckets.reduce((sum, { succeeded }) => sum + succeeded, 0),
+    13,
+  );
+  it.add("delivery-evt_1", facts.succeeded(43, 100 * HOUR_S));
+  assert.is(it.document().buckets.length, 1);
+});
+
+test("attempts for an endpoint that the view does not know are passed over", () => {
+  const log = history();
+  log.add("delivery-evt_1", facts.admitted());
+  log.add("delivery-evt_2", deliveryFacts("evt_2", "").failed(1));
+  assert.equal(folded(endpoints, log.events).all(), {});
+});
+
+test.run();

@@ -1,0 +1,125 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type EventDocument, events, type SeenTypes } from "../../projections/events.ts";
+import { at, deliveryFacts, history } from "../support/history.ts";
+import { folded } from "../support/projected.ts";
+
+const test = suite("events view");
+const STREAM = "delivery-evt_1";
+const facts = deliveryFacts();
+
+const after = (...past: Parameters<ReturnType<typeof history>["add"]>[1][]): EventDocument => {
+  const log = history();
+  for (const fact of past) log.add(STREAM, fact);
+  const document = folded(events, log.events).get<EventDocument>("evt_1");
+  assert.ok(document);
+  return document;
+};
+const stages = ({ timeline }: EventDocument) => timeline.map(({ stage }) => stage);
+const DECIDED = ["received", "authenticated", "gated"];
+
+test("an admitted event is queued, and without an endpoint recorded", () => {
+  const queued = after(facts.admitted());
+  assert.is(queued.status, "queued");
+  assert.equal(stages(queued), [...DECIDED, "admitted"]);
+  assert.equal(
+    [queued.origin_id, queued.endpoint_id, queued.cost, queued.delivery_id],
+    ["src_1", "end_1", 20_000, "evt_stripe"],
+  );
+  assert.is(after(facts.admitted({ endpoint_id: null })).status, "recorded");
+});
+
+test("an event is delivering, retrying and delivered, with its attempts", () => {
+  const first = [facts.admitted(), facts.started(1, 1)] as const;
+  assert.is(after(...first).status, "delivering");
+  const retrying = after(...first, facts.attemptFailed(1, 2, at(7)));
+  assert.is(retrying.status, "retrying");
+  assert.is(retrying.attempts[0]?.failure?.kind, "http-5xx");
+  assert.is(retrying.attempts[0]?.next_attempt_at, at(7));
+
+  const delivered = after(
+    ...first,
+    facts.attemptFailed(1, 2, at(7)),
+    facts.started(2, 7),
+    facts.succeeded(2, 8),
+    facts.delivered(8),
+  );
+  assert.is(delivered.status, "delivered");
+  assert.equal(
+    delivered.attempts.map(({ number, outcome, status_code }) => [number, outcome, status_code]),
+    [
+      [1, "failed", 503],
+      [2, "succeeded", 200],
+    ],
+  );
+  assert.equal(stages(delivered), [...DECIDED, "admitted", "attempt", "attempt", "delivered"]);
+});
+
+test("after the last attempt, or without any, an event is failed and says why", () => {
+  const failed = after(facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2));
+  assert.is(failed.status, "failed");
+  assert.is(failed.failure?.kind, "http-5xx");
+  assert.is(stages(failed).at(-1), "failed");
+  assert.is(after(facts.admitted(), facts.failed(2)).status, "failed");
+});
+
+test("an attempt that nobody saw the end of is unknown once the next one starts, and its late success counts", () => {
+  const lost = [facts.admitted(), facts.started(1, 1), facts.started(2, 40)] as const;
+  assert.equal(
+    after(...lost).attempts.map(({ outcome }) => outcome),
+    ["unknown", "running"],
+  );
+  const late = after(...lost, facts.succeeded(1, 41), facts.delivered(41));
+  assert.equal([late.status, late.attempts[0]?.outcome], ["delivered", "succeeded"]);
+});
+
+test("a blocked event that is sent again and admitted keeps its place, its first decision and its counts", () => {
+  const admitted = after(
+    facts.blocked({ received_at: at(0), at: at(0) }),
+    facts.duplicates(2, 5),
+    facts.admitted({ received_at: at(60), authenticated_at: at(60), at: at(61) }),
+  );
+  assert.equal(
+    [admitted.status, admitted.received_at, admitted.duplicates, admitted.decisions],
+    ["queued", at(0), 2, 2],
+  );
+  assert.equal(stages(admitted), [...DECIDED, "blocked", ...DECIDED, "admitted"]);
+  assert.is(admitted.verdict.decision, "allow");
+});
+
+test("however often a blocked event comes again, the document stays small", () => {
+  const often = after(...Array.from({ length: 40 }, (_, i) => facts.blocked({ received_at: at(i), at: at(i) })));
+  assert.is(often.decisions, 40);
+  assert.is(often.timeline.length, 8);
+  assert.equal(often.timeline.at(-1), { stage: "blocked", at: at(39) });
+});
+
+test("repeats are added up and an erasure is shown", () => {
+  const reused = { type: "DeliveryIdReused", data: { event_id: "evt_1", count: 4, at: at(4) } } as const;
+  const document = after(facts.admitted(), facts.duplicates(2, 2), facts.duplicates(3, 3), reused, facts.erased(9));
+  assert.equal([document.duplicates, document.reused, document.payload.erased_at], [5, 4, at(9)]);
+  assert.is(stages(document).at(-1), "payload_erased");
+});
+
+test("what is unknown or belongs to no decided event changes nothing", () => {
+  const known = after(facts.admitted());
+  assert.equal(after(facts.admitted(), { type: "SomethingLater", data: {} }), known);
+  const log = history();
+  log.add(STREAM, { type: "AdmissionAbandoned", data: { event_id: "evt_1", at: at(1) } });
+  log.add(STREAM, facts.started(1, 1));
+  log.add(STREAM, facts.duplicates(1, 1));
+  log.add("payload-evt_1", { type: "EventAdmitted", data: {} });
+  log.add("ledger-acc_1-2026-03", { type: "Reserved", data: { entries: [] } });
+  assert.equal(folded(events, log.events).all(), {});
+});
+
+test("the types an account has seen are kept sorted, and given up when there are too many", () => {
+  const log = history();
+  for (const type of ["b", "a", "b"]) log.add(`delivery-${log.events.length}`, facts.admitted({ type }));
+  assert.equal(folded(events, log.events).get<SeenTypes>("acc_1"), { types: ["a", "b"], complete: true });
+  for (let i = 0; i < 600; i += 1) log.add(`delivery-x${i}`, facts.admitted({ type: `type.${i}` }));
+  const many = folded(events, log.events, 100).get<SeenTypes>("acc_1");
+  assert.equal([many?.types.length, many?.complete], [500, false]);
+});
+
+test.run();

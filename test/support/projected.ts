@@ -1,0 +1,63 @@
+import * as assert from "uvu/assert";
+import type { Document, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Projection } from "../../projections/projection.ts";
+
+export type Projected = {
+  /** Folds a page as the projector does; what is at or below the checkpoint is skipped. */
+  apply(page: readonly RecordedEvent[]): void;
+  /** A document, which the view's projection alone has written. */
+  get<D>(id: string): D | null;
+  all(): Record<string, Document>;
+};
+
+/**
+ * Documents and checkpoint, kept as JSON text: a fold cannot change what was committed, and what JSON does not carry is
+ * lost. A fold that asks for a document which it did not name in `idsOf` fails.
+ */
+export const projected = (projection: Projection): Projected => {
+  const committed = new Map<string, string>();
+  let checkpoint: Position | null = null;
+  const parse = (text: string | undefined): Document | null => (text === undefined ? null : JSON.parse(text));
+
+  return {
+    apply(page) {
+      const fresh = page.filter(({ position }) => checkpoint === null || position > checkpoint);
+      const touched = new Map<string, Document | null>();
+      for (const event of fresh) for (const id of projection.idsOf(event)) touched.set(id, parse(committed.get(id)));
+      for (const event of fresh) {
+        const named = projection.idsOf(event);
+        if (named.length === 0) continue;
+        projection.apply(event, {
+          get(id) {
+            assert.ok(named.includes(id), `${id} was not named in idsOf`);
+            return touched.get(id) ?? null;
+          },
+          put: (id, document) => touched.set(id, document),
+        });
+      }
+      for (const [id, document] of touched) {
+        if (document === null) committed.delete(id);
+        else committed.set(id, JSON.stringify(document));
+      }
+      checkpoint = fresh.at(-1)?.position ?? checkpoint;
+    },
+    // The tests know what their view writes.
+    get: <D>(id: string) => parse(committed.get(id)) as D | null,
+    all: () => Object.fromEntries([...committed.keys()].sort().map((id) => [id, parse(committed.get(id)) ?? {}])),
+  };
+};
+
+/** Folds a history and then the same pages once more, which has to change nothing. */
+export const folded = (projection: Projection, history: readonly RecordedEvent[], pageSize = 3): Projected => {
+  const view = projected(projection);
+  const pages = Array.from({ length: Math.ceil(history.length / pageSize) }, (_, page) =>
+    history.slice(page * pageSize, (page + 1) * pageSize),
+  );
+  for (const page of pages) {
+    view.apply(page);
+    const once = view.all();
+    view.apply(page);
+    assert.equal(view.all(), once);
+  }
+  return view;
+};
