@@ -42,6 +42,8 @@ export type AppDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly box: SecretBox;
+  /** For digests of requests with an Idempotency-Key; 32 bytes. */
+  readonly digestKey: Uint8Array;
   readonly planOf: (account: string) => Promise<Plan>;
   readonly config: {
     /** Without a slash at the end. A function, as the port may be known only when somebody listens. */
@@ -147,6 +149,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   const idempotent = idempotency({
     log: deps.log,
     box: deps.box,
+    digestKey: deps.digestKey,
     clock,
     randomness,
     node: randomId("node_", randomness),

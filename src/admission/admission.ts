@@ -4,7 +4,8 @@ import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { Origin, Request } from "../../domain/delivery/events.ts";
 import { decide } from "../../domain/gate/decide.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
-import { type Policy, policy as policyDecider } from "../../domain/policy/decider.ts";
+import { policy as policyDecider } from "../../domain/policy/decider.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import { activeSecrets, type PresentSource, source as sourceDecider } from "../../domain/source/decider.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
@@ -71,6 +72,21 @@ type Identified = {
   /** Undefined when the body is no JSON. */
   readonly json: () => unknown;
   readonly authenticatedAt: number;
+};
+
+type Checked = {
+  readonly policy: { readonly id: string; readonly version: number; readonly definition: PolicyDefinition } | null;
+  readonly gates: readonly GateResult[];
+  readonly cost: number | null;
+  /** False: violations are only observed. */
+  readonly blocks: boolean;
+};
+
+type Judged = {
+  readonly verdict: Verdict;
+  readonly cost: number | null;
+  readonly reservations: readonly Reservation[];
+  readonly retryAfterS: number | null;
 };
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -151,59 +167,43 @@ export const admission = (deps: AdmissionDeps): Admission => {
     return problem("delivery-id-reused", detail, { extra: { event_id: event.id } });
   };
 
-  /** Cheap gates first, then those that count: what the first refuse takes no place in a ledger. */
-  const judge = async (it: Identified) => {
-    const { source, webhook, eventId } = it;
-    const account = await deps.accountOf(source.account);
-    const policyId = source.settings.policy_id;
-    const policy: Policy | null =
-      policyId === null ? null : (await deps.aggregates.load(policyDecider, `policy-${policyId}`)).state;
-    const published = policy?.phase === "published" && policy.account === source.account ? policy : null;
-    const gates: GateResult[] = [];
-    let cost: number | null = null;
-    if (published !== null && policyId !== null) {
-      const compiled = deps.policies.get(policyId, published.version, published.definition);
-      const checked = compiled.check({
-        payload: it.json,
-        ambiguous: it.json !== undefined && ambiguous(webhook.body),
-        headers: webhook.headers,
-        source: { id: webhook.sourceId, name: source.settings.name, type: source.type },
-        agent: null,
-        action: null,
-      });
-      gates.push(...checked.gates);
-      cost = checked.cost;
+  /** The policy of the source as it is now, and what it says of the event without counting anything. */
+  const check = async ({ source, webhook, json }: Identified): Promise<Checked> => {
+    const id = source.settings.policy_id;
+    if (id === null) return { policy: null, gates: [], cost: null, blocks: true };
+    const { state } = await deps.aggregates.load(policyDecider, `policy-${id}`);
+    if (state.phase !== "published" || state.account !== source.account) {
+      throw new Error(`${id} is no policy of the source's account`);
     }
-    const blocking = published?.definition.block_on_violation !== false;
-    const policyRef = published === null || policyId === null ? null : { id: policyId, version: published.version };
-    const verdict = (decision: Verdict["decision"], observed: boolean): Verdict => ({
-      decision,
-      policy: policyRef,
-      gates,
-      ...(observed ? { observed: true } : {}),
+    const { version, definition } = state;
+    const compiled = deps.policies.get(id, version, definition);
+    const { gates, cost } = compiled.check({
+      payload: compiled.readsPayload ? json() : undefined,
+      ambiguous: compiled.readsPayload && ambiguous(webhook.body),
+      headers: webhook.headers,
+      source: { id: webhook.sourceId, name: source.settings.name, type: source.type },
+      agent: null,
+      action: null,
     });
-    const early = decide(gates, blocking);
-    const none: readonly Reservation[] = [];
-    if (early.decision === "deny")
-      return { verdict: verdict("deny", false), cost, reservations: none, retryAfterS: null };
+    return { policy: { id, version, definition }, gates, cost, blocks: definition.block_on_violation !== false };
+  };
 
-    const counted = await ledgerGates(deps.ledgers, {
-      account: source.account,
-      ...account,
-      eventId,
-      policy: published === null || policyId === null ? null : { id: policyId, definition: published.definition },
-      cost,
-      nowMs: clock.now(),
-      trace: webhook.trace,
-    });
-    gates.push(...counted.gates);
-    const { decision, observed } = decide(gates, blocking || counted.overQuota);
-    return {
-      verdict: verdict(decision, observed === true),
-      cost,
-      reservations: counted.reservations,
-      retryAfterS: counted.retryAfterS,
-    };
+  /** Cheap gates first, then those that count: what the first refuse takes no place in a ledger. */
+  const judge = async (it: Identified): Promise<Judged> => {
+    const { policy, gates, cost, blocks } = await check(it);
+    const ref = policy === null ? null : { id: policy.id, version: policy.version };
+    const early = decide(gates, blocks);
+    if (early.decision === "deny") {
+      return { verdict: { ...early, policy: ref, gates }, cost, reservations: [], retryAfterS: null };
+    }
+    const { webhook, source, eventId } = it;
+    const { account } = source;
+    const { trace } = webhook;
+    const nowMs = clock.now();
+    const input = { account, ...(await deps.accountOf(account)), eventId, policy, cost, nowMs, trace };
+    const { reservations, retryAfterS, gates: counting } = await ledgerGates(deps.ledgers, input);
+    const all = [...gates, ...counting];
+    return { verdict: { ...decide(all, blocks), policy: ref, gates: all }, cost, reservations, retryAfterS };
   };
 
   /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in

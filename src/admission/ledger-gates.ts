@@ -26,8 +26,6 @@ export type LedgerVerdict = {
   readonly reservations: readonly Reservation[];
   /** When the sender may try again, if a gate denied. */
   readonly retryAfterS: number | null;
-  /** The plan's quota denied: this holds whatever the policy only observes. */
-  readonly overQuota: boolean;
 };
 
 const euros = (micro: number): string => (micro / MICRO).toFixed(2);
@@ -60,7 +58,7 @@ export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise
 
   if (policy !== null && limits.budget !== undefined && input.cost === null) {
     gates.push(denied("budget", "cost-unknown", "The cost of this event cannot be determined from its payload"));
-    return { gates, reservations, retryAfterS: seconds(untilMidnight(timeZone, nowMs)), overQuota: false };
+    return { gates, reservations, retryAfterS: seconds(untilMidnight(timeZone, nowMs)) };
   }
   if (policy !== null && (limits.budget !== undefined || limits.rate !== undefined)) {
     const cost = input.cost ?? 0;
@@ -70,11 +68,11 @@ export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise
     if (!answer.granted) {
       const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
       if (policy.definition.block_on_violation !== false) {
-        return { gates, reservations, retryAfterS: seconds(wait), overQuota: false };
+        return { gates, reservations, retryAfterS: seconds(wait) };
       }
     } else reservations.push(reserved);
   }
-  if (!plan.hardStop) return { gates, reservations, retryAfterS: null, overQuota: false };
+  if (!plan.hardStop) return { gates, reservations, retryAfterS: null };
 
   const month = monthOf(nowMs);
   const limit = { count: plan.eventsPerMonth };
@@ -82,10 +80,10 @@ export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise
   const used = reserved.answer.count?.used ?? 0;
   if (reserved.answer.granted) {
     gates.push(allowed("quota", `${used} of ${plan.eventsPerMonth} events of the ${plan.name} plan used in ${month}`));
-    return { gates, reservations: [...reservations, reserved], retryAfterS: null, overQuota: false };
+    return { gates, reservations: [...reservations, reserved], retryAfterS: null };
   }
   const detail = `All ${plan.eventsPerMonth} events of the ${plan.name} plan are used in ${month}`;
   gates.push(denied("quota", "quota-reached", detail));
   for (const { stream } of reservations) await ledgers.release(stream, account, eventId, trace);
-  return { gates, reservations: [], retryAfterS: seconds(monthEnd(nowMs) - nowMs), overQuota: true };
+  return { gates, reservations: [], retryAfterS: seconds(monthEnd(nowMs) - nowMs) };
 };

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { Clock, EventLog, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
@@ -14,7 +14,7 @@ export type IdempotencyEvent =
   | {
       readonly type: "RequestClaimed";
       readonly data: {
-        /** Base64 SHA-256 of method, path and body. */
+        /** Base64 HMAC-SHA256 of method, path and body. */
         readonly digest: string;
         /** The name of the command. Whoever takes a claim over goes on under it, so the command happens once. */
         readonly command_id: string;
@@ -74,15 +74,17 @@ export const idempotency = (deps: {
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  /** Bodies carry passwords and secrets: without a key the digest in the log would be a cheap way to guess them. */
+  readonly digestKey: Uint8Array;
   /** The name of this process, for whoever reads a claim that nobody answered. */
   readonly node: string;
   /** An answer could not be kept. It holds nevertheless, and the claim ends by its age. */
   readonly onLost: (error: unknown) => void;
 }): Idempotency => {
-  const { log, box, clock, randomness, node, onLost } = deps;
+  const { log, box, clock, randomness, digestKey, node, onLost } = deps;
 
   const digestOf = ({ method, url, body }: KeyedRequest): string =>
-    createHash("sha256")
+    createHmac("sha256", digestKey)
       .update(lengthPrefixed([method, url, JSON.stringify(body) ?? ""]))
       .digest("base64");
 

@@ -55,6 +55,7 @@ export const testApp = (routes: readonly Route[], deps: Partial<AppDeps> = {}): 
     clock: testClock(),
     randomness,
     box: secretBox(Buffer.alloc(32, 7), randomness),
+    digestKey: Buffer.alloc(32, 8),
     planOf: async () => PLANS.free,
     config: { publicUrl: () => PUBLIC_URL, version: "0.0.0-test", trustProxy: false },
     logger: false,

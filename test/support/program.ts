@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const MAIN = new URL("../../src/main.js", import.meta.url).pathname;
+const MAIN = new URL("../../src/start.cjs", import.meta.url).pathname;
 const START_MS = 30_000;
 
 /** The service as a process of its own, on a data directory of its own unless one is given. */

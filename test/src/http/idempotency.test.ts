@@ -28,6 +28,7 @@ const setUp = () => {
       box: secretBox(Buffer.alloc(32, 7), randomness),
       clock,
       randomness,
+      digestKey: Buffer.alloc(32, 8),
       node,
       onLost: (error) => lost.push(error),
     });

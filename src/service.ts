@@ -1,0 +1,280 @@
+import type { AddressInfo } from "node:net";
+import type { FastifyBaseLogger } from "fastify";
+import { account as accountDecider } from "../domain/account/decider.ts";
+import { PLANS, type Plan } from "../domain/account/plans.ts";
+import { endpoint } from "../domain/endpoint/decider.ts";
+import { policy } from "../domain/policy/decider.ts";
+import type { Clock, EventLog, Randomness, ViewStore } from "../domain/ports.ts";
+import { randomId } from "../infra/crypto/ids.ts";
+import { passwords } from "../infra/crypto/passwords.ts";
+import { secretBox } from "../infra/crypto/secret-box.ts";
+import { derivedSecrets, subkey } from "../infra/crypto/subkey.ts";
+import { addressRules } from "../infra/http/addresses.ts";
+import { resolver } from "../infra/http/resolve.ts";
+import { httpSender } from "../infra/http/sender.ts";
+import { accountReactions } from "./account-reactions.ts";
+import { accountStream, accounts } from "./accounts.ts";
+import { admission } from "./admission/admission.ts";
+import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
+import { counts } from "./admission/counts.ts";
+import { fate } from "./admission/fate.ts";
+import { ledgers } from "./admission/ledgers.ts";
+import { sourceSlots } from "./admission/source-slots.ts";
+import { aggregates } from "./aggregates.ts";
+import { app } from "./app.ts";
+import type { Config } from "./config.ts";
+import { credentials } from "./credentials.ts";
+import { endpointReactions } from "./endpoint-reactions.ts";
+import { loggerOptions } from "./http/log-lines.ts";
+import { attempts } from "./http/rate-limit.ts";
+import { deliverer } from "./loops/deliverer.ts";
+import { outbound } from "./loops/outbound.ts";
+import { reactor } from "./loops/reactor.ts";
+import type { ViewProgress } from "./loops/view-progress.ts";
+import { payloads } from "./payloads.ts";
+import { providerCatalogue } from "./providers/catalogue.ts";
+import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { auditRoutes } from "./routes/audit.ts";
+import { authRoutes } from "./routes/auth.ts";
+import { billingRoutes } from "./routes/billing.ts";
+import { capabilityRoutes } from "./routes/capabilities.ts";
+import { endpointRoutes } from "./routes/endpoints.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { ingest, PAYLOAD_BYTES_MAX } from "./routes/ingest.ts";
+import { memberRoutes } from "./routes/members.ts";
+import { operationsRoutes } from "./routes/operations.ts";
+import { policyRoutes } from "./routes/policies.ts";
+import { sourceRoutes } from "./routes/sources.ts";
+import { statusRoutes } from "./routes/status.ts";
+import { sessions } from "./sessions.ts";
+
+/** The engines, opened, and what they run with. */
+export type Engines = {
+  readonly config: Config;
+  /** The server's key: 32 bytes. */
+  readonly key: Uint8Array;
+  readonly log: EventLog;
+  readonly views: ViewStore;
+  readonly projector: ViewProgress;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+};
+
+export type Service = {
+  readonly logger: FastifyBaseLogger;
+  /** Listens, then begins to deliver. */
+  start(): Promise<AddressInfo>;
+  /** Stops accepting, finishes what is in flight within `graceMs`, and closes in reverse order. */
+  stop(graceMs: number): Promise<void>;
+};
+
+/** Requests that died have reserved places: looked for this often. */
+const SWEEP_MS = 60_000;
+/** Any view: whether the store answers. */
+const PROJECTED = "events.v1";
+/** How long repeats of a delivery are counted before the count is written down. */
+const COUNTS_MS = 1_000;
+
+/** Every port gets its adapter here, and every part what it needs: read it from top to bottom. */
+export const service = async (engines: Engines): Promise<Service> => {
+  const { config, key, log, views, projector, clock, randomness } = engines;
+  const has = (role: Config["roles"][number]): boolean => config.roles.includes(role);
+  const node = randomId("node_", randomness);
+  const startedAt = clock.now();
+  let port = config.port;
+  const publicUrl = (): string => config.publicUrl ?? `http://localhost:${port}`;
+
+  const streams = aggregates(log, clock);
+  const box = secretBox(subkey(key, "secret-box"), randomness);
+  const secrets = derivedSecrets(key);
+  const accountOf = async (id: string): Promise<{ plan: Plan; timeZone: string }> => {
+    const { state } = await streams.load(accountDecider, accountStream(id));
+    if (state.phase !== "open") return { plan: PLANS.free, timeZone: "UTC" };
+    // Plans are written into the log by name; one that a later build dropped is the free one.
+    return { plan: PLANS[state.plan as Plan["name"]] ?? PLANS.free, timeZone: state.time_zone };
+  };
+  const planOf = async (id: string): Promise<Plan> => (await accountOf(id)).plan;
+
+  const onError = (error: unknown): void => http.log.error({ err: error }, "beside a request");
+  const kept = payloads(log, randomness);
+  // One process an embedded role: whatever an earlier one held when it ended is nobody's.
+  const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError });
+  const counted = counts(log, clock, randomness, onError);
+  const compile = policyCompiler();
+  const resolve = resolver();
+  const addresses = addressRules(config.deliveryAllowCidrs, resolve);
+  const sender = httpSender({ addresses, resolve, clock });
+  const headers = outbound(box, randomness, config.version);
+  const delivering = deliverer({
+    log,
+    views,
+    aggregates: streams,
+    clock,
+    randomness,
+    payloads: kept,
+    sender,
+    outbound: headers,
+    node,
+    othersAreGone: true,
+    onError,
+  });
+
+  const admit = admission({
+    log,
+    aggregates: streams,
+    clock,
+    randomness,
+    box,
+    payloads: kept,
+    ledgers: places,
+    counts: counted,
+    policies: compiledPolicies(compile),
+    publicUrl,
+    accountOf,
+    deliver: delivering,
+  });
+
+  const people = accounts({
+    aggregates: streams,
+    randomness,
+    box,
+    passwords: passwords(),
+    signupPlan: config.signupPlan,
+  });
+  const reacting = reactor(
+    log,
+    [...accountReactions(people, clock), ...endpointReactions(streams, clock, delivering.wake)],
+    clock,
+    onError,
+  );
+
+  const checks = {
+    log: async () => {
+      await log.head();
+      return true;
+    },
+    views: async () => {
+      await views.position(PROJECTED);
+      return true;
+    },
+    ...(has("projector") ? { projector: async () => projector.healthy() } : {}),
+  };
+  const healthOf = (check: () => Promise<boolean>) => async () => {
+    const isWell = await check().catch(() => false);
+    return isWell ? "operational" : "down";
+  };
+
+  const routes = [
+    ...operationsRoutes({
+      version: config.version,
+      commit: config.commit,
+      publicUrl,
+      startedAt,
+      clock,
+      checks,
+      runtime: async () => ({
+        engines: { log: "sqlite", views: "sqlite", feed: "none" },
+        roles: config.roles,
+        projections: projector.progress(),
+      }),
+    }),
+    ...authRoutes({
+      accounts: people,
+      sessions: sessions({ aggregates: streams, clock, randomness }),
+      attempts: attempts(clock),
+      aggregates: streams,
+    }),
+    ...memberRoutes({ accounts: people, views }),
+    ...apiKeyRoutes({ aggregates: streams, clock, secrets, views }),
+    ...capabilityRoutes({
+      planOf: accountOf,
+      providers: providerCatalogue(),
+      maxPayloadBytes: PAYLOAD_BYTES_MAX,
+    }),
+    ...billingRoutes({ views, clock, planOf: accountOf }),
+    ...sourceRoutes({
+      aggregates: streams,
+      views,
+      box,
+      secrets,
+      publicUrl,
+      slots: sourceSlots(places, planOf),
+      endpointExists: async (account, id) => {
+        const { state } = await streams.load(endpoint, `endpoint-${id}`);
+        return state.phase === "present" && state.account === account;
+      },
+      policyExists: async (account, id) => {
+        const { state } = await streams.load(policy, `policy-${id}`);
+        return state.phase === "published" && state.account === account;
+      },
+    }),
+    ...endpointRoutes({
+      aggregates: streams,
+      views,
+      box,
+      secrets,
+      addresses,
+      sender,
+      outbound: headers,
+      clock,
+      wake: delivering.wake,
+    }),
+    ...policyRoutes({ aggregates: streams, views, compile }),
+    ...eventRoutes({ views, log, payloads: kept }),
+    ...auditRoutes({ views, log }),
+    ...statusRoutes({
+      views,
+      clock,
+      components: Object.entries(checks).map(([name, check]) => ({ name, check: healthOf(check) })),
+    }),
+  ];
+
+  const http = await app({
+    routes,
+    authenticate: credentials({ aggregates: streams, clock }),
+    log,
+    progress: projector,
+    clock,
+    randomness,
+    box,
+    digestKey: subkey(key, "idempotency"),
+    planOf,
+    config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
+    logger: loggerOptions(config),
+    register: ingest({ admit, clock }),
+  });
+
+  const timers: NodeJS.Timeout[] = [];
+  const every = (ms: number, work: () => Promise<void>): void => {
+    timers.push(setInterval(() => work().catch(onError), ms).unref());
+  };
+
+  return {
+    logger: http.log,
+    async start() {
+      if (has("api")) {
+        await http.listen({ host: config.host, port: config.port });
+        port = (http.server.address() as AddressInfo).port;
+      }
+      if (has("deliverer")) {
+        delivering.start();
+        reacting.start();
+      }
+      every(SWEEP_MS, () => places.sweep());
+      every(COUNTS_MS, () => counted.flush(false));
+      return http.server.address() as AddressInfo;
+    },
+    async stop(graceMs) {
+      for (const timer of timers) clearInterval(timer);
+      await http.close();
+      await delivering.stop(graceMs);
+      await reacting.stop();
+      await counted.flush(true);
+      await places.idle();
+      await sender.close(graceMs);
+      await views.close();
+      await projector.stop();
+      await log.close();
+    },
+  };
+};
