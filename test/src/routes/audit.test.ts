@@ -1,0 +1,126 @@
+import * as fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { RecordedEvent } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { audit } from "../../../projections/audit.ts";
+import { leafBytes, leafHash } from "../../../src/audit/leaf.ts";
+import { auditRoutes } from "../../../src/routes/audit.ts";
+import type { Call } from "../../../src/routes/route.ts";
+import { caller } from "../../support/call.ts";
+import { appendTo, at, history } from "../../support/history.ts";
+import { folded } from "../../support/projected.ts";
+
+const test = suite("GET /v1/audit");
+const PRINCIPAL = { kind: "key", account: "acc_1", id: "key_1", role: "auditor" } as const;
+
+type Listed = { readonly index: number; readonly stream: string; readonly leaf_hash: string; readonly data: unknown };
+
+const world = async (events: readonly RecordedEvent[]) => {
+  const log = memoryEventLog();
+  await appendTo(log, events);
+  const views = memoryViewStore([audit.schema]);
+  const documents = new Map(Object.entries(folded(audit, events, 50).all()));
+  const last = events.at(-1);
+  if (last !== undefined) await views.commit(audit.schema.name, null, last.position, documents);
+  const call = caller(auditRoutes({ views, log }));
+  const get = (query: Call["query"]) => call("GET", "/v1/audit", { principal: PRINCIPAL, query });
+  const all = async (query: Call["query"]): Promise<readonly Listed[]> => {
+    const found: Listed[] = [];
+    for (let cursor: unknown; ; ) {
+      const { body } = await get({ ...query, ...(cursor === undefined ? {} : { cursor }) });
+      found.push(...(body.data as readonly Listed[]));
+      if (body.next_cursor === null) return found;
+      cursor = body.next_cursor;
+    }
+  };
+  return { get, all };
+};
+
+const sample = () => {
+  const log = history();
+  const member = { actor: { kind: "member", id: "mem_1" } } as const;
+  log.add("account-acc_1", { type: "AccountOpened", data: {} }, member);
+  log.add("account-acc_2", { type: "AccountOpened", data: {} }, { account: "acc_2" });
+  log.add("source-src_1", { type: "SourceRegistered", data: { secret: "ciphertext" } }, member);
+  log.add("payload-evt_1", { type: "PayloadKept", data: {} });
+  log.add("delivery-evt_1", { type: "EventAdmitted", data: {} });
+  log.add("delivery-evt_1", { type: "AttemptStarted", data: {} });
+  log.add("endpoint-end_1", { type: "EndpointDisabled", data: {} }, member);
+  return log.events;
+};
+
+test("records come newest first, each with what was recorded, its own hash and nothing sealed", async () => {
+  const events = sample();
+  const { get } = await world(events);
+  const { body } = await get({});
+  const records = body.data as readonly Listed[];
+  assert.equal(
+    records.map(({ index, stream }) => [index, stream]),
+    [
+      [4, "endpoint-end_1"],
+      [3, "delivery-evt_1"],
+      [2, "delivery-evt_1"],
+      [1, "source-src_1"],
+      [0, "account-acc_1"],
+    ],
+  );
+  const registered = events[2];
+  assert.ok(registered);
+  assert.is(records[3]?.leaf_hash, leafHash(leafBytes(1, registered)));
+  assert.equal(records[3]?.data, { secret: "[sealed]" });
+});
+
+test("each filter, alone and together, in both orders and over pages", async () => {
+  const { all } = await world(sample());
+  const indexes = async (query: Call["query"]) => (await all(query)).map(({ index }) => index);
+  assert.equal(await indexes({ order: "asc", limit: 2 }), [0, 1, 2, 3, 4]);
+  assert.equal(await indexes({ type: "EventAdmitted" }), [2]);
+  assert.equal(await indexes({ actor: "mem_1", limit: 1 }), [4, 1, 0]);
+  assert.equal(await indexes({ subject: "evt_1" }), [3, 2]);
+  assert.equal(await indexes({ stream: "evt_1", order: "asc" }), [2, 3]);
+  assert.equal(await indexes({ stream: "delivery-evt_1", type: "AttemptStarted" }), [3]);
+  assert.equal(await indexes({ stream: "source-evt_1" }), []);
+  assert.equal(await indexes({ actor: "mem_1", type: "SourceRegistered" }), [1]);
+  assert.equal(await indexes({ from: at(3), to: at(6), order: "asc" }), [1, 2]);
+});
+
+test("another account's records are never found, whatever is asked for", async () => {
+  const { all } = await world(sample());
+  for (const query of [{ subject: "acc_2" }, { stream: "account-acc_2" }, {}])
+    assert.not.ok((await all(query)).some(({ stream }) => stream === "account-acc_2"));
+});
+
+test("an account without records has an empty list; what cannot be read is refused", async () => {
+  const { get } = await world([]);
+  assert.equal((await get({})).body, { data: [], next_cursor: null });
+  for (const query of [{ from: "yesterday" }, { to: "2026-01-01" }, { cursor: "x" }, { limit: 0 }, { limit: 101 }])
+    assert.is((await get(query)).outcome, "invalid-request", JSON.stringify(query));
+});
+
+test("a range of time finds exactly its records, however the clocks ran", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 30 }),
+      fc.integer({ min: 0, max: 40 }),
+      fc.integer({ min: 0, max: 40 }),
+      fc.constantFrom("asc", "desc"),
+      fc.constantFrom({}, { type: "X" }),
+      async (seconds, from, to, order, more) => {
+        const log = history();
+        for (const second of seconds) log.add("account-acc_1", { type: "X", data: {} }, { at: at(second) });
+        const { all } = await world(log.events);
+        const found = await all({ from: at(from), to: at(to), order, limit: 7, ...more });
+        const expected = seconds.flatMap((second, index) => (second >= from && second < to ? [index] : []));
+        assert.equal(
+          found.map(({ index }) => index),
+          order === "asc" ? expected : expected.reverse(),
+        );
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test.run();

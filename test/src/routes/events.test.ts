@@ -1,0 +1,229 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { RecordedEvent } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { events } from "../../../projections/events.ts";
+import { encodeBody, payloads } from "../../../src/payloads.ts";
+import { eventRoutes } from "../../../src/routes/events.ts";
+import type { Call, Principal } from "../../../src/routes/route.ts";
+import { caller } from "../../support/call.ts";
+import { appendTo, at, deliveryFacts, history } from "../../support/history.ts";
+import { folded } from "../../support/projected.ts";
+
+const test = suite("event routes");
+const VIEWER: Principal = { kind: "key", account: "acc_1", id: "key_1", role: "viewer" };
+const ADMIN: Principal = { ...VIEWER, role: "admin" };
+const STRANGER: Principal = { ...ADMIN, account: "acc_2" };
+const ID = `evt_${"a".repeat(32)}`;
+const BODY = Buffer.from('{"card": {"number": "4242"}, "amount": 5}');
+
+const kept = (body: Buffer, content_type = "application/json") => ({
+  type: "PayloadKept",
+  data: { event_id: ID, salt: "", content_type, headers: { "user-agent": "Stripe/1.0" }, ...encodeBody(body) },
+});
+const response = (number: number) => ({
+  type: "ResponseKept",
+  data: {
+    event_id: ID,
+    number,
+    headers: { server: "nginx" },
+    encoding: "text",
+    body: "thanks",
+    truncated: false,
+    request_headers: { "webhook-id": ID },
+  },
+});
+
+const delivered = (payload = kept(BODY)) => {
+  const log = history();
+  const facts = deliveryFacts(ID);
+  const definition = { name: "payments", redact: ["card"] };
+  log.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
+  log.add(`payload-${ID}`, payload);
+  log.add(`delivery-${ID}`, facts.admitted());
+  log.add(`delivery-${ID}`, facts.started(1, 1));
+  log.add(`payload-${ID}`, response(1));
+  log.add(`delivery-${ID}`, facts.succeeded(1, 2));
+  log.add(`delivery-${ID}`, facts.delivered(2));
+  return log;
+};
+
+const world = async (recorded: readonly RecordedEvent[]) => {
+  const log = memoryEventLog();
+  await appendTo(log, recorded);
+  const views = memoryViewStore([events.schema]);
+  const project = async () => {
+    const all = await log.readAll(null, 1_000);
+    await views.drop(events.schema.name);
+    const documents = new Map(Object.entries(folded(events, all, 50).all()));
+    await views.commit(events.schema.name, null, all.at(-1)?.position ?? "", documents);
+  };
+  await project();
+  const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
+  const call = caller(eventRoutes({ views, log, payloads: reader }));
+  const get = (path: string, principal = VIEWER, over: Partial<Call> = {}) =>
+    call("GET", path, { principal, params: { id: ID }, ...over });
+  const erase = (principal = ADMIN, when = at(60)) =>
+    call("DELETE", "/v1/events/{id}/payload", {
+      principal,
+      params: { id: ID },
+      body: { reason: "asked for" },
+      envelope: {
+        commandId: `erase at ${when}`,
+        account: principal.account,
+        actor: { kind: "member", id: "mem_1" },
+        trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
+        at: when,
+      },
+    });
+  return { log, views, project, get, erase };
+};
+
+test("the detail shows what the contract says, with headers and answers from the payload's stream", async () => {
+  const { get } = await world(delivered().events);
+  const { outcome, body } = await get("/v1/events/{id}");
+  assert.is(outcome, 200);
+  assert.equal(body.origin, { kind: "source", id: "src_1", name: "shop", type: "stripe" });
+  assert.equal([body.id, body.status, body.cost_eur, body.approval_id], [ID, "delivered", 0.02, null]);
+  assert.equal(body.headers, { "user-agent": "Stripe/1.0" });
+  const [attempt] = body.attempts as Record<string, unknown>[];
+  assert.equal(attempt?.request, { headers: { "webhook-id": ID } });
+  const answered = { headers: { server: "nginx" }, encoding: "text", body: "thanks", truncated: false };
+  assert.equal(attempt?.response, answered);
+  assert.equal((await get("/v1/events/{id}/attempts")).body.data, body.attempts);
+  assert.equal((await get("/v1/events/{id}/timeline")).body.data, body.timeline);
+});
+
+test("another account's event and one that never was are the same nothing, on every route", async () => {
+  const { get, erase } = await world(delivered().events);
+  for (const path of ["", "/payload", "/attempts", "/timeline"]) {
+    const foreign = await get(`/v1/events/{id}${path}`, STRANGER);
+    assert.is(foreign.outcome, "not-found");
+    assert.equal(await get(`/v1/events/{id}${path}`, VIEWER, { params: { id: "evt_none" } }), foreign);
+    assert.is((await get(`/v1/events/{id}${path}`, VIEWER, { params: { id: "acc_1" } })).outcome, "not-found");
+  }
+  assert.is((await erase(STRANGER)).outcome, "not-found");
+  assert.equal((await get("/v1/events", STRANGER)).body.data, []);
+});
+
+test("an admin reads the payload byte for byte, safely served; others read it redacted", async () => {
+  const { get } = await world(delivered().events);
+  const raw = await get("/v1/events/{id}/payload", ADMIN);
+  assert.equal(Buffer.from(raw.body as unknown as Uint8Array), BODY);
+  assert.is(raw.headers["content-type"], "application/json");
+  assert.match(raw.headers["content-disposition"] ?? "", /^attachment/);
+  assert.match(raw.headers["content-security-policy"] ?? "", /sandbox/);
+  assert.is(raw.headers["x-content-type-options"], "nosniff");
+  const shown = await get("/v1/events/{id}/payload");
+  assert.is(Buffer.from(shown.body as unknown as Uint8Array).toString(), '{"card":"[redacted]","amount":5}');
+});
+
+test("a payload in which nothing can be redacted is for an admin only", async () => {
+  const { get } = await world(delivered(kept(Buffer.from([0xff, 0x00]), "text/x\r\nevil: 1")).events);
+  assert.is((await get("/v1/events/{id}/payload")).outcome, "forbidden");
+  const raw = await get("/v1/events/{id}/payload", ADMIN);
+  assert.equal([...Buffer.from(raw.body as unknown as Uint8Array)], [0xff, 0x00]);
+  assert.is(raw.headers["content-type"], "application/octet-stream");
+});
+
+test("an erasure is recorded, then done; the record stays, and a repeat changes nothing", async () => {
+  const { log, project, get, erase } = await world(delivered().events);
+  const erased = await erase();
+  assert.equal(erased.body, { event_id: ID, erased_at: at(60) });
+  assert.equal(await log.read(`payload-${ID}`, null, 10), []);
+  const last = await log.last(`delivery-${ID}`);
+  assert.equal([last?.type, last?.data.reason], ["PayloadErased", "asked for"]);
+  assert.equal((await erase(ADMIN, at(90))).body, erased.body);
+  assert.is((await log.last(`delivery-${ID}`))?.revision, last?.revision);
+
+  await project();
+  assert.is((await get("/v1/events/{id}/payload", ADMIN)).outcome, "not-found");
+  const { body } = await get("/v1/events/{id}");
+  assert.is((body.payload as { erased_at: string }).erased_at, at(60));
+  assert.is(body.headers, null);
+  assert.is((body.attempts as { response: unknown }[])[0]?.response, null);
+});
+
+test("what a crash left recorded and not erased is erased by the repeat", async () => {
+  const past = delivered();
+  past.add(`delivery-${ID}`, deliveryFacts(ID).erased(50));
+  const { log, erase } = await world(past.events);
+  assert.equal((await erase()).body, { event_id: ID, erased_at: at(50) });
+  assert.equal(await log.read(`payload-${ID}`, null, 10), []);
+});
+
+test("during an attempt nothing is erased, as its answer would be kept behind the erasure", async () => {
+  const past = history();
+  past.add(`delivery-${ID}`, deliveryFacts(ID).admitted());
+  past.add(`delivery-${ID}`, deliveryFacts(ID).started(1, 50));
+  const { erase } = await world(past.events);
+  assert.is((await erase()).outcome, "conflict");
+  assert.is((await erase(ADMIN, at(81))).outcome, 200);
+});
+
+const many = () => {
+  const log = history();
+  const add = (name: string, second: number, over: object, account = "acc_1") => {
+    const id = `evt_${name.repeat(32)}`;
+    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ received_at: at(second), ...over }), { account });
+  };
+  add("a", 1, { type: "order.created", delivery_key: "d-1" });
+  add("b", 2, { type: "order.updated", delivery_key: "d-2", endpoint_id: null });
+  add("c", 2, { type: "refund.created", delivery_key: "d-3" });
+  add("d", 3, { type: "order.created", origin: { kind: "source", id: "src_2", name: "b", type: "github" } });
+  add("e", 4, {
+    type: "refund",
+    origin: { kind: "agent", id: "agt_1", name: "bot", type: "agent" },
+    delivery_key: "k",
+  });
+  add("f", 5, { type: "order.created", delivery_key: "d-1" }, "acc_2");
+  return log.events;
+};
+
+test("the list is newest first, filters together, and pages stay consistent while events arrive", async () => {
+  const { get, views } = await world(many());
+  const found = async (query: Call["query"]) => {
+    const { body } = await get("/v1/events", VIEWER, { query });
+    return (body.data as { id: string }[]).map(({ id }) => id.slice(4, 5)).join("");
+  };
+  assert.is(await found({}), "edcba");
+  assert.is(await found({ status: "recorded" }), "b");
+  assert.is(await found({ source_id: "src_2" }), "d");
+  assert.is(await found({ agent_id: "agt_1" }), "e");
+  assert.is(await found({ source_id: "src_1", agent_id: "agt_1" }), "");
+  assert.is(await found({ endpoint_id: "end_1", from: at(2), to: at(4) }), "dc");
+  assert.is(await found({ action: "refund" }), "e");
+  assert.is(await found({ action: "order.created" }), "");
+  assert.is(await found({ q: "order." }), "dba");
+  assert.is(await found({ q: "ref" }), "ec");
+  assert.is(await found({ q: "nothing" }), "");
+  assert.is(await found({ q: "d-1" }), "a");
+  assert.is(await found({ q: `evt_${"c".repeat(32)}` }), "c");
+  assert.is(await found({ q: `evt_${"c".repeat(32)}`, status: "recorded" }), "");
+  assert.is(await found({ q: `evt_${"f".repeat(32)}` }), "");
+
+  const first = await get("/v1/events", VIEWER, { query: { limit: 2, q: "order." } });
+  const before = await views.get(events.schema.name, `evt_${"a".repeat(32)}`);
+  const position = (await views.position(events.schema.name)) ?? "";
+  const newest = { ...before, received_at: at(9) };
+  await views.commit(events.schema.name, position, `${position}1`, new Map([["evt_new", newest]]));
+  const cursor = first.body.next_cursor;
+  assert.is(await found({ limit: 2, q: "order.", cursor }), "a");
+});
+
+test("a search by more types than can be joined walks through their range", async () => {
+  const log = history();
+  for (let i = 0; i < 20; i += 1) {
+    const id = `evt_${i}`;
+    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ type: `order.${i}`, received_at: at(i) }));
+  }
+  const { get } = await world(log.events);
+  const { body } = await get("/v1/events", VIEWER, { query: { q: "order.", limit: 3 } });
+  assert.equal(
+    (body.data as { id: string }[]).map(({ id }) => id),
+    ["evt_19", "evt_18", "evt_17"],
+  );
+});
+
+test.run();

@@ -1,0 +1,117 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Document } from "../../../domain/ports.ts";
+import { dayId, hourId } from "../../../projections/status.ts";
+import { type Component, statusRoutes } from "../../../src/routes/status.ts";
+import { caller } from "../../support/call.ts";
+import { at, START } from "../../support/history.ts";
+
+const test = suite("GET /public/status/summary");
+
+const works: Component = { name: "ingest", check: async () => "operational" };
+const hour = (delivered: number, failed: number, latency: readonly number[]): Document => ({
+  admitted: 1_000,
+  blocked: 3,
+  delivered,
+  failed,
+  latency,
+});
+
+const world = (documents: Record<string, Document>, components: readonly Component[] = [works]) => {
+  let now = START;
+  let reads = 0;
+  const views = {
+    async getMany(_view: string, ids: readonly string[]) {
+      reads += 1;
+      return new Map(ids.flatMap((id) => (documents[id] === undefined ? [] : [[id, documents[id]]])));
+    },
+  };
+  const call = caller(statusRoutes({ views, clock: { now: () => now }, components }));
+  return {
+    get: () => call("GET", "/public/status/summary"),
+    reads: () => reads,
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+};
+
+test("the last day is summed, small counts are not told apart, and caches may keep it", async () => {
+  const { get } = world({
+    [hourId(at(0))]: hour(900, 4, [10, 900]),
+    [hourId(at(-23 * 3_600))]: hour(90, 6, [11, 90]),
+    [hourId(at(-24 * 3_600))]: hour(5_000, 5_000, [40, 5_000]),
+  });
+  const { body, headers } = await get();
+  assert.equal(body.last_24h, {
+    admitted: 2_000,
+    blocked: "<10",
+    delivered: 990,
+    failed: 10,
+    delivery_success_rate: 0.99,
+    delivery_p50_ms: 10,
+    delivery_p99_ms: 11,
+  });
+  assert.is(headers["cache-control"], "public, max-age=15");
+  assert.is(body.updated_at, at(0));
+});
+
+test("from too few deliveries nothing is computed", async () => {
+  const { get } = world({ [hourId(at(0))]: hour(9, 0, [10, 9]) });
+  const { body } = await get();
+  const { delivery_success_rate, delivery_p50_ms, delivered } = body.last_24h as Record<string, unknown>;
+  assert.equal([delivery_success_rate, delivery_p50_ms, delivered], [null, null, "<10"]);
+});
+
+test("90 days are shown, newest first, a bad one as degraded", async () => {
+  const counts = { admitted: 100, blocked: 0, delivered: 80, failed: 20 };
+  const { get } = world({ [dayId(at(-86_400))]: counts });
+  const { body } = await get();
+  const days = body.days as Record<string, unknown>[];
+  assert.is(days.length, 90);
+  assert.equal(
+    days.slice(0, 2).map(({ date, status, failed }) => [date, status, failed]),
+    [
+      ["2026-03-01", "operational", "<10"],
+      ["2026-02-28", "degraded", 20],
+    ],
+  );
+});
+
+test("what does not work is shown, also when the views do not answer", async () => {
+  const broken: Component = {
+    name: "delivery",
+    check: async () => {
+      throw new Error("private detail");
+    },
+  };
+  const degraded = await world({}, [works, broken]).get();
+  assert.equal(
+    [degraded.body.status, degraded.body.components],
+    [
+      "degraded",
+      [
+        { name: "ingest", status: "operational" },
+        { name: "delivery", status: "down" },
+      ],
+    ],
+  );
+  assert.is((await world({}, [broken, works]).get()).body.status, "down");
+
+  const views = { getMany: async () => Promise.reject(new Error("no views")) };
+  const call = caller(statusRoutes({ views, clock: { now: () => START }, components: [works] }));
+  assert.is((await call("GET", "/public/status/summary")).outcome, 200);
+});
+
+test("however often it is asked for, it is made once in 15 seconds", async () => {
+  const { get, reads, pass } = world({});
+  await Promise.all([get(), get(), get()]);
+  pass(14_999);
+  await get();
+  assert.is(reads(), 1);
+  pass(1);
+  await get();
+  assert.is(reads(), 2);
+});
+
+test.run();
