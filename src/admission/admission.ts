@@ -313,7 +313,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const request = webhookRequest({ headers, rawHeaders, body, url }, parse);
     const ping = answerDirectly(type, "unsigned", request);
     if (ping !== null) return ping;
-    const verified = verify({ ...request, type, auth, secrets: secretsOf(sourceId, source, nowMs), nowMs });
+    const verified = verify(type, request, { auth, secrets: secretsOf(sourceId, source, nowMs) }, nowMs);
     if (!verified.ok) {
       deps.counts.rejected({ account, id: sourceId }, verified.reason, webhook.ip, headers["user-agent"] ?? "");
       return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });

@@ -7,8 +7,6 @@ import { PROVIDERS } from "./table.ts";
 /** How far a sender's clock may be from ours, in both directions. Paddle's own 5 s fail on ordinary clock skew. */
 export const WINDOW_S = 300;
 
-export type VerifyInput = WebhookRequest & SourceAuth & { readonly type: ProviderType; readonly nowMs: number };
-
 const VERIFIED: Verified = { ok: true };
 
 const inWindow = (timestamp: string, nowMs: number): Refused | null => {
@@ -36,14 +34,19 @@ const holds = ({ given, expected }: Proof, secrets: readonly string[]): Refused 
  * Whether a holder of one of the secrets sent exactly this request. Without side effects; never throws, whatever was
  * sent. The cheap checks come first, so that garbage costs no HMAC.
  */
-export const verify = (input: VerifyInput): Verified | Refused => {
-  if (input.secrets.length === 0) return refused("unknown-secret", "The source has no secret.");
-  const claim = PROVIDERS[input.type].scheme(input, input);
+export const verify = (
+  type: ProviderType,
+  request: WebhookRequest,
+  source: SourceAuth,
+  nowMs: number,
+): Verified | Refused => {
+  if (source.secrets.length === 0) return refused("unknown-secret", "The source has no secret.");
+  const claim = PROVIDERS[type].scheme(request, source);
   if (!claim.ok) return claim;
-  const outside = claim.timestamp === null ? null : inWindow(claim.timestamp, input.nowMs);
+  const outside = claim.timestamp === null ? null : inWindow(claim.timestamp, nowMs);
   if (outside !== null) return outside;
   for (const proof of claim.proofs) {
-    const failed = holds(proof, input.secrets);
+    const failed = holds(proof, source.secrets);
     if (failed !== null) return failed;
   }
   return VERIFIED;

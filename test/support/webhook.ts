@@ -37,6 +37,6 @@ export const verdict = (
   secrets: readonly string[],
   { auth = null, nowS = NOW_S }: { readonly auth?: HmacAuth | null; readonly nowS?: number } = {},
 ): Outcome => {
-  const verified = verify({ ...request, type, auth, secrets, nowMs: nowS * 1000 });
+  const verified = verify(type, request, { auth, secrets }, nowS * 1000);
   return verified.ok ? "ok" : verified.reason;
 };
