@@ -3,7 +3,7 @@ import { ViewsUnavailable } from "../view-errors.ts";
 import { comparable, isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
 import type { Database, SqlValue, Statement } from "./driver.ts";
 import { type Row, viewQueries } from "./view-queries.ts";
-import { emptyView, openViews, quoted } from "./view-tables.ts";
+import { emptyView, isEngineError, openViews, quoted } from "./view-tables.ts";
 
 export type SqliteViewStoreOptions = {
   readonly path: string;
@@ -70,6 +70,13 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
     writers.set(view, known);
     return known;
   };
+  const reading = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw isEngineError(error) ? new ViewsUnavailable(`${path} cannot be read`, { cause: error }) : error;
+    }
+  };
   const writing = <T>(work: () => T): T => {
     if (readOnly) throw new Error(`${path}: a write to views that were opened for reading`);
     try {
@@ -82,13 +89,13 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
 
   return {
     async get(view, id) {
-      const text = queries.get(view, id);
+      const text = reading(() => queries.get(view, id));
       return text === null ? null : parseDocument(text);
     },
-    getMany: async (view, ids) => documentsOf(queries.getMany(view, ids)),
-    page: async (view, query) => foundOf(queries.page(view, query)),
-    count: async (view, where, atMost) => queries.count(view, where, atMost),
-    position: async (view) => queries.position(view),
+    getMany: async (view, ids) => documentsOf(reading(() => queries.getMany(view, ids))),
+    page: async (view, query) => foundOf(reading(() => queries.page(view, query))),
+    count: async (view, where, atMost) => reading(() => queries.count(view, where, atMost)),
+    position: async (view) => reading(() => queries.position(view)),
 
     async commit(view, after, upTo, documents) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);

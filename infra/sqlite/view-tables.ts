@@ -13,6 +13,12 @@ const WAL_CHECKPOINT_PAGES = 4_096;
 /** Bytes. A long reader can make the WAL grow; it is cut back to this afterwards. */
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
+const ENGINE_CODES: ReadonlySet<unknown> = new Set(["ERR_SQLITE_ERROR", "ERR_INVALID_STATE"]);
+
+/** SQLite failed, or the connection is closed; all else that is thrown here is a mistake of the program. */
+export const isEngineError = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ENGINE_CODES.has(error.code);
+
 export const quoted = (identifier: string): string => `"${identifier}"`;
 
 /** Two schemas with the same text give the same tables. */

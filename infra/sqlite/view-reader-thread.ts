@@ -1,0 +1,158 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { ViewsUnavailable } from "../view-errors.ts";
+import { threadUrl } from "./event-log-protocol.ts";
+import type { Answer, FromReader, Question, ReaderData, ToReader } from "./view-reader-protocol.ts";
+
+export type QueryThread = {
+  /** Throws `ViewsUnavailable` when there are too many questions, no answer in time, or the thread died. */
+  ask(question: Question): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+export type QueryThreadLimits = { readonly pendingMax: number; readonly queryMs: number };
+
+/** Threads that were given up, inside a statement that cannot be interrupted, and still use a processor. */
+const GIVEN_UP_MAX = 1;
+const RESTART_MIN_MS = 50;
+const RESTART_MAX_MS = 5_000;
+
+type Call = {
+  readonly question: Question;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+  timer: NodeJS.Timeout;
+  isAnswered: boolean;
+};
+
+/**
+ * Asks a thread. SQLite's synchronous API cannot interrupt a statement: when the thread has said nothing for a
+ * query's whole time it is given up for a new one, which gets the other questions, and ends after its statement.
+ */
+export const queryThread = async (
+  data: ReaderData,
+  { pendingMax, queryMs }: QueryThreadLimits,
+  onThread?: (worker: Worker) => void,
+): Promise<QueryThread> => {
+  const calls = new Map<number, Call>();
+  let thread: Worker | null = null;
+  let givenUp = 0;
+  let failures = 0;
+  let lastSign = 0;
+  let lastNumber = 0;
+  let isClosed = false;
+
+  const settle = (number: number, error: Error | null, answer: Answer): void => {
+    const call = calls.get(number);
+    if (call === undefined) return;
+    calls.delete(number);
+    clearTimeout(call.timer);
+    if (error === null) call.resolve(answer);
+    else call.reject(error);
+  };
+
+  const send = (number: number, { question }: Call): void =>
+    thread?.postMessage({ kind: "ask", number, question } satisfies ToReader);
+
+  const hear = (message: FromReader): void => {
+    lastSign = performance.now();
+    if (message.kind === "answer") settle(message.number, null, message.answer);
+    else if (message.kind === "failed") {
+      const error = message.isEngine ? new ViewsUnavailable(message.message) : new Error(message.message);
+      settle(message.number, error, null);
+    } else failures = 0;
+  };
+
+  const lost = (cause: unknown): void => {
+    const error = new ViewsUnavailable("the thread that answers queries has ended", { cause });
+    for (const number of [...calls.keys()]) settle(number, error, null);
+    const delayMs = Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(failures, 20));
+    failures += 1;
+    setTimeout(() => start().catch(() => undefined), delayMs).unref();
+  };
+
+  /** Resolves when the thread has opened the file. */
+  const start = (): Promise<void> =>
+    new Promise((opened, failed) => {
+      if (isClosed) return failed(new ViewsUnavailable("the views are closed"));
+      const worker = new Worker(threadUrl("view-reader-worker"), { workerData: data, name: "view-reader" });
+      // Whoever waits for an answer has a timer, which keeps the process.
+      worker.unref();
+      thread = worker;
+      lastSign = performance.now();
+      let cause: unknown = new Error("the thread that answers queries has ended");
+      worker.on("message", (message: FromReader) => {
+        if (message.kind === "opened") opened();
+        if (worker === thread) hear(message);
+      });
+      worker.on("error", (error) => {
+        cause = error;
+      });
+      worker.on("exit", () => {
+        failed(cause);
+        if (worker === thread) {
+          thread = null;
+          if (!isClosed) lost(cause);
+        } else {
+          givenUp -= 1;
+          if (thread === null && !isClosed) start().catch(() => undefined);
+        }
+      });
+      onThread?.(worker);
+      for (const [number, call] of calls) send(number, call);
+    });
+
+  const giveUp = (): void => {
+    for (const [number, { isAnswered }] of calls) if (isAnswered) calls.delete(number);
+    const old = thread;
+    if (old === null) return;
+    thread = null;
+    givenUp += 1;
+    void old.terminate();
+    if (givenUp <= GIVEN_UP_MAX) start().catch(() => undefined);
+  };
+
+  /** The caller is answered when its time is over; whether the thread hangs is seen by its silence. */
+  const timeUp = (number: number): void => {
+    const call = calls.get(number);
+    if (call === undefined) return;
+    if (!call.isAnswered) call.reject(new ViewsUnavailable(`no answer from the views within ${queryMs} ms`));
+    call.isAnswered = true;
+    const silentMs = performance.now() - lastSign;
+    if (thread === null) calls.delete(number);
+    else if (silentMs >= queryMs) giveUp();
+    else call.timer = soon(number, queryMs - silentMs);
+  };
+
+  // After a pause of this very process answers may have come that nobody has read yet: they go first.
+  const soon = (number: number, ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(() => timeUp(number)), ms);
+
+  const ask = (question: Question): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      if (isClosed) return reject(new ViewsUnavailable("the views are closed"));
+      if (calls.size >= pendingMax) return reject(new ViewsUnavailable(`${pendingMax} queries are waiting already`));
+      lastNumber += 1;
+      const call: Call = { question, resolve, reject, timer: soon(lastNumber, queryMs), isAnswered: false };
+      calls.set(lastNumber, call);
+      send(lastNumber, call);
+    });
+
+  const close = async (): Promise<void> => {
+    if (isClosed) return;
+    isClosed = true;
+    for (const number of [...calls.keys()]) settle(number, new ViewsUnavailable("the views are closed"), null);
+    if (thread === null) return;
+    const ended = once(thread, "exit");
+    thread.postMessage({ kind: "close" } satisfies ToReader);
+    // It says nothing while a statement runs: the process need not wait for that.
+    await Promise.race([ended, sleep(queryMs)]);
+  };
+
+  const opening = start();
+  await opening.catch((error: unknown) => {
+    isClosed = true;
+    throw error;
+  });
+  return { ask, close };
+};

@@ -1,0 +1,51 @@
+import type { Worker } from "node:worker_threads";
+import type { ViewSchema, ViewStore } from "../../domain/ports.ts";
+import { schemasByName } from "../view-schema.ts";
+import type { ViewQueries } from "./view-queries.ts";
+import { type QueryThreadLimits, queryThread } from "./view-reader-thread.ts";
+import { documentsOf, foundOf, parseDocument } from "./view-store.ts";
+
+export type SqliteViewReaderOptions = Partial<QueryThreadLimits> & {
+  readonly path: string;
+  readonly schemas: readonly ViewSchema[];
+  /** Each thread as it is started. */
+  readonly onThread?: (worker: Worker) => void;
+};
+
+/** Some hundred queries of a millisecond: more would be answered too late for whoever waits. */
+const PENDING_MAX = 256;
+/** As long as a read with `?after=` may wait; a list page takes a few milliseconds. */
+const QUERY_MS = 2_000;
+
+/**
+ * The views for reading, answered by a thread of its own, so that a slow search never holds up the event loop. A query
+ * without an answer in time, or one too many, is `ViewsUnavailable`, which is shown as 503. Resolves when the file is
+ * open, and throws like `sqliteViewStore` when it cannot be. Writing through it is a bug, and throws.
+ */
+export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promise<ViewStore> => {
+  const { path, schemas, pendingMax = PENDING_MAX, queryMs = QUERY_MS, onThread } = options;
+  schemasByName(schemas);
+  const thread = await queryThread({ path, schemas }, { pendingMax, queryMs }, onThread);
+
+  const ask = <Method extends keyof ViewQueries>(method: Method, ...args: Parameters<ViewQueries[Method]>) =>
+    // The thread runs this very method with these arguments.
+    thread.ask({ method, args } as Parameters<typeof thread.ask>[0]) as Promise<ReturnType<ViewQueries[Method]>>;
+
+  return {
+    async get(view, id) {
+      const text = await ask("get", view, id);
+      return text === null ? null : parseDocument(text);
+    },
+    getMany: async (view, ids) => documentsOf(await ask("getMany", view, ids)),
+    page: async (view, query) => foundOf(await ask("page", view, query)),
+    count: (view, where, atMost) => ask("count", view, where, atMost),
+    position: (view) => ask("position", view),
+    commit: async () => {
+      throw new Error("a commit to views that were opened for reading");
+    },
+    drop: async () => {
+      throw new Error("a drop of views that were opened for reading");
+    },
+    close: thread.close,
+  };
+};

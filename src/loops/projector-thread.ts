@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { PROJECTIONS } from "../../projections/all.ts";
+import type { Projection } from "../../projections/projection.ts";
+import type { ProjectorFailure } from "./projector.ts";
+import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
+import { reachedPositions } from "./reached-positions.ts";
+import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
+
+export type ProjectorThreadOptions = {
+  /** The embedded log's file, which must be there. */
+  readonly logPath: string;
+  /** The views' file, made if it is not there. */
+  readonly viewsPath: string;
+  /** Where the thread is to take other projections from than `projections/all.ts`: a module that exports `PROJECTIONS`. */
+  readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
+  readonly options?: ProjectorData["options"];
+  readonly onError?: (failure: ProjectorFailure) => void;
+  /** Each thread as it is started. */
+  readonly onThread?: (worker: Worker) => void;
+};
+
+export type ProjectorThread = ViewProgress;
+
+/** A thread that ended is started again after this, and after twice as long each time it ends before it has begun. */
+const RESTART_MIN_MS = 100;
+const RESTART_MAX_MS = 30_000;
+
+/** The program of the thread, a neighbour of this file: compiled or not, it ends as this file does. */
+const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
+
+/**
+ * The projector of the embedded engine in a thread of its own, so that folding delays no request. Resolves when it
+ * follows the log; throws when the files cannot be used, with the sentence that says why. A thread that crashes later
+ * is reported and started again.
+ */
+export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
+  const { logPath, viewsPath, module, options = {}, onError = console.error, onThread } = given;
+  const projections = module?.projections ?? PROJECTIONS;
+  const projectionsUrl = module?.url ?? neighbour("../../projections/all");
+  const data: ProjectorData = { logPath, viewsPath, projectionsUrl, options };
+  const board = reachedPositions(projections.map(({ schema }) => schema.name));
+  let progress = unknownProgress(board.all());
+  let lastBeat = performance.now();
+  let failures = 0;
+  /** Until the first thread has begun an end is the caller's to know, and no other thread would do better. */
+  let isOpen = false;
+  let isStopping = false;
+  let restart: NodeJS.Timeout | undefined;
+  let thread: Worker | null = null;
+
+  const hear = (message: FromProjector): void => {
+    if (message.kind === "reached") board.record(message.reached);
+    else if (message.kind === "beat") {
+      progress = message.progress;
+      lastBeat = performance.now();
+    } else if (message.kind === "failed") {
+      const { text, ...failure } = message.failure;
+      onError({ ...failure, error: new Error(text) });
+    }
+  };
+
+  /** Resolves when the thread follows the log, and rejects when it ends before that. */
+  const run = (): Promise<void> =>
+    new Promise((started, failed) => {
+      const worker = new Worker(new URL(neighbour("./projector-worker")), { workerData: data, name: "projector" });
+      thread = worker;
+      let error: unknown = new Error("the projector's thread has ended");
+      worker.on("message", (message: FromProjector) => {
+        hear(message);
+        if (message.kind !== "started") return;
+        failures = 0;
+        started();
+      });
+      worker.on("error", (cause) => {
+        error = cause;
+      });
+      worker.on("exit", () => {
+        thread = null;
+        failed(error);
+        if (isOpen) again(error);
+      });
+      onThread?.(worker);
+    });
+
+  const again = (error: unknown): void => {
+    if (isStopping) return;
+    const retryInMs = Math.min(RESTART_MAX_MS, RESTART_MIN_MS * 2 ** Math.min(failures, 20));
+    failures += 1;
+    onError({ view: null, position: null, error, retryInMs });
+    // The exit of the next one comes back here.
+    restart = setTimeout(() => run().catch(() => undefined), retryInMs);
+  };
+
+  await run();
+  isOpen = true;
+  return {
+    healthy: () => thread !== null && performance.now() - lastBeat < SILENCE_MAX_MS,
+    progress: () => progress,
+    onProgress: board.onReached,
+    waitFor: board.waitFor,
+    async stop() {
+      isStopping = true;
+      clearTimeout(restart);
+      if (thread === null) return;
+      const exit = once(thread, "exit");
+      thread.postMessage({ kind: "stop" } satisfies ToProjector);
+      await exit;
+    },
+  };
+};

@@ -1,0 +1,44 @@
+import { inspect } from "node:util";
+import { parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "../../infra/clock.ts";
+import { numberOf } from "../../infra/event-log-arguments.ts";
+import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
+import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
+import type { Projection } from "../../projections/projection.ts";
+import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
+import { inlineProjector } from "./view-progress.ts";
+
+/** The thread that folds: the only writing connection to the views, and a reading one to the log. */
+
+if (parentPort === null) throw new Error("the projector's thread is a worker thread");
+const port = parentPort;
+// workerData is untyped: this thread is started by projector-thread.ts alone.
+const { logPath, viewsPath, projectionsUrl, options } = workerData as ProjectorData;
+
+const say = (message: FromProjector): void => port.postMessage(message);
+
+// A module is what it says it is: projections/all.ts, or a test's own.
+const { PROJECTIONS: projections } = (await import(projectionsUrl)) as { PROJECTIONS: readonly Projection[] };
+const views = sqliteViewStore({ path: viewsPath, schemas: projections.map(({ schema }) => schema) });
+const log = await sqliteEventLog({ path: logPath, readOnly: true });
+const following = await inlineProjector({
+  ...options,
+  log,
+  views,
+  projections,
+  clock: systemClock,
+  distance: (after, upTo) => numberOf(upTo) - numberOf(after),
+  onProgress: (reached) => say({ kind: "reached", reached }),
+  onBeat: (progress) => say({ kind: "beat", progress }),
+  onError: ({ error, ...failure }) => say({ kind: "failed", failure: { ...failure, text: inspect(error) } }),
+});
+
+port.on("message", async (message: ToProjector) => {
+  if (message.kind !== "stop") return;
+  await following.stop();
+  await views.close();
+  await log.close();
+  port.close();
+});
+
+say({ kind: "started" });

@@ -1,0 +1,192 @@
+import { setTimeout as sleep, setImmediate as yieldToOthers } from "node:timers/promises";
+import type { EventLog, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { Projection } from "../../projections/projection.ts";
+import { ProjectionFailed } from "./fold-page.ts";
+import { pageSize } from "./page-size.ts";
+import type { Reached } from "./reached-positions.ts";
+import { type ViewFollower, viewFollower } from "./view-follower.ts";
+import { wakeablePause } from "./wakeable-pause.ts";
+
+/** What went wrong and when it is tried again. `view` is null when the log could not be read. */
+export type ProjectorFailure = {
+  readonly view: string | null;
+  /** Of the event that a projection failed at; null when storage failed. */
+  readonly position: Position | null;
+  readonly error: unknown;
+  readonly retryInMs: number;
+};
+
+export type ProjectorOptions = {
+  readonly pageMax?: number;
+  readonly pollMs?: number;
+  readonly gatherMs?: number;
+  readonly documentsMax?: number;
+  readonly retryMinMs?: number;
+  readonly retryMaxMs?: number;
+  /** After each page, with the views that it moved. */
+  readonly onProgress?: (reached: readonly Reached[]) => void;
+  readonly onError?: (failure: ProjectorFailure) => void;
+};
+
+export type Projector = {
+  /** Resolves when the views' positions are known and the log is being followed. */
+  start(): Promise<void>;
+  /** Finishes the page in hand. */
+  stop(): Promise<void>;
+  positions(): readonly Reached[];
+};
+
+/** Events in a page. More make a commit cheaper by little, and a waiting read and a stop slower. */
+const PAGE_MAX = 512;
+/** The hint that something was appended may be lost. Also how soon a view dropped by another process is seen. */
+const POLL_MS = 1_000;
+/** From the hint to the reading: what is appended meanwhile shares one commit for each view. */
+const GATHER_MS = 10;
+/** Parsed documents kept for each view: those of the events that are on their way. */
+const DOCUMENTS_MAX = 4_096;
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 30_000;
+
+type Followed = { readonly follower: ViewFollower; failures: number; retryAt: number };
+type Round = "idle" | "some" | "more";
+
+/** A position sorts as text, and the log's beginning before all of them. */
+const isBehind = (a: Position | null, b: Position | null): boolean => b !== null && (a === null || a < b);
+
+/**
+ * Follows the log and keeps the views. One page is read for all the views at one position, which normally are all of
+ * them; a view that is behind gets a page of its own in every round, until it meets the others.
+ *
+ * No event is ever skipped: a view whose projection throws stands still before that event and is tried again, later
+ * each time, and the others go on. Several projectors over the same views are safe, and useless.
+ */
+export const projector = (
+  log: EventLog,
+  views: ViewStore,
+  projections: readonly Projection[],
+  options: ProjectorOptions = {},
+): Projector => {
+  const { pageMax = PAGE_MAX, pollMs = POLL_MS, gatherMs = GATHER_MS, documentsMax = DOCUMENTS_MAX } = options;
+  const { retryMinMs = RETRY_MIN_MS, retryMaxMs = RETRY_MAX_MS, onProgress, onError } = options;
+  const all: readonly Followed[] = projections.map((projection) => ({
+    follower: viewFollower(views, projection, documentsMax),
+    failures: 0,
+    retryAt: 0,
+  }));
+  const size = pageSize(pageMax);
+  const rest = wakeablePause();
+  let isStopping = false;
+  let logFailures = 0;
+  let running: Promise<void> = Promise.resolve();
+  let stopListening: () => void = () => undefined;
+
+  const backoffMs = (failures: number): number => Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(failures - 1, 30));
+
+  const reached = ({ follower }: Followed): Reached => ({ view: follower.view, position: follower.position() });
+
+  const fail = (followed: Followed, error: unknown): void => {
+    followed.failures += 1;
+    const retryInMs = backoffMs(followed.failures);
+    // Monotonic: the wall clock may jump.
+    followed.retryAt = performance.now() + retryInMs;
+    const position = error instanceof ProjectionFailed ? error.position : null;
+    onError?.({ view: followed.follower.view, position, error, retryInMs });
+  };
+
+  const advance = async (followed: Followed, page: readonly RecordedEvent[]): Promise<void> => {
+    try {
+      await followed.follower.advance(page);
+      followed.failures = 0;
+    } catch (error) {
+      fail(followed, error);
+    }
+  };
+
+  const refresh = async (followed: Followed): Promise<void> => {
+    try {
+      await followed.follower.refresh();
+    } catch (error) {
+      fail(followed, error);
+    }
+  };
+
+  /** One page for the views at one position. It ends where the next view stands, so that the two meet there. */
+  const turn = async (group: readonly Followed[], position: Position | null): Promise<readonly RecordedEvent[]> => {
+    const [end] = all
+      .map(({ follower }) => follower.position())
+      .filter((other) => other !== null && isBehind(position, other))
+      .sort();
+    const read = await log.readAll(position, size.events());
+    size.learn(read);
+    const page = end == null ? read : read.filter((event) => event.position <= end);
+    if (page.length === 0) return page;
+    await Promise.all(group.map((followed) => advance(followed, page)));
+    const moved = group.map(reached).filter((it) => it.position !== position);
+    if (moved.length > 0) onProgress?.(moved);
+    return page;
+  };
+
+  /** The views furthest ahead first, then those furthest behind. */
+  const round = async (): Promise<Round> => {
+    const now = performance.now();
+    const due = all.filter(({ retryAt }) => retryAt <= now);
+    const positions = [...new Set(due.map(({ follower }) => follower.position()))];
+    positions.sort((a, b) => (isBehind(a, b) ? 1 : -1));
+    const at = (position: Position | null) => due.filter(({ follower }) => follower.position() === position);
+    const [first, ...behind] = positions;
+    if (first === undefined) return "idle";
+    const limit = size.events();
+    const page = await turn(at(first), first);
+    const last = behind.at(-1);
+    if (last !== undefined && !isStopping) {
+      await turn(at(last), last);
+      return "more";
+    }
+    if (page.length === 0) return "idle";
+    return page.length >= limit ? "more" : "some";
+  };
+
+  const untilRetryMs = (): number => {
+    const now = performance.now();
+    const waiting = all.map(({ retryAt }) => retryAt - now).filter((ms) => ms > 0);
+    return Math.ceil(Math.min(pollMs, ...waiting));
+  };
+
+  const afterRound = async (outcome: Round): Promise<void> => {
+    // The adapters for SQLite work in this thread without ever waiting: messages and timers get their turn here.
+    if (outcome === "more") await yieldToOthers();
+    else if (outcome === "some" || (await rest.pause(untilRetryMs()))) await sleep(gatherMs);
+    else await Promise.all(all.map(refresh));
+  };
+
+  const follow = async (): Promise<void> => {
+    while (!isStopping) {
+      try {
+        const outcome = await round();
+        logFailures = 0;
+        if (!isStopping) await afterRound(outcome);
+      } catch (error) {
+        logFailures += 1;
+        const retryInMs = backoffMs(logFailures);
+        onError?.({ view: null, position: null, error, retryInMs });
+        if (!isStopping) await rest.pause(retryInMs);
+      }
+    }
+  };
+
+  return {
+    async start() {
+      await Promise.all(all.map(({ follower }) => follower.refresh()));
+      onProgress?.(all.map(reached));
+      stopListening = log.onAppended(rest.wake);
+      running = follow();
+    },
+    async stop() {
+      isStopping = true;
+      stopListening();
+      rest.wake();
+      await running;
+    },
+    positions: () => all.map(reached),
+  };
+};

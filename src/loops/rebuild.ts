@@ -1,0 +1,56 @@
+import type { EventLog, Position, ViewStore } from "../../domain/ports.ts";
+import type { Projection } from "../../projections/projection.ts";
+import { type ProjectorOptions, projector } from "./projector.ts";
+import type { Reached } from "./reached-positions.ts";
+
+export type RebuildOptions = Omit<ProjectorOptions, "onError">;
+
+/** How often it is asked whether the log's end has come nearer, as the last event may be erased meanwhile. */
+const LOOK_MS = 200;
+
+const isBefore = (position: Position | null, target: Position): boolean => position === null || position < target;
+
+/**
+ * Drops the projections' views and folds the log again, up to where it ended at the beginning. Rejects with the first
+ * error: a rebuilt view is complete or it is not rebuilt. Safe beside a running service, which goes on with what is
+ * folded here; its readers see the views fill.
+ */
+export const rebuildViews = async (
+  log: EventLog,
+  views: ViewStore,
+  projections: readonly Projection[],
+  options: RebuildOptions = {},
+): Promise<void> => {
+  for (const { schema } of projections) await views.drop(schema.name);
+  const end = await log.head();
+  if (end === null) return;
+
+  let target = end;
+  let check: () => void = () => undefined;
+  const folded = new Promise<void>((resolve, reject) => {
+    const following = projector(log, views, projections, {
+      ...options,
+      onProgress(reached: readonly Reached[]) {
+        options.onProgress?.(reached);
+        check();
+      },
+      onError: ({ error }) => finish(error),
+    });
+    const look = async (): Promise<void> => {
+      const head = (await log.head()) ?? "";
+      if (head < target) target = head;
+      check();
+    };
+    const timer = setInterval(() => look().catch(finish), LOOK_MS);
+    const finish = (error?: unknown): void => {
+      clearInterval(timer);
+      check = () => undefined;
+      following.stop().then(() => (error === undefined ? resolve() : reject(error)), reject);
+    };
+    check = () => {
+      if (!following.positions().some(({ position }) => isBefore(position, target))) finish();
+    };
+    following.start().catch(finish);
+  });
+  await folded;
+};

@@ -1,0 +1,114 @@
+import type { Clock, EventLog, Position, ViewStore } from "../../domain/ports.ts";
+import type { Projection } from "../../projections/projection.ts";
+import { type ProjectorOptions, projector } from "./projector.ts";
+import { type Reached, reachedPositions } from "./reached-positions.ts";
+
+export type Progress = Reached & {
+  /** Events of the log that the view has not folded; at least so many where the log's positions do not tell. */
+  readonly lag_events: number;
+  /** The age of the oldest of them. */
+  readonly lag_s: number;
+};
+
+/** What the rest of the program sees of the projector, wherever it runs. */
+export type ViewProgress = {
+  /** Whether it has shown a sign of life lately and can read the log. A view that fails is seen by its lag. */
+  healthy(): boolean;
+  /** As of about a second ago. */
+  progress(): readonly Progress[];
+  /** Called after each page with the views that it moved. Returns how to stop listening. */
+  onProgress(listener: (reached: readonly Reached[]) => void): () => void;
+  /** Whether all these views have reached `position` within the time: what reads with `?after=` wait for. */
+  waitFor(views: readonly string[], position: Position, timeoutMs: number): Promise<boolean>;
+  /** Finishes the page in hand. */
+  stop(): Promise<void>;
+};
+
+/** How many events lie between two positions, for logs whose positions tell. */
+export type Distance = (after: Position | null, upTo: Position) => number;
+
+const BEAT_MS = 1_000;
+/** Several beats: one page of large events, or a busy machine, is not a death. */
+export const SILENCE_MAX_MS = 10_000;
+
+const MS_PER_S = 1_000;
+
+export const unknownProgress = (reached: readonly Reached[]): readonly Progress[] =>
+  reached.map((it) => ({ ...it, lag_events: 0, lag_s: 0 }));
+
+/** Asks the log for its head, and once for each distinct position for the event behind it. */
+const measured = async (
+  log: Pick<EventLog, "head" | "readAll">,
+  reached: readonly Reached[],
+  clock: Clock,
+  distance: Distance,
+): Promise<readonly Progress[]> => {
+  const head = await log.head();
+  const lags = new Map<Position | null, Pick<Progress, "lag_events" | "lag_s">>();
+  for (const { position } of reached) {
+    if (lags.has(position)) continue;
+    const isBehind = head !== null && (position === null || position < head);
+    const [next] = isBehind ? await log.readAll(position, 1) : [];
+    const ageMs = next === undefined ? 0 : clock.now() - Date.parse(next.meta.recorded_at);
+    const lag_events = isBehind ? Math.max(1, distance(position, head)) : 0;
+    lags.set(position, { lag_events, lag_s: Math.max(0, ageMs / MS_PER_S) });
+  }
+  return reached.map((it) => ({ ...it, lag_events: 0, lag_s: 0, ...lags.get(it.position) }));
+};
+
+export type InlineProjectorOptions = ProjectorOptions & {
+  readonly log: EventLog;
+  readonly views: ViewStore;
+  readonly projections: readonly Projection[];
+  readonly clock: Clock;
+  readonly distance?: Distance;
+  /** After each measurement of the lag. */
+  readonly onBeat?: (progress: readonly Progress[]) => void;
+};
+
+/**
+ * The projector in the calling thread: for tests, for engines that do not block, and inside the projector's own
+ * thread. Resolves when it follows the log; throws when the store or the log cannot be used. It closes neither.
+ */
+export const inlineProjector = async (options: InlineProjectorOptions): Promise<ViewProgress> => {
+  const { log, views, projections, clock, distance = () => 1, onBeat } = options;
+  const board = reachedPositions(projections.map(({ schema }) => schema.name));
+  const following = projector(log, views, projections, {
+    ...options,
+    onProgress: (reached) => {
+      board.record(reached);
+      options.onProgress?.(reached);
+    },
+  });
+  let progress = unknownProgress(board.all());
+  let lastBeat = performance.now();
+  let isMeasuring = false;
+
+  const beat = async (): Promise<void> => {
+    if (isMeasuring) return;
+    isMeasuring = true;
+    try {
+      progress = await measured(log, following.positions(), clock, distance);
+      lastBeat = performance.now();
+      onBeat?.(progress);
+    } catch {
+      // The log cannot be read: no beat, so it is not healthy, and the projector itself has reported the error.
+    } finally {
+      isMeasuring = false;
+    }
+  };
+
+  await following.start();
+  await beat();
+  const timer = setInterval(beat, BEAT_MS).unref();
+  return {
+    healthy: () => performance.now() - lastBeat < SILENCE_MAX_MS,
+    progress: () => progress,
+    onProgress: board.onReached,
+    waitFor: board.waitFor,
+    async stop() {
+      clearInterval(timer);
+      await following.stop();
+    },
+  };
+};

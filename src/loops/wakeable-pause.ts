@@ -1,0 +1,31 @@
+/** A pause that can be ended early; a wake that comes before it makes it return at once. */
+export type WakeablePause = {
+  wake(): void;
+  /** True when it was woken, false when the time was over. */
+  pause(ms: number): Promise<boolean>;
+};
+
+export const wakeablePause = (): WakeablePause => {
+  let isWoken = false;
+  let endPause: () => void = () => undefined;
+  return {
+    wake() {
+      isWoken = true;
+      endPause();
+    },
+    async pause(ms) {
+      if (!isWoken) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          endPause = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      const wasWoken = isWoken;
+      isWoken = false;
+      return wasWoken;
+    },
+  };
+};
