@@ -26,6 +26,7 @@ export type Database = {
   readonly isTransaction: boolean;
   exec(sql: string): void;
   prepare(sql: string): Statement;
+  /** The package frees the file itself only when the statements prepared on it have been collected as well. */
   close(): void;
 };
 

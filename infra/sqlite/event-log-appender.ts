@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
-import { type FromWriter, sizeOf, type ToWriter, threadUrl, type WriterData } from "./event-log-protocol.ts";
+import { type FromWriter, sizeOf, startThread, type ToWriter, type WriterData } from "./event-log-protocol.ts";
 import type { GroupResult, Operation, Outcome } from "./event-log-writer.ts";
 
 /** The calling thread's end of the writer thread. */
@@ -41,7 +41,7 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
   const settle = (count: number, settleOne: (pending: Pending, index: number) => void): void => {
     const settled = pending.splice(0, count);
     for (const { size } of settled) pendingSize -= size;
-    if (pending.length === 0) writer?.worker.unref();
+    if (pending.length === 0 && !isClosed) writer?.worker.unref();
     settled.forEach(settleOne);
   };
 
@@ -60,7 +60,7 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
   };
 
   const start = (): Writer => {
-    const worker = new Worker(threadUrl("event-log-worker"), { workerData: data, name: "event-log-writer" });
+    const worker = startThread("event-log-worker", data);
     let failure = new Error("the event log's writer ended");
     let isOpen = false;
     const opened = new Promise<void>((resolve, reject) => {

@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Database } from "./driver.ts";
 import {
   type CheckpointerData,
   type FromCheckpointer,
   sizeOf,
+  startThread,
   type ToCheckpointer,
-  threadUrl,
 } from "./event-log-protocol.ts";
 import type { Operation } from "./event-log-writer.ts";
 
@@ -66,10 +66,7 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
 
   const start = (): Worker => {
     const data: CheckpointerData = { path };
-    const worker = new Worker(threadUrl("event-log-checkpointer"), {
-      workerData: data,
-      name: "event-log-checkpointer",
-    });
+    const worker = startThread("event-log-checkpointer", data);
     worker.on("message", ({ copied }: FromCheckpointer) => finished(copied));
     worker.on("error", () => undefined);
     worker.on("exit", () => {

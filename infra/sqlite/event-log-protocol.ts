@@ -1,4 +1,5 @@
 import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
 import type { OpenOptions } from "./event-log-schema.ts";
 import type { GroupResult, Operation } from "./event-log-writer.ts";
 
@@ -23,8 +24,14 @@ export type CheckpointerData = { readonly path: string };
 /** Where all connections of this process hear that something was appended. */
 export const channelOf = (path: string): string => `event-log:${path}`;
 
-/** The program of a thread, a neighbour of this file: compiled or not, it ends as this file does. */
-export const threadUrl = (name: string): URL => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url);
+/** Starts a thread whose program is a neighbour of this file: compiled or not, it ends as this file does. */
+export const startThread = (name: string, data: WriterData | CheckpointerData): Worker =>
+  new Worker(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url), {
+    name,
+    workerData: data,
+    // What the process was started with is not for its threads: some flags would keep them from starting.
+    execArgv: [],
+  });
 
 /** The length of an operation's text, which is close to its bytes: what the limits and the checkpoints count. */
 export const sizeOf = (operation: Operation): number =>

@@ -48,7 +48,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
 
   const close = async (): Promise<void> => {
     signal.close();
-    // The reader first: the last connection to close empties the WAL and removes it.
+    // The reader first: the writer's last checkpoint waits for nobody, and leaves everything in the one file.
     reader.close();
     await appender.close();
   };

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
+import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
+import { event, events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
+import { inDirectory } from "./event-log-children.ts";
+
+/** Full disks, locks, dead threads and too much at once: nothing is lost, and it works again afterwards. */
+const test = suite("sqlite event log: failure");
+
+const inNewFile = (use: (path: string) => Promise<void>): Promise<void> =>
+  inDirectory((directory) => use(join(directory, "log.db")));
+
+const big = (mebibytes: number) => event({ filler: "x".repeat(mebibytes * 1024 * 1024) });
+
+test("a full disk refuses what does not fit, with nothing written, and takes what does", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path, maxPages: 100 });
+    const [stream, small] = [newStream(), event()];
+    assert.is((await rejection(() => log.append(stream, "absent", [small, big(1)]))).name, "LogUnavailable");
+    assert.equal(await log.read(stream, null, 10), []);
+    assert.equal(await log.append(stream, "absent", [small]), {
+      outcome: "appended",
+      revision: 0,
+      position: await log.head(),
+    });
+    assert.is((await readOn(log, null)).length, 1);
+    await log.close();
+  }));
+
+test("when a group fails, each of its appends may be sent again", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path, maxPages: 200 });
+    const appends = Array.from({ length: 20 }, () => ({ stream: newStream(), batch: events(2) }));
+    const send = ({ stream, batch }: (typeof appends)[number]) => log.append(stream, "absent", batch);
+    const tooBig = rejection(() => log.append(newStream(), "absent", [big(2)]));
+    const results = await Promise.allSettled(appends.map(send));
+    assert.is((await tooBig).name, "LogUnavailable");
+    for (const result of results) if (result.status === "rejected") assert.is(result.reason.name, "LogUnavailable");
+    for (const append of appends) assert.is((await send(append)).outcome, "appended");
+    assert.is((await readOn(log, null)).length, 40);
+    await log.close();
+  }));
+
+test("another process's lock is waited for, then refused, and forgotten when it is gone", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path, busyTimeoutMs: 50 });
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    const [stream, batch] = [newStream(), events(2)];
+    assert.is((await rejection(() => log.append(stream, "absent", batch))).name, "LogUnavailable");
+    other.exec("COMMIT");
+    other.close();
+    assert.is((await log.append(stream, "absent", batch)).outcome, "appended");
+    await log.close();
+  }));
+
+test("a writer thread that dies leaves unknown outcomes, and the next append finds another", () =>
+  inNewFile(async (path) => {
+    const writers: Worker[] = [];
+    const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
+    const appends = Array.from({ length: 200 }, () => ({ stream: newStream(), batch: events(2) }));
+    const send = ({ stream, batch }: (typeof appends)[number]) => log.append(stream, "absent", batch);
+    const pending = Promise.allSettled(appends.map(send));
+    await log.head();
+    setImmediate(() => void writers[0]?.terminate());
+    for (const result of await pending)
+      if (result.status === "rejected") assert.is(result.reason.name, "OutcomeUnknown");
+    // Sent again, whatever became of it, each append happens once.
+    for (const result of await Promise.all(appends.map(send))) assert.is(result.outcome, "appended");
+    assert.is(writers.length, 2);
+    const stored = await readOn(log, null);
+    assert.is(stored.length, 400);
+    assert.is(Number(stored.at(-1)?.position), 400);
+    await log.close();
+  }));
+
+test("an idle writer thread that dies is replaced as well", () =>
+  inNewFile(async (path) => {
+    const writers: Worker[] = [];
+    const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
+    await writers[0]?.terminate();
+    const stream = newStream();
+    assert.is((await log.append(stream, "absent", [event()])).outcome, "appended");
+    assert.is((await log.append(stream, 0, [event()])).outcome, "appended");
+    await log.close();
+  }));
+
+test("more than may wait is refused at once, and nothing that was taken is lost", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const appends = Array.from({ length: 80 }, () => ({ stream: newStream(), batch: [big(1)] }));
+    const results = await Promise.allSettled(appends.map(({ stream, batch }) => log.append(stream, "absent", batch)));
+    const refused = results.filter(({ status }) => status === "rejected");
+    assert.ok(refused.length > 0 && refused.length < 40, `${refused.length} refused`);
+    for (const result of results) if (result.status === "rejected") assert.is(result.reason.name, "LogUnavailable");
+    for (const [index, { stream, batch }] of appends.entries()) {
+      const expected = results[index]?.status === "fulfilled" ? idsOf(batch) : [];
+      assert.equal(idsOf(await log.read(stream, null, 10)), expected);
+    }
+    await log.close();
+  }));
+
+test.run();

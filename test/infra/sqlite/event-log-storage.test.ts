@@ -1,0 +1,141 @@
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
+import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
+import { event, events, idsOf, newStream, rejection } from "../../contract/event-log-events.ts";
+import { until } from "../../support/until.ts";
+import { inDirectory } from "./event-log-children.ts";
+
+/** What is in the directory, and what may be opened. */
+const test = suite("sqlite event log: storage");
+
+const MIB = 1024 * 1024;
+
+const inNewFile = (use: (path: string) => Promise<void>): Promise<void> =>
+  inDirectory((directory) => use(join(directory, "data", "log.db")));
+
+const sql = (path: string, text: string): void => {
+  const db = new DatabaseSync(path);
+  db.exec(text);
+  db.close();
+};
+
+const filesWith = (path: string, text: string): string[] =>
+  readdirSync(dirname(path)).filter((name) => readFileSync(join(dirname(path), name)).includes(text));
+
+test("only its owner may look into the directory and the files", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    await log.append(newStream(), "absent", [event()]);
+    const modeOf = (name: string): string => (statSync(name).mode & 0o777).toString(8);
+    assert.is(modeOf(dirname(path)), "700");
+    for (const name of readdirSync(dirname(path))) assert.is(modeOf(join(dirname(path), name)), "600", name);
+    await log.close();
+  }));
+
+test("an empty log has no head and an empty first page", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    assert.is(await log.head(), null);
+    assert.equal(await log.readAll(null, 10), []);
+    await log.close();
+  }));
+
+test("closing waits for what was appended and leaves everything in the one file", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const stream = newStream();
+    const sent = events(3);
+    const appending = log.append(stream, "absent", sent);
+    await log.close();
+    assert.is((await appending).outcome, "appended");
+    // Copied alone, as a backup may be: an empty WAL may stay beside it.
+    const copy = `${path}-copy`;
+    copyFileSync(path, copy);
+    const again = await sqliteEventLog({ path: copy });
+    assert.equal(idsOf(await again.read(stream, null, 10)), idsOf(sent));
+    await again.close();
+  }));
+
+test("a log of a newer version is refused, and is left as it is", () =>
+  inNewFile(async (path) => {
+    await (await sqliteEventLog({ path })).close();
+    sql(path, "PRAGMA user_version = 99");
+    const before = readFileSync(path);
+    for (const readOnly of [false, true])
+      assert.match((await rejection(() => sqliteEventLog({ path, readOnly }))).message, /newer version \(schema 99;/);
+    assert.ok(before.equals(readFileSync(path)));
+  }));
+
+test("a file that is no event log is refused, and is left as it is", () =>
+  inDirectory(async (directory) => {
+    const [other, text] = [join(directory, "other.db"), join(directory, "text.db")];
+    sql(other, "CREATE TABLE t (a)");
+    writeFileSync(text, "x".repeat(5_000));
+    const before = readFileSync(other);
+    assert.match((await rejection(() => sqliteEventLog({ path: other }))).message, /is not an event log/);
+    assert.match((await rejection(() => sqliteEventLog({ path: text }))).message, /not a database/);
+    assert.ok(before.equals(readFileSync(other)));
+  }));
+
+test("a reading log sees what another appends, refuses to append, and needs the file", () =>
+  inNewFile(async (path) => {
+    await rejection(() => sqliteEventLog({ path, readOnly: true }));
+    const log = await sqliteEventLog({ path });
+    const reading = await sqliteEventLog({ path, readOnly: true });
+    let woken = 0;
+    reading.onAppended(() => {
+      woken += 1;
+    });
+    const stream = newStream();
+    await log.append(stream, "absent", [event({ n: 1 })]);
+    assert.equal((await reading.last(stream))?.data, { n: 1 });
+    await until("the reading log wakes its listener", () => woken > 0);
+    assert.is((await rejection(() => reading.append(stream, "any", [event()]))).name, "LogUnavailable");
+    await reading.close();
+    await log.close();
+  }));
+
+test("erased content soon is in no file, also where it was moved about", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const streams = Array.from({ length: 300 }, () => newStream("payload"));
+    // Of every size: some share a page with others, some have pages of their own.
+    const secret = (n: number): string => `«secret-${n}»${`s${n}e`.repeat((n * 37) % 2_000)}`;
+    await Promise.all(
+      streams.map((stream, n) => log.append(stream, "absent", [event({ secret: secret(n) }), event()])),
+    );
+    assert.ok(filesWith(path, "«secret-").length > 0);
+    // In no order, so that pages empty one by one and are joined.
+    const order = streams.map((_, n) => (n * 7) % streams.length);
+    for (const n of order.slice(0, 150)) await log.erase(streams[n] ?? "");
+    await Promise.all(order.slice(150, -1).map((n) => log.erase(streams[n] ?? "")));
+    const kept = order.at(-1) ?? 0;
+    const traces = (): string[] => order.slice(0, -1).flatMap((n) => filesWith(path, `«secret-${n}»`));
+    await until("no file has a trace of it", () => traces().length === 0);
+    assert.equal((await log.read(streams[kept] ?? "", null, 1))[0]?.data, { secret: secret(kept) });
+    await log.close();
+    // Of long content, a piece without its beginning would be one as well.
+    for (const n of order.slice(0, -1)) assert.equal(filesWith(path, `s${n}es${n}es${n}es${n}es${n}e`), [], String(n));
+  }));
+
+test("the WAL begins anew while appends go on", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const filler = "x".repeat(MIB / 4);
+    let written = 0;
+    const fill = async (): Promise<void> => {
+      while (written < 200 * MIB) {
+        written += filler.length;
+        await log.append(newStream(), "absent", [event({ filler })]);
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, fill));
+    const walMib = statSync(`${path}-wal`).size / MIB;
+    assert.ok(walMib < 100, `${walMib} MiB`);
+    await log.close();
+  }));
+
+test.run();
