@@ -24,9 +24,11 @@ export type CheckpointerData = { readonly path: string };
 /** Where all connections of this process hear that something was appended. */
 export const channelOf = (path: string): string => `event-log:${path}`;
 
-/** Starts a thread whose program is a neighbour of this file: compiled or not, it ends as this file does. */
+/** The program of a thread, a neighbour of this file: compiled or not, it ends as this file does. */
+export const threadUrl = (name: string): URL => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url);
+
 export const startThread = (name: string, data: WriterData | CheckpointerData): Worker =>
-  new Worker(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url), {
+  new Worker(threadUrl(name), {
     name,
     workerData: data,
     // What the process was started with is not for its threads: some flags would keep them from starting.

@@ -33,6 +33,10 @@ const WRITER_CACHE_KIB = 64 * 1024;
 const READER_CACHE_KIB = 8 * 1024;
 /** How long another process's transaction is waited for. */
 const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_RETRY_MS = 10;
+/** https://sqlite.org/rescode.html: the primary code of an error is its lowest byte. */
+const SQLITE_BUSY = 5;
+const PRIMARY_CODE = 0xff;
 
 export type OpenOptions = {
   readonly path: string;
@@ -91,8 +95,26 @@ const prepared = (db: Database, prepare: () => void): Database => {
   }
 };
 
-const durable = (db: Database): void => {
-  demand(db, "journal_mode", "WAL", "wal");
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && (Number(error.errcode) & PRIMARY_CODE) === SQLITE_BUSY;
+
+/** SQLite does not wait when two connections turn a new file to WAL at once: the one that is refused tries again. */
+const enterWal = (db: Database, timeoutMs: number): void => {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      demand(db, "journal_mode", "WAL", "wal");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      // Only the log's own threads come here: they have nothing else to do.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS);
+    }
+  }
+};
+
+const durable = (db: Database, timeoutMs: number): void => {
+  enterWal(db, timeoutMs);
   // FULL (2): COMMIT returns after the WAL is synced, not merely written.
   demand(db, "synchronous", "FULL", 2);
   // A checkpoint inside a COMMIT would be waited for by everybody in that group: see event-log-checkpoints.ts.
@@ -105,7 +127,7 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
   return prepared(db, () => {
     if (!isEmpty(db)) checkSchema(db, path);
-    durable(db);
+    durable(db, busyTimeoutMs);
     if (isEmpty(db)) createSchema(db);
     checkSchema(db, path);
     demand(db, "cache_size", -WRITER_CACHE_KIB);
@@ -118,7 +140,7 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
 /** A connection that only copies the WAL into the file. */
 export const openCheckpointing = (path: string): Database => {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  return prepared(db, () => durable(db));
+  return prepared(db, () => durable(db, BUSY_TIMEOUT_MS));
 };
 
 /** A connection that only reads an existing log. */
