@@ -21,7 +21,9 @@ import type { Pattern } from "./patterns.ts";
 /** One node of an expression, with the error that it may end in. */
 const NODE_WORK = 20;
 /** Finding a day or an hour in a time zone asks the platform's calendar. */
-const CALENDAR_WORK = 5_000;
+const CALENDAR_WORK = 10_000;
+/** Reading a time or a duration builds a Protobuf message. */
+const CONVERSION_WORK = 200;
 /** A number, a time or a duration is shorter; turning long texts into numbers takes time beyond linear. */
 const CONVERTED_LENGTH_MAX = 100;
 /** `contains` compares this many characters in the time of one unit. */
@@ -45,7 +47,7 @@ const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["we
   if (isCalendar || CONVERSIONS.has(name)) {
     const longest = values.reduce<number>((max, it) => Math.max(max, typeof it === "string" ? it.length : 0), 0);
     if (longest > CONVERTED_LENGTH_MAX) throw new RangeError(`${name}() of a text that long`);
-    return isCalendar ? CALENDAR_WORK : longest;
+    return isCalendar ? CALENDAR_WORK : CONVERSION_WORK + longest;
   }
   return 2 * values.reduce<number>((sum, value) => sum + weigh(value), 0);
 };

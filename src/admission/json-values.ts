@@ -1,4 +1,4 @@
-import { type CelInput, type CelList, type CelMap, celList, celMap } from "@bufbuild/cel";
+import { type CelInput, type CelList, type CelMap, celList, celMap, isCelList, isCelMap } from "@bufbuild/cel";
 import type { Meter } from "./meter.ts";
 
 type JsonContainer = readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -74,6 +74,12 @@ export const jsonValues = (meter: Meter): JsonValues => {
     return made;
   };
 
+  const elementsOf = (value: object): Iterable<unknown> => {
+    // Maps of CEL iterate over their entries. Whatever else there is (a time, a duration, a type) is as good as a number.
+    if (Array.isArray(value) || isCelList(value) || isCelMap(value)) return value;
+    return Object.getPrototypeOf(value) === Object.prototype ? Object.values(value) : [];
+  };
+
   const weigh = (value: unknown): number => {
     if (typeof value === "string") return 1 + Math.floor(value.length / CHARACTERS_PER_WEIGHT);
     if (value instanceof Uint8Array) return 1 + value.length;
@@ -81,10 +87,9 @@ export const jsonValues = (meter: Meter): JsonValues => {
     const known = weights.get(value);
     if (known !== undefined) return known;
     let weight = 1;
-    // Lists and maps of CEL iterate, the latter over entries; so do arrays. JSON objects have no iterator of their own.
-    const inner = Symbol.iterator in value ? (value as Iterable<unknown>) : Object.values(value);
-    for (const element of inner) weight += weigh(element);
-    weights.set(value, weight);
+    for (const element of elementsOf(value)) weight += weigh(element);
+    // Only these are weighed again, by every round of a comprehension.
+    if (isCelList(value) || isCelMap(value)) weights.set(value, weight);
     return weight;
   };
 

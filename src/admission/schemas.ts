@@ -104,7 +104,7 @@ export const schemaCompiler = (
 
   return (schema) => {
     if (typeof schema === "boolean") {
-      const mismatch = schema ? null : { at: "", message: "nothing matches this schema" };
+      const mismatch = schema ? null : { at: "", message: "matches nothing: the schema is false" };
       return { ok: true, schema: { mismatch: () => mismatch } };
     }
     const { parts, errors } = measureSchema(schema);
@@ -127,7 +127,10 @@ export const schemaCompiler = (
       };
       return { ok: true, schema: { mismatch } };
     } catch (error) {
-      return { ok: false, errors: [{ path: "", message: clip(error instanceof Error ? error.message : "invalid") }] };
+      const message = error instanceof Error ? error.message : "is not valid";
+      const [, format] = /^unknown format "(.*)" ignored/.exec(message) ?? [];
+      const plain = format === undefined ? message : `unknown format "${format}": ${Object.keys(FORMATS).join(", ")}`;
+      return { ok: false, errors: [{ path: "", message: clip(plain) }] };
     }
   };
 };

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseFieldPath, readField } from "../../../domain/gate/field-path.ts";
+import { REDACTED, redactJson } from "../../../domain/gate/redact.ts";
+import type { Json } from "../../../domain/ports.ts";
+
+const test = suite("redact");
+
+test("values at the paths are replaced as a whole, the rest stays", () => {
+  const payload = { id: 1, card: { number: "4242" }, data: { "a/b": [1, { pin: 2 }, 3] } };
+  assert.equal(redactJson(payload, ["card", "/data/a~1b/1/pin"]), {
+    id: 1,
+    card: REDACTED,
+    data: { "a/b": [1, { pin: REDACTED }, 3] },
+  });
+});
+
+test("a name that meets a list is looked for in each element", () => {
+  const payload = { cards: [{ number: "1" }, { number: "2" }, "other"] };
+  assert.equal(redactJson(payload, ["cards.number"]), {
+    cards: [{ number: REDACTED }, { number: REDACTED }, "other"],
+  });
+});
+
+test("a path that leads nowhere changes nothing", () => {
+  const payload = { a: [1], b: "text" };
+  assert.equal(redactJson(payload, ["x.y", "a.7", "b.0", "", "constructor"]), payload);
+});
+
+test("fields with names of prototypes stay fields", () => {
+  const payload: Json = JSON.parse('{"__proto__": {"a": 1}, "b": 2}');
+  assert.is(JSON.stringify(redactJson(payload, ["b"])), `{"__proto__":{"a":1},"b":"${REDACTED}"}`);
+  assert.is(JSON.stringify(redactJson(payload, ["__proto__.a"])), `{"__proto__":{"a":"${REDACTED}"},"b":2}`);
+});
+
+const somePath = fc.array(fc.constantFrom("a", "b", "0", "1", "__proto__"), { minLength: 1, maxLength: 4 });
+const someJson = fc.letrec<{ json: Json }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom<Json>(1, "text", null),
+    fc.array(tie("json"), { maxLength: 3 }),
+    fc
+      .array(fc.tuple(fc.constantFrom("a", "b", "0", "__proto__"), tie("json")), { maxLength: 3 })
+      .map((entries) => Object.fromEntries(entries) as Json),
+  ),
+})).json;
+
+test("the input is never altered, and what is at a path is gone", () => {
+  fc.assert(
+    fc.property(someJson, fc.array(somePath, { maxLength: 3 }), (json, paths) => {
+      const before = JSON.stringify(json);
+      const texts = paths.map((path) => path.join("."));
+      const redacted = redactJson(json, texts);
+      assert.is(JSON.stringify(json), before);
+      for (const text of texts) {
+        const value = readField(redacted, parseFieldPath(text) ?? []);
+        assert.ok(value === undefined || value === REDACTED, text);
+      }
+      assert.equal(redactJson(redacted, texts), redacted);
+    }),
+  );
+});
+
+test.run();

@@ -1,0 +1,97 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { DENY_RULES_MAX, FIELDS_MAX, parseDefinition } from "../../../domain/policy/parse-definition.ts";
+
+const test = suite("parse definition");
+
+const errorsOf = (definition: unknown): readonly string[] => {
+  const parsed = parseDefinition(definition);
+  return parsed.ok ? [] : parsed.errors.map(({ path }) => path);
+};
+
+test("the example of the API without what a later build offers is taken as it is", () => {
+  const definition = {
+    name: "payments",
+    budget_eur_day: 250,
+    rate_per_minute: 60,
+    require_fields: ["data.object.id", "/a~1b"],
+    block_on_violation: true,
+    cost: { fixed_eur: 0.02 },
+    schema: { type: "object" },
+    deny: [{ name: "no refunds over 500", when: "payload.data.object.amount > 50000" }],
+    redact: ["data.object.card"],
+  };
+  assert.equal(parseDefinition(definition), { ok: true, definition });
+});
+
+test("a name is enough", () => {
+  assert.equal(parseDefinition({ name: "p" }), { ok: true, definition: { name: "p" } });
+});
+
+test("loop and approval are refused, not ignored", () => {
+  assert.equal(errorsOf({ name: "p", loop: { max_identical: 3 }, approval: null }), ["/loop", "/approval"]);
+});
+
+test("every error is reported with its path", () => {
+  const definition = {
+    name: " ",
+    budget_eur_day: -1,
+    rate_per_minute: 1.5,
+    require_fields: ["a..b", "ok", "ok"],
+    block_on_violation: "yes",
+    cost: { pointer: "", scale: 0, default_eur: "1" },
+    schema: [],
+    deny: [{ name: "", when: " " }, "rule", { name: "a", when: "true" }, { name: "a", when: "true", x: 1 }],
+    redact: "a",
+    colour: "red",
+  };
+  assert.equal(
+    [...errorsOf(definition)].sort(),
+    [
+      "/block_on_violation",
+      "/budget_eur_day",
+      "/colour",
+      "/cost/default_eur",
+      "/cost/pointer",
+      "/cost/scale",
+      "/deny/0/name",
+      "/deny/0/when",
+      "/deny/1",
+      "/deny/3/name",
+      "/deny/3/x",
+      "/name",
+      "/rate_per_minute",
+      "/redact",
+      "/require_fields/0",
+      "/require_fields/2",
+      "/schema",
+    ].sort(),
+  );
+});
+
+test("amounts have at most six decimals and are bounded", () => {
+  for (const amount of [0, 0.07, 0.000001, 999_999_999.999999, 1e9])
+    assert.equal(errorsOf({ name: "p", budget_eur_day: amount }), [], String(amount));
+  for (const amount of [0.0000001, -0.01, 1e9 + 1, Number.NaN, Infinity, "5", null])
+    assert.equal(errorsOf({ name: "p", budget_eur_day: amount }), ["/budget_eur_day"], String(amount));
+});
+
+test("a cost is fixed or read from the payload, never both", () => {
+  for (const cost of [{}, { fixed_eur: 1, pointer: "a" }, 5, null, []])
+    assert.equal(errorsOf({ name: "p", cost }), ["/cost"], JSON.stringify(cost));
+  assert.equal(errorsOf({ name: "p", cost: { fixed_eur: 1, scale: 2 } }), ["/cost/scale"]);
+});
+
+test("the number of paths and rules is limited", () => {
+  const paths = Array.from({ length: FIELDS_MAX + 1 }, (_, index) => `f${index}`);
+  assert.equal(errorsOf({ name: "p", require_fields: paths, redact: paths }), ["/require_fields", "/redact"]);
+  assert.equal(errorsOf({ name: "p", require_fields: paths.slice(1) }), []);
+  const deny = Array.from({ length: DENY_RULES_MAX + 1 }, (_, index) => ({ name: `r${index}`, when: "true" }));
+  assert.equal(errorsOf({ name: "p", deny }), ["/deny"]);
+});
+
+test("what is no object is no definition", () => {
+  for (const input of [null, [], "p", 5, undefined]) assert.equal(errorsOf(input), [""]);
+});
+
+test.run();
