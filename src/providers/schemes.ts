@@ -33,7 +33,7 @@ export type MacHeader = {
   readonly algorithm?: Algorithm;
   /** Stands before the signature in its header. */
   readonly prefix?: string;
-  readonly timestampHeader?: string;
+  readonly timestampHeader?: string | undefined;
   /** What is signed before the body; `timestamp` is "" when there is no header for it. */
   readonly before?: (request: WebhookRequest, timestamp: string) => string;
 };

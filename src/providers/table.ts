@@ -37,14 +37,13 @@ export type Provider = {
 const DEFAULT_HMAC: HmacAuth = { header: "X-Signature", algorithm: "sha256", encoding: "hex" };
 export const hmacDefaults = (given: Partial<HmacAuth>): HmacAuth => ({ ...DEFAULT_HMAC, ...given });
 
+const timeAndDot = (_: WebhookRequest, timestamp: string): string => (timestamp === "" ? "" : `${timestamp}.`);
+
 const customScheme: Scheme = (request, source) => {
   const { header, algorithm, encoding, prefix = "", timestamp_header: time } = source.auth ?? DEFAULT_HMAC;
-  const sent = { header: header.toLowerCase(), algorithm, encoding, prefix };
-  const timed = time !== undefined && {
-    timestampHeader: time.toLowerCase(),
-    before: (_: WebhookRequest, timestamp: string) => `${timestamp}.`,
-  };
-  return macHeader({ ...sent, ...timed })(request, source);
+  const timestampHeader = time?.toLowerCase();
+  const agreed = { header: header.toLowerCase(), algorithm, encoding, prefix, timestampHeader, before: timeAndDot };
+  return macHeader(agreed)(request, source);
 };
 
 const BEARER = "bearer ";
