@@ -3,6 +3,9 @@ import type { ViewQueries } from "./view-queries.ts";
 
 export type ReaderData = { readonly path: string; readonly schemas: readonly ViewSchema[] };
 
+/** `isGivenUp` holds 1 when nobody waits for this thread's answers any more. */
+export type ReaderWorkerData = ReaderData & { readonly isGivenUp: Int32Array };
+
 export type Question = {
   readonly [Method in keyof ViewQueries]: {
     readonly method: Method;

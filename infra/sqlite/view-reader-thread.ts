@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { ViewsUnavailable } from "../view-errors.ts";
 import { threadUrl } from "./event-log-protocol.ts";
-import type { Answer, FromReader, Question, ReaderData, ToReader } from "./view-reader-protocol.ts";
+import type { Answer, FromReader, Question, ReaderData, ReaderWorkerData, ToReader } from "./view-reader-protocol.ts";
 
 export type QueryThread = {
   /** Throws `ViewsUnavailable` when there are too many questions, no answer in time, or the thread died. */
@@ -18,6 +17,9 @@ const GIVEN_UP_MAX = 1;
 const RESTART_MIN_MS = 50;
 const RESTART_MAX_MS = 5_000;
 
+/** A thread with the flag that tells it that nobody waits for its answers any more. */
+type Thread = { readonly worker: Worker; readonly isGivenUp: Int32Array };
+
 type Call = {
   readonly question: Question;
   readonly resolve: (answer: Answer) => void;
@@ -28,7 +30,8 @@ type Call = {
 
 /**
  * Asks a thread. SQLite's synchronous API cannot interrupt a statement: when the thread has said nothing for a
- * query's whole time it is given up for a new one, which gets the other questions, and ends after its statement.
+ * query's whole time it is given up for a new one, which gets the other questions, and ends itself after its statement.
+ * It is not terminated: a driver that comes back from a statement into a terminated thread takes the process down.
  */
 export const queryThread = async (
   data: ReaderData,
@@ -36,7 +39,8 @@ export const queryThread = async (
   onThread?: (worker: Worker) => void,
 ): Promise<QueryThread> => {
   const calls = new Map<number, Call>();
-  let thread: Worker | null = null;
+  const alive = new Set<Worker>();
+  let thread: Thread | null = null;
   let givenUp = 0;
   let failures = 0;
   let lastSign = 0;
@@ -53,7 +57,7 @@ export const queryThread = async (
   };
 
   const send = (number: number, { question }: Call): void =>
-    thread?.postMessage({ kind: "ask", number, question } satisfies ToReader);
+    thread?.worker.postMessage({ kind: "ask", number, question } satisfies ToReader);
 
   const hear = (message: FromReader): void => {
     lastSign = performance.now();
@@ -76,22 +80,29 @@ export const queryThread = async (
   const start = (): Promise<void> =>
     new Promise((opened, failed) => {
       if (isClosed) return failed(new ViewsUnavailable("the views are closed"));
-      const worker = new Worker(threadUrl("view-reader-worker"), { workerData: data, name: "view-reader" });
-      // Whoever waits for an answer has a timer, which keeps the process.
-      worker.unref();
-      thread = worker;
+      const isGivenUp = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+      const workerData: ReaderWorkerData = { ...data, isGivenUp };
+      const worker = new Worker(threadUrl("view-reader-worker"), { workerData, name: "view-reader" });
+      alive.add(worker);
+      const started = { worker, isGivenUp };
+      thread = started;
       lastSign = performance.now();
       let cause: unknown = new Error("the thread that answers queries has ended");
       worker.on("message", (message: FromReader) => {
-        if (message.kind === "opened") opened();
-        if (worker === thread) hear(message);
+        if (message.kind === "opened") {
+          // From here on whoever waits has a timer, which keeps the process.
+          if (!isClosed) worker.unref();
+          opened();
+        }
+        if (thread === started) hear(message);
       });
       worker.on("error", (error) => {
         cause = error;
       });
       worker.on("exit", () => {
+        alive.delete(worker);
         failed(cause);
-        if (worker === thread) {
+        if (thread === started) {
           thread = null;
           if (!isClosed) lost(cause);
         } else {
@@ -109,7 +120,10 @@ export const queryThread = async (
     if (old === null) return;
     thread = null;
     givenUp += 1;
-    void old.terminate();
+    Atomics.store(old.isGivenUp, 0, 1);
+    // Only so that it looks at the flag.
+    old.worker.ref();
+    old.worker.postMessage({ kind: "close" } satisfies ToReader);
     if (givenUp <= GIVEN_UP_MAX) start().catch(() => undefined);
   };
 
@@ -138,15 +152,18 @@ export const queryThread = async (
       send(lastNumber, call);
     });
 
+  const ended = (worker: Worker): Promise<unknown> => {
+    worker.ref();
+    return once(worker, "exit");
+  };
+
+  /** Waits for statements that still run: to end the process under one would abort it. */
   const close = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;
     for (const number of [...calls.keys()]) settle(number, new ViewsUnavailable("the views are closed"), null);
-    if (thread === null) return;
-    const ended = once(thread, "exit");
-    thread.postMessage({ kind: "close" } satisfies ToReader);
-    // It says nothing while a statement runs: the process need not wait for that.
-    await Promise.race([ended, sleep(queryMs)]);
+    thread?.worker.postMessage({ kind: "close" } satisfies ToReader);
+    await Promise.all([...alive].map(ended));
   };
 
   const opening = start();

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { schemasByName } from "../view-schema.ts";
 import { viewQueries } from "./view-queries.ts";
-import type { Answer, FromReader, Question, ReaderData, ToReader } from "./view-reader-protocol.ts";
+import type { Answer, FromReader, Question, ReaderWorkerData, ToReader } from "./view-reader-protocol.ts";
 import { isEngineError, openViews } from "./view-tables.ts";
 
 /** The thread that answers queries, one after the other, over a connection that cannot write. */
@@ -9,7 +9,7 @@ import { isEngineError, openViews } from "./view-tables.ts";
 if (parentPort === null) throw new Error("the views' reader is a worker thread");
 const port = parentPort;
 // workerData is untyped: this thread is started by view-reader-thread.ts alone.
-const { path, schemas } = workerData as ReaderData;
+const { path, schemas, isGivenUp } = workerData as ReaderWorkerData;
 const byName = schemasByName(schemas);
 
 // Whoever opens first makes the tables, so that reader and projector may start in any order.
@@ -26,8 +26,9 @@ const answerTo = ({ method, args }: Question): Answer => {
 };
 
 port.on("message", (message: ToReader) => {
-  if (message.kind === "close") {
-    database.close();
+  // What was asked before it was given up has been asked another thread.
+  if (message.kind === "close" || Atomics.load(isGivenUp, 0) === 1) {
+    if (database.isOpen) database.close();
     port.close();
     return;
   }

@@ -1,4 +1,4 @@
-import type { Document, Position, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Document, ViewSchema, ViewStore } from "../../domain/ports.ts";
 import { ViewsUnavailable } from "../view-errors.ts";
 import { comparable, isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
 import type { Database, SqlValue, Statement } from "./driver.ts";

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Document, EventLog, Position, ViewStore } from "../../../domain/ports.ts";
@@ -168,7 +169,7 @@ test("asking for a document that idsOf did not name is a bug, even when another 
   const it = world(one);
   await appendNumbered(it.log, 1, 2);
   await running(it, [greedy], {}, () => until("it was reported", () => it.failures.length > 0));
-  assert.match(String((it.failures[0]?.error as Error).cause), "idsOf did not name");
+  assert.match(inspect(it.failures[0]?.error), "idsOf did not name");
 });
 
 test("it goes on from where another projector has taken the view", async () => {
