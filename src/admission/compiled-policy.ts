@@ -13,7 +13,7 @@ import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 export type PolicyInput = {
   /** Parsed JSON; undefined when the body is none. */
   readonly payload: unknown;
-  /** Two readers may read it differently (a duplicate key, too deep): no gate can speak for the receiver. */
+  /** Two readers may read it differently (a duplicate key), or it is too deep: no gate can speak for the receiver. */
   readonly ambiguous: boolean;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -25,7 +25,7 @@ export type PolicyInput = {
 };
 
 export type PolicyCheck = {
-  /** Those that the policy has, in the order schema, require_fields, content. */
+  /** Those that the policy has, in the order schema, require_fields, content; of an ambiguous payload content alone. */
   readonly gates: readonly GateResult[];
   /** Micro-euros; null when there is no rule, or it cannot be determined. */
   readonly cost: number | null;
@@ -107,6 +107,12 @@ const NO_AGENT: Seen["agent"] = { id: "", name: "" };
 const headersJson = (headers: PolicyInput["headers"]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 
+const AMBIGUOUS = denied(
+  "content",
+  "ambiguous-payload",
+  "the JSON can be read in two ways (a duplicate key), or is too deep to be checked",
+);
+
 type Parts = {
   readonly schema: PayloadSchema | null;
   readonly required: readonly RequiredField[];
@@ -122,9 +128,6 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule }: Parts, work
     rules.some(({ condition }) => condition.reads.has("payload"));
 
   const content = (input: PolicyInput, cost: number | null): GateResult | null => {
-    if (input.ambiguous && readsPayload) {
-      return denied("content", "ambiguous-payload", "the JSON can be read in two ways (duplicate key or too deep)");
-    }
     if (rules.length === 0) return null;
     return contentGate(rules, {
       payload: input.payload,
@@ -142,6 +145,8 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule }: Parts, work
       work.reset();
       const { payload } = input;
       const cost = input.costMicro ?? (costRule === null ? null : costOf(costRule, payload));
+      // The other gates would go down as deep as it is.
+      if (input.ambiguous && readsPayload) return { gates: [AMBIGUOUS], cost };
       const gates: GateResult[] = [];
       if (schema !== null) gates.push(schemaGate(schema, payload));
       if (required.length > 0) {

@@ -13,7 +13,7 @@ import {
   listType,
   mapType,
 } from "@bufbuild/cel";
-import { APPEND, RANGE } from "./condition-syntax.ts";
+import { APPEND, RANGE, WITHIN } from "./condition-syntax.ts";
 import type { JsonValues } from "./json-values.ts";
 import type { Meter } from "./meter.ts";
 import type { Pattern } from "./patterns.ts";
@@ -29,7 +29,7 @@ const CONVERTED_LENGTH_MAX = 100;
 /** `contains` compares this many characters in the time of one unit. */
 const COMPARED_PER_WORK = 32;
 
-const { INT, DOUBLE, DYN } = CelScalar;
+const { BOOL, INT, DOUBLE, DYN } = CelScalar;
 const LIST = listType(DYN);
 const MAP = mapType(DYN, DYN);
 
@@ -95,6 +95,10 @@ const comprehensionFunctions = (meter: Meter): CelFunc[] => {
     celFunc(RANGE, [MAP, INT], MAP, (map, each) => {
       meter.spend(map.size * Number(each) * NODE_WORK);
       return map;
+    }),
+    celFunc(WITHIN, [], BOOL, () => {
+      meter.spend(0);
+      return true;
     }),
     celFunc(APPEND, [LIST, LIST], LIST, (list, more) => {
       const elements = grown.get(list);

@@ -1,20 +1,6 @@
 import { type CelEnv, parse } from "@bufbuild/cel";
 import { EXPRESSION_BYTES_MAX } from "../../domain/policy/parse-definition.ts";
-
-export type Expr = ReturnType<typeof parse>["expr"];
-
-/** What an expression sees, with the CEL type; null where the event decides it. */
-export const VARIABLES = {
-  payload: null,
-  headers: "map",
-  source: "map",
-  agent: "map",
-  action: "string",
-  cost_eur: "double",
-} as const;
-export type Variable = keyof typeof VARIABLES;
-
-const isVariable = (name: string): name is Variable => Object.hasOwn(VARIABLES, name);
+import { type Expr, isVariable, typeOf, VARIABLES, type Variable } from "./condition-types.ts";
 
 /** Names of types, as in `type(payload.id) == string`. */
 const TYPES: ReadonlySet<string> = new Set([
@@ -39,6 +25,7 @@ const NESTING_MAX = 32;
 /** Functions put into comprehensions by `checkExpression`. `@` cannot be written in CEL. */
 export const RANGE = "@range";
 export const APPEND = "@append";
+export const WITHIN = "@within";
 
 export type Checked = {
   readonly expr: Expr;
@@ -81,6 +68,16 @@ const present = (expr: Expr | undefined): Expr => {
   return expr;
 };
 
+/** A pattern out of the payload would be the sender's program. */
+const literalPattern = (pattern: Expr | undefined): string => {
+  const constant = pattern?.exprKind.case === "constExpr" ? pattern.exprKind.value.constantKind : undefined;
+  if (constant?.case !== "stringValue") throw new SyntaxError("matches() takes a literal regular expression");
+  return constant.value;
+};
+
+type Call = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
+type Comprehension = Extract<Expr["exprKind"], { case: "comprehensionExpr" }>["value"];
+
 const walker = (env: CelEnv) => {
   const reads = new Set<Variable>();
   const fields = new Set<string>();
@@ -94,7 +91,6 @@ const walker = (env: CelEnv) => {
     reads.add(name);
   };
 
-  type Call = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
   const checkFunction = ({ function: name, target, args }: Call): void => {
     if (OPERATORS.has(name)) return;
     const overloads = [...(env.funcs.find(name) ?? [])];
@@ -102,15 +98,9 @@ const walker = (env: CelEnv) => {
     const isMethod = target !== undefined;
     if (!overloads.some((it) => it.arguments.length === args.length && (it.target !== undefined) === isMethod))
       throw new SyntaxError(`${name}() is not called like this: other arguments are needed`);
-    if (name !== "matches") return;
-    const [pattern] = args;
-    const constant = pattern?.exprKind.case === "constExpr" ? pattern.exprKind.value.constantKind : undefined;
-    // A pattern out of the payload would be the sender's program.
-    if (constant?.case !== "stringValue") throw new SyntaxError("matches() takes a literal regular expression");
-    patterns.add(constant.value);
+    if (name === "matches") patterns.add(literalPattern(args[0]));
   };
 
-  type Comprehension = Extract<Expr["exprKind"], { case: "comprehensionExpr" }>["value"];
   const comprehension = (id: bigint, loop: Comprehension, scope: Scope): number => {
     if (scope.inLoop) throw new SyntaxError("exists, all, map and the like cannot stand inside one another");
     const inner = { locals: new Set([...scope.locals, loop.iterVar, loop.accuVar]), inLoop: true };
@@ -119,6 +109,8 @@ const walker = (env: CelEnv) => {
     const each = walk(present(loop.loopCondition), inner) + walk(present(loop.loopStep), inner);
     // What a round takes is known here, how many there are when it runs: the range is asked and pays before the first.
     loop.iterRange = call(id, RANGE, [range, integer(id, each)]);
+    // An error inside a round is only one more value of exists and all; in the condition it ends the loop.
+    loop.loopCondition = call(id, "_&&_", [call(id, WITHIN, []), present(loop.loopCondition)]);
     if (loop.accuInit?.exprKind.case === "listExpr") appendInPlace(present(loop.loopStep), loop.accuVar);
     return before + each + walk(present(loop.result), inner);
   };
@@ -172,49 +164,6 @@ const appendInPlace = (step: Expr, accumulator: string): void => {
     value.function = APPEND;
   else if (value.function === "_?_:_") for (const branch of value.args.slice(1)) appendInPlace(branch, accumulator);
 };
-
-const CONSTANT_TYPES: Readonly<Record<string, string>> = {
-  boolValue: "bool",
-  bytesValue: "bytes",
-  doubleValue: "double",
-  int64Value: "int",
-  uint64Value: "uint",
-  stringValue: "string",
-  nullValue: "null",
-};
-
-/** The type that an expression has whatever the event; null when that cannot be said. */
-const typeOf = (expr: Expr | undefined, env: CelEnv): string | null => {
-  const kind = expr?.exprKind;
-  switch (kind?.case) {
-    case "constExpr":
-      return CONSTANT_TYPES[kind.value.constantKind.case ?? ""] ?? null;
-    case "identExpr":
-      return isVariable(kind.value.name) ? VARIABLES[kind.value.name] : null;
-    case "selectExpr":
-      return kind.value.testOnly ? "bool" : null;
-    case "listExpr":
-      return "list";
-    case "structExpr":
-      return "map";
-    case "comprehensionExpr":
-      return kind.value.result?.exprKind.case === "identExpr"
-        ? typeOf(kind.value.accuInit, env)
-        : typeOf(kind.value.result, env);
-    case "callExpr": {
-      const { function: name, args } = kind.value;
-      if (name === "_&&_" || name === "_||_") return "bool";
-      const types = name === "_?_:_" ? args.slice(1).map((branch) => typeOf(branch, env)) : resultTypes(name, env);
-      const [type] = types;
-      return type !== undefined && type !== "dyn" && types.every((other) => other === type) ? type : null;
-    }
-    default:
-      return null;
-  }
-};
-
-const resultTypes = (name: string, env: CelEnv): string[] =>
-  [...(env.funcs.find(name) ?? [])].map(({ result }) => result.name);
 
 /**
  * Parses a condition and checks what can be known before any event: names, functions, the limits, and that it is true

@@ -1,11 +1,13 @@
 import { type CelInput, isCelError, plan } from "@bufbuild/cel";
 import { conditionEnv } from "./condition-functions.ts";
-import { checkExpression, type Variable } from "./condition-syntax.ts";
+import { checkExpression } from "./condition-syntax.ts";
+import type { Variable } from "./condition-types.ts";
 import { jsonValues } from "./json-values.ts";
 import type { Meter } from "./meter.ts";
 import { compilePattern, type Pattern } from "./patterns.ts";
 
-/** What conditions see of an event. `payload` and `headers` are JSON; names of headers are in lower case. */
+/** What conditions see of an event. `payload` and `headers` are JSON; names of headers are in lower case. A condition that
+ * reads the payload is not asked about a body that is no JSON. */
 export type Seen = {
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -64,11 +66,11 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
   const patterns = new Map<string, Pattern>();
   const env = conditionEnv(values, meter, patterns);
 
-  const bindings = (seen: Seen): Record<string, CelInput> =>
+  const bindings = (seen: Seen, readsPayload: boolean): Record<string, CelInput> =>
     // Without a prototype: the library looks names up with a plain access.
     Object.assign(Object.create(null), {
-      // What is not JSON has no payload; the caller has refused every condition that reads it.
-      payload: seen.payload === undefined ? null : values.toCel(seen.payload),
+      // Where nothing reads it, it may be no JSON, or too deep to be wrapped.
+      payload: readsPayload ? values.toCel(seen.payload) : null,
       headers: values.toCel(seen.headers),
       source: values.toCel(seen.source),
       agent: values.toCel(seen.agent),
@@ -81,8 +83,9 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
       const { expr, reads, fields, patterns: literals } = checkExpression(source, env);
       for (const literal of literals) patterns.set(literal, compilePattern(literal, meter));
       const run = plan(env, expr);
+      const readsPayload = reads.has("payload");
       const evaluate = (seen: Seen): Evaluated => {
-        const result = withoutStackTraces(() => run(bindings(seen)));
+        const result = withoutStackTraces(() => run(bindings(seen, readsPayload)));
         // Also where || or && has swallowed the error: with more work the answer might have been another.
         if (meter.exceeded) {
           return { outcome: "error", code: "too-costly", detail: "its evaluation takes too much work on this event" };

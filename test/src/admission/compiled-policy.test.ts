@@ -1,0 +1,191 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import {
+  type CompiledPolicy,
+  compiledPolicies,
+  type PolicyCheck,
+  type PolicyInput,
+  policyCompiler,
+} from "../../../src/admission/compiled-policy.ts";
+
+const test = suite("compiled policy");
+
+const compile = policyCompiler();
+
+const policyOf = (definition: Omit<PolicyDefinition, "name">): CompiledPolicy => {
+  const compiled = compile({ name: "p", ...definition });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors));
+  return compiled.policy;
+};
+
+const inputOf = (payload: unknown, more: Partial<PolicyInput> = {}): PolicyInput => ({
+  payload,
+  ambiguous: false,
+  headers: {},
+  source: { id: "src_1", name: "shop", type: "stripe" },
+  agent: null,
+  action: null,
+  ...more,
+});
+
+const codes = ({ gates }: PolicyCheck): readonly string[] => gates.map(({ gate, code }) => `${gate} ${code}`);
+
+test("a policy without stateless gates has none", () => {
+  assert.equal(policyOf({}).check(inputOf(undefined)), { gates: [], cost: null });
+  assert.not.ok(policyOf({ budget_eur_day: 1, cost: { fixed_eur: 1 } }).readsPayload);
+});
+
+test("the gates come in the order schema, require_fields, content", () => {
+  const policy = policyOf({
+    deny: [{ name: "large", when: "payload.amount > 100" }],
+    require_fields: ["id"],
+    schema: { type: "object" },
+  });
+  assert.equal(codes(policy.check(inputOf({ id: 1, amount: 5 }))), ["schema ok", "require_fields ok", "content ok"]);
+  assert.equal(codes(policy.check(inputOf({ amount: 101 }))), [
+    "schema ok",
+    "require_fields missing-fields",
+    "content denied-by-rule",
+  ]);
+});
+
+test("the rules that match are named, and a match outranks an error", () => {
+  const policy = policyOf({
+    deny: [
+      { name: "broken", when: "payload.nothing > 1" },
+      { name: "large", when: "payload.amount > 100" },
+      { name: "huge", when: "payload.amount > 1000" },
+    ],
+  });
+  const [both] = policy.check(inputOf({ amount: 2_000 })).gates;
+  assert.is(both?.detail, 'refused by "large", "huge"');
+  const [broken] = policy.check(inputOf({ amount: 1 })).gates;
+  assert.equal(broken, {
+    gate: "content",
+    outcome: "deny",
+    code: "evaluation-error",
+    detail: 'rule "broken": there is no field "nothing"',
+  });
+});
+
+test("a body that is not JSON is denied by every gate that reads it", () => {
+  const deny = [{ name: "r", when: "payload.a == 1" }];
+  const policy = policyOf({ schema: { type: "object" }, require_fields: ["id"], deny });
+  assert.equal(codes(policy.check(inputOf(undefined))), [
+    "schema not-json",
+    "require_fields not-json",
+    "content not-json",
+  ]);
+  const headers = policyOf({ deny: [{ name: "r", when: "'x-test' in headers" }] });
+  assert.equal(codes(headers.check(inputOf(undefined))), ["content ok"]);
+  assert.equal(codes(headers.check(inputOf(undefined, { headers: { "x-test": "1" } }))), ["content denied-by-rule"]);
+});
+
+test("JSON null is a payload, and not a missing one", () => {
+  assert.equal(codes(policyOf({ schema: { type: "null" } }).check(inputOf(null))), ["schema ok"]);
+});
+
+test("an ambiguous payload is denied where anything depends on it", () => {
+  const ambiguous = inputOf({ id: 1 }, { ambiguous: true });
+  assert.equal(codes(policyOf({ require_fields: ["id"] }).check(ambiguous)), ["content ambiguous-payload"]);
+  assert.equal(codes(policyOf({ cost: { pointer: "id" } }).check(ambiguous)), ["content ambiguous-payload"]);
+  assert.equal(codes(policyOf({ deny: [{ name: "r", when: "action == 'x'" }] }).check(ambiguous)), ["content ok"]);
+});
+
+test("a payload too deep for any stack is denied or left alone, not an exception", () => {
+  const deep = inputOf(JSON.parse("[".repeat(100_000) + "]".repeat(100_000)), { ambiguous: true });
+  const reading = policyOf({ schema: {}, require_fields: ["a"], deny: [{ name: "r", when: "payload == []" }] });
+  assert.equal(codes(reading.check(deep)), ["content ambiguous-payload"]);
+  assert.equal(codes(policyOf({ deny: [{ name: "r", when: "action == 'x'" }] }).check(deep)), ["content ok"]);
+});
+
+test("the cost is the policy's, unless something else says it, and rules see it in euros", () => {
+  const deny = [{ name: "dear", when: "cost_eur >= 100.0" }];
+  const policy = policyOf({ cost: { pointer: "amount", scale: 0.01 }, deny });
+  assert.equal(policy.check(inputOf({ amount: 1_999 })).cost, 19_990_000);
+  assert.equal(codes(policy.check(inputOf({ amount: 10_000 }))), ["content denied-by-rule"]);
+  assert.is(policy.check(inputOf({ amount: 1 }, { costMicro: 5 })).cost, 5);
+  assert.equal(codes(policy.check(inputOf({ amount: 1 }, { costMicro: 100_000_000 }))), ["content denied-by-rule"]);
+  const unknown = policy.check(inputOf({}));
+  assert.is(unknown.cost, null);
+  assert.equal(codes(unknown), ["content evaluation-error"]);
+  assert.is(policyOf({ cost: { fixed_eur: 0.07 } }).check(inputOf(undefined)).cost, 70_000);
+  assert.is(policyOf({ cost: { pointer: "a", default_eur: 0.5 } }).check(inputOf({})).cost, 500_000);
+});
+
+test("who is not there has empty names: a rule about agents is false for a source", () => {
+  const policy = policyOf({ deny: [{ name: "r", when: "agent.name == 'bot' || action == 'refund'" }] });
+  assert.equal(codes(policy.check(inputOf({}))), ["content ok"]);
+  assert.equal(codes(policy.check(inputOf({}, { source: null, agent: { id: "agt_1", name: "bot" } }))), [
+    "content denied-by-rule",
+  ]);
+});
+
+test("one event's work does not count for the next", () => {
+  const policy = policyOf({ deny: [{ name: "r", when: "payload.all(i, i > 5)" }] });
+  const payload = Array.from({ length: 60_000 }, () => 1);
+  for (let round = 0; round < 5; round += 1) assert.equal(codes(policy.check(inputOf(payload))), ["content ok"]);
+});
+
+test("thirty-two rules on an ordinary payload are far from too costly", () => {
+  const when = "payload.data.object.amount > 50000 && payload.data.object.currency.matches('^[A-Z]{3}$')";
+  const policy = policyOf({ deny: Array.from({ length: 32 }, (_, index) => ({ name: `r${index}`, when })) });
+  const text = "x".repeat(900_000);
+  assert.equal(codes(policy.check(inputOf({ text, data: { object: { amount: 60_000, currency: "eur" } } }))), [
+    "content ok",
+  ]);
+});
+
+test("every error of a definition has its path", () => {
+  const compiled = compile({
+    name: "p",
+    schema: { properties: { a: { type: "strng" } } },
+    deny: [
+      { name: "ok", when: "payload.a == 1" },
+      { name: "broken", when: "payload.a ==" },
+    ],
+  });
+  assert.ok(!compiled.ok);
+  assert.equal(compiled.ok ? [] : compiled.errors.map(({ path }) => path), [
+    "/schema/properties/a/type",
+    "/deny/1/when",
+  ]);
+});
+
+test("a policy is compiled once a version", () => {
+  let compiled = 0;
+  const policies = compiledPolicies((definition) => {
+    compiled += 1;
+    return compile(definition);
+  });
+  const first = policies.get("pol_1", 1, { name: "p" });
+  assert.is(policies.get("pol_1", 1, { name: "p" }), first);
+  assert.is.not(policies.get("pol_1", 2, { name: "p" }), first);
+  assert.is(compiled, 2);
+});
+
+test("the least recently used policy is forgotten, the others stay", () => {
+  let compiled = 0;
+  const policies = compiledPolicies((definition) => {
+    compiled += 1;
+    return compile(definition);
+  });
+  for (let index = 0; index < 500; index += 1) policies.get(`pol_${index}`, 1, { name: "p" });
+  policies.get("pol_0", 1, { name: "p" });
+  policies.get("pol_500", 1, { name: "p" });
+  assert.is(compiled, 501);
+  policies.get("pol_0", 1, { name: "p" });
+  assert.is(compiled, 501);
+  policies.get("pol_1", 1, { name: "p" });
+  assert.is(compiled, 502);
+});
+
+test("a published policy that cannot be compiled any more denies everything", () => {
+  const policy = compiledPolicies().get("pol_1", 1, { name: "p", deny: [{ name: "r", when: "gone()" }] });
+  const { gates } = policy.check(inputOf({}));
+  assert.is(gates[0]?.code, "policy-invalid");
+  assert.is(gates[0]?.outcome, "deny");
+});
+
+test.run();
