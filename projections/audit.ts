@@ -1,6 +1,6 @@
-import type { ActorKind, RecordedEvent } from "../domain/ports.ts";
+import type { ActorKind, Position, RecordedEvent } from "../domain/ports.ts";
 import type { Projection } from "./projection.ts";
-import { subjectOf } from "./streams.ts";
+import { categoryOf, subjectOf } from "./streams.ts";
 
 /** One record of an account's audit log, to search by; what it says is in the log, at `stream` and `revision`. */
 export type AuditDocument = {
@@ -9,6 +9,8 @@ export type AuditDocument = {
   readonly index: number;
   readonly stream: string;
   readonly revision: number;
+  /** The record's in the log; rises with the index. */
+  readonly position: Position;
   readonly type: string;
   readonly recorded_at: string;
   readonly actor_kind: ActorKind;
@@ -29,31 +31,37 @@ export type AuditHead = {
    * are earlier than `from`, and those at and behind the first with `latest > to + disorder_ms` are later than `to`.
    */
   readonly disorder_ms: number;
+  /** Before the first dash of the streams seen: with them an id leads to its streams. */
+  readonly categories: readonly string[];
 };
 
-export const recordId = (account: string, index: number): string => `${account}/${index}`;
+/** Digits for more records than an account can have; of one width, so that new records come last in every store. */
+const INDEX_DIGITS = 12;
+
+export const recordId = (account: string, index: number): string =>
+  `${account}/${String(index).padStart(INDEX_DIGITS, "0")}`;
 
 /** Payloads can be erased and so are no records; checkpoints are about the records. */
 const isRecord = ({ stream, meta }: RecordedEvent): boolean =>
   meta.account !== "" && !stream.startsWith("payload-") && !stream.startsWith("checkpoint-");
 
-const EMPTY: AuditHead = { count: 0, latest: "", disorder_ms: 0 };
+const EMPTY: AuditHead = { count: 0, latest: "", disorder_ms: 0, categories: [] };
 
 export const audit: Projection = {
   schema: {
     name: "audit.v1",
-    fields: { account: "text", index: "number", type: "text", actor_id: "text", subject: "text" },
-    // None for the account alone: its records are found by counting.
+    fields: { account: "text", index: "number", type: "text", actor_id: "text" },
+    // None for the account alone: its records are found by counting. None by subject: the log itself knows its streams,
+    // and of all indexes that one would be written to in a new place by every event.
     indexes: [
       ["account", "type", "index"],
       ["account", "actor_id", "index"],
-      ["account", "subject", "index"],
     ],
   },
   idsOf: (event) => (isRecord(event) ? [event.meta.account] : []),
   apply(event, documents) {
     if (!isRecord(event)) return;
-    const { stream, revision, type } = event;
+    const { stream, revision, position, type } = event;
     const { account, actor, recorded_at } = event.meta;
     // The view's own documents come back as they were put.
     const head = (documents.get(account) as AuditHead | null) ?? EMPTY;
@@ -63,6 +71,7 @@ export const audit: Projection = {
       index: head.count,
       stream,
       revision,
+      position,
       type,
       recorded_at,
       actor_kind: actor.kind,
@@ -70,7 +79,9 @@ export const audit: Projection = {
       subject: subjectOf(stream),
     };
     documents.put(recordId(account, head.count), late ? { ...record, latest: head.latest } : record);
+    const category = categoryOf(stream);
     documents.put(account, {
+      categories: head.categories.includes(category) ? head.categories : [...head.categories, category].sort(),
       count: head.count + 1,
       latest: late ? head.latest : recorded_at,
       disorder_ms: late

@@ -1,6 +1,6 @@
 import type { DeliveryEvent, Failure, Origin, Request, Timings } from "../domain/delivery/events.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
-import type { Document, JsonObject, RecordedEvent } from "../domain/ports.ts";
+import type { Document, RecordedEvent } from "../domain/ports.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
@@ -72,11 +72,22 @@ export type EventDocument = {
   readonly timeline: readonly Stage[];
 };
 
-/** The event types an account has seen, under the account's id and without the fields that lists search by. */
-export type SeenTypes = { readonly types: readonly string[]; readonly complete: boolean };
+/**
+ * What an account's events have in common, under the account's id and without the fields that lists search by: with it a
+ * search needs no index by the beginning of a type or by delivery id, which every event would have to pay for.
+ */
+export type SeenInAccount = {
+  readonly types: readonly string[];
+  /** False when there were more types than are kept. */
+  readonly types_complete: boolean;
+  /** Sources and agents, the latest to appear last. */
+  readonly origins: readonly string[];
+};
 
 /** More different types than any provider has; a sender that invents them must not grow the document. */
 const TYPES_MAX = 500;
+/** Ten times the sources of the largest plan, for those that were deleted. */
+const ORIGINS_MAX = 1_000;
 /** The stages of one decision: received, authenticated, gated, admitted or blocked. */
 const DECISION_STAGES = 4;
 
@@ -192,13 +203,19 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
 
 const isDecision = ({ type }: RecordedEvent): boolean => type === "EventAdmitted" || type === "EventBlocked";
 
-const withType = (seen: SeenTypes | null, type: string): SeenTypes | null => {
-  const { types, complete } = seen ?? { types: [], complete: true };
-  if (!complete || types.includes(type)) return seen;
-  return types.length < TYPES_MAX ? { types: [...types, type].sort(), complete } : { types, complete: false };
+const NOTHING_SEEN: SeenInAccount = { types: [], types_complete: true, origins: [] };
+
+const withEvent = (before: SeenInAccount, { type, origin_id }: EventDocument): SeenInAccount => {
+  let seen = before;
+  if (!seen.origins.includes(origin_id))
+    seen = { ...seen, origins: [...seen.origins.slice(1 - ORIGINS_MAX), origin_id] };
+  if (!seen.types_complete || seen.types.includes(type)) return seen;
+  return seen.types.length < TYPES_MAX
+    ? { ...seen, types: [...seen.types, type].sort() }
+    : { ...seen, types_complete: false };
 };
 
-/** One document an API event, for the inspector; and one an account with the types seen, for the search by their beginning. */
+/** One document an API event, for the inspector; and one an account with what its events have in common. */
 export const events: Projection = {
   schema: {
     name: "events.v1",
@@ -209,7 +226,6 @@ export const events: Projection = {
       origin_id: "text",
       endpoint_id: "text",
       type: "text",
-      delivery_id: "text",
       received_at: "text",
     },
     indexes: [
@@ -218,7 +234,6 @@ export const events: Projection = {
       ["account", "origin_id", "received_at"],
       ["account", "endpoint_id", "received_at"],
       ["account", "type", "received_at"],
-      ["account", "delivery_id", "received_at"],
     ],
   },
 
@@ -238,8 +253,8 @@ export const events: Projection = {
     if (after !== before) documents.put(id, after as unknown as Document);
     if (after === null || !isDecision(event)) return;
     const { account } = event.meta;
-    const seen = documents.get(account) as SeenTypes | null;
-    const types = withType(seen, after.type);
-    if (types !== null && types !== seen) documents.put(account, types satisfies JsonObject);
+    const seen = (documents.get(account) as SeenInAccount | null) ?? NOTHING_SEEN;
+    const more = withEvent(seen, after);
+    if (more !== seen) documents.put(account, more);
   },
 };

@@ -2,6 +2,8 @@ import type { RecordedEvent } from "../domain/ports.ts";
 
 const DELIVERY = "delivery-";
 
+export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf("-")));
+
 /** The id behind a stream's first dash. */
 export const subjectOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);
 

@@ -9,7 +9,7 @@ import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
 
 export type AuditDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
-  readonly log: Pick<EventLog, "read">;
+  readonly log: Pick<EventLog, "read" | "last">;
 };
 
 const VIEW = audit.schema.name;
@@ -108,7 +108,7 @@ const search =
       async page(_view, { after, limit }) {
         // A cursor of another list.
         if (typeof after?.value === "string") return [];
-        const found = await searchAudit(views, { ...filter, after: after?.value ?? null }, limit);
+        const found = await searchAudit({ views, log }, { ...filter, after: after?.value ?? null }, limit);
         return found.map((document) => ({ id: String(document.index), document }));
       },
     };

@@ -4,6 +4,7 @@ import { redactJson } from "../../domain/gate/redact.ts";
 import type { PolicyEvent } from "../../domain/policy/events.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
+import { isEventId } from "../event-id.ts";
 import { decodeBody, type Payloads, payloadStream } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn, runCommand } from "../run-command.ts";
@@ -63,6 +64,7 @@ const RETRY_AFTER_S = 5;
 
 /** Records the erasure, then erases: a crash between the two leaves a record that a repeat of the call makes true. */
 export const erasePayload = async (log: EventLog, id: string, call: Call): Promise<Answer | Problem> => {
+  if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;
   let owner: string | null = null;
   const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null }, ({ meta }) => {

@@ -1,7 +1,8 @@
 import type { Condition, Document, Found, ViewStore } from "../../domain/ports.ts";
-import { events, type SeenTypes } from "../../projections/events.ts";
+import { events, type SeenInAccount } from "../../projections/events.ts";
+import { eventIdOf, isEventId } from "../event-id.ts";
 import type { Problem } from "../problems.ts";
-import { type Page, pageOf } from "./listing.ts";
+import { type Cursor, type Page, pageOf } from "./listing.ts";
 import type { JsonSchema } from "./route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
 
@@ -22,7 +23,6 @@ const STATUSES = [
 
 /** Longer than any delivery id or type that a provider sends. */
 const TEXT_LENGTH_MAX = 512;
-const EVENT_ID = /^evt_[a-z2-7]{32}$/;
 /** Types that begin with what is searched for; with more of them the store walks through their range instead. */
 const TYPES_JOINED_MAX = 16;
 /** Behind every text that begins with the one before it: no character has a higher code point. */
@@ -45,7 +45,7 @@ export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
   q: text("An event's id, a sender's delivery id, or how an event type begins"),
 };
 
-type Views = Pick<ViewStore, "get" | "page" | "count">;
+type Views = Pick<ViewStore, "get" | "getMany" | "page">;
 type Query = Readonly<Record<string, unknown>>;
 
 const VIEW = events.schema.name;
@@ -68,11 +68,15 @@ const satisfies = (document: Document, where: readonly Condition[]): boolean =>
     return (typeof kept === "string" || typeof kept === "number") && HOLDS[is](kept, value);
   });
 
-/** One event, found by its id, as if it had been searched for. */
-const onlyOne = (views: Views, id: string): Pick<ViewStore, "page"> => ({
-  async page(view, { where, limit }) {
-    const document = await views.get(view, id);
-    return document === null || !satisfies(document, where) ? [] : [{ id, document }].slice(0, limit);
+/** Events found by their ids, as if they had been searched for. */
+const thoseOf = (views: Views, ids: readonly string[]): Pick<ViewStore, "page"> => ({
+  async page(view, { where, after, limit }) {
+    const documents = await views.getMany(view, ids);
+    return [...documents]
+      .map(([id, document]) => ({ id, document }))
+      .filter((it) => satisfies(it.document, where) && (after === undefined || isBehind(it, after)))
+      .sort(newestFirst)
+      .slice(0, limit);
   },
 });
 
@@ -80,6 +84,9 @@ const newestFirst = (a: Found, b: Found): number => {
   const [left, right] = [String(a.document.received_at), String(b.document.received_at)];
   return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
 };
+
+const isBehind = ({ id, document }: Found, after: Cursor): boolean =>
+  newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
 
 /** The page over several types, each read in its own order by an index: their whole range would have to be sorted. */
 const anyOfTypes = (views: Views, types: readonly string[]): Pick<ViewStore, "page"> => ({
@@ -93,15 +100,16 @@ const anyOfTypes = (views: Views, types: readonly string[]): Pick<ViewStore, "pa
 
 type Source = { readonly views: Pick<ViewStore, "page">; readonly where: readonly Condition[] };
 
-const byText = async (views: Views, account: Condition, q: string): Promise<Source> => {
-  if (EVENT_ID.test(q)) return { views: onlyOne(views, q), where: [] };
-  const byDelivery = equal("delivery_id", q);
-  if ((await views.count(VIEW, [account, ...byDelivery], 1)) > 0) return { views, where: byDelivery };
+const byText = async (views: Views, account: string, q: string): Promise<Source> => {
+  if (isEventId(q)) return { views: thoseOf(views, [q]), where: [] };
   // Written by the projection under the account's id.
-  const seen = (await views.get(VIEW, String(account.value))) as SeenTypes | null;
-  const types = seen?.types.filter((type) => type.startsWith(q)) ?? [];
-  if (seen?.complete !== false && types.length <= TYPES_JOINED_MAX)
-    return { views: anyOfTypes(views, types), where: [] };
+  const seen = (await views.get(VIEW, account)) as SeenInAccount | null;
+  if (seen === null) return { views: thoseOf(views, []), where: [] };
+  const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));
+  const named = [...(await views.getMany(VIEW, ids)).keys()];
+  if (named.length > 0) return { views: thoseOf(views, named), where: [] };
+  const types = seen.types.filter((type) => type.startsWith(q));
+  if (seen.types_complete && types.length <= TYPES_JOINED_MAX) return { views: anyOfTypes(views, types), where: [] };
   const range: Condition[] = [
     { field: "type", is: ">=", value: q },
     { field: "type", is: "<", value: q + LAST_CHARACTER },
@@ -119,7 +127,8 @@ export const searchEvents = async <T>(
   const range = timeRangeOf(query);
   if ("problem" in range) return range;
   const account: Condition = { field: "account", is: "=", value: accountId };
-  const searched: Source = query.q === undefined ? { views, where: [] } : await byText(views, account, String(query.q));
+  const searched: Source =
+    query.q === undefined ? { views, where: [] } : await byText(views, accountId, String(query.q));
   const where: Condition[] = [
     account,
     ...equal("status", query.status),

@@ -10,7 +10,7 @@ import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import type { Answer, Call, Route } from "./route.ts";
 
 export type EventsDeps = {
-  readonly views: Pick<ViewStore, "get" | "page" | "count">;
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page">;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
 };
@@ -19,7 +19,7 @@ const VIEW = events.schema.name;
 const READERS = { session: "viewer", key: "viewer" } as const;
 const REASON_LENGTH_MAX = 500;
 
-// The view's documents are what its projection writes; the types seen, which stand beside them, have no account.
+// The view's documents are what its projection writes; what an account has seen stands beside them and names no account.
 const eventOf = (document: Document): EventDocument => document as unknown as EventDocument;
 
 type Found = { readonly id: string; readonly event: EventDocument };

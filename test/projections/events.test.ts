@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type EventDocument, events, type SeenTypes } from "../../projections/events.ts";
+import { type EventDocument, events, type SeenInAccount } from "../../projections/events.ts";
 import { at, deliveryFacts, history } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
 
@@ -116,10 +116,14 @@ test("what is unknown or belongs to no decided event changes nothing", () => {
 test("the types an account has seen are kept sorted, and given up when there are too many", () => {
   const log = history();
   for (const type of ["b", "a", "b"]) log.add(`delivery-${log.events.length}`, facts.admitted({ type }));
-  assert.equal(folded(events, log.events).get<SeenTypes>("acc_1"), { types: ["a", "b"], complete: true });
+  assert.equal(folded(events, log.events).get<SeenInAccount>("acc_1"), {
+    types: ["a", "b"],
+    types_complete: true,
+    origins: ["src_1"],
+  });
   for (let i = 0; i < 600; i += 1) log.add(`delivery-x${i}`, facts.admitted({ type: `type.${i}` }));
-  const many = folded(events, log.events, 100).get<SeenTypes>("acc_1");
-  assert.equal([many?.types.length, many?.complete], [500, false]);
+  const many = folded(events, log.events, 100).get<SeenInAccount>("acc_1");
+  assert.equal([many?.types.length, many?.types_complete], [500, false]);
 });
 
 test.run();

@@ -86,6 +86,35 @@ test("each filter, alone and together, in both orders and over pages", async () 
   assert.equal(await indexes({ from: at(3), to: at(6), order: "asc" }), [1, 2]);
 });
 
+test("a subject's records are found in all its streams, over many chunks, from both ends and within bounds", async () => {
+  const log = history();
+  for (let i = 0; i < 700; i += 1) {
+    const stream = i % 3 === 0 ? "account-acc_1" : i % 3 === 1 ? "ledger-acc_1" : "source-src_1";
+    log.add(stream, { type: i % 2 === 0 ? "Even" : "Odd", data: {} }, { at: at(i) });
+    if (i % 7 === 0) log.add("account-acc_2", { type: "Even", data: {} }, { account: "acc_2", at: at(i) });
+  }
+  const { all } = await world(log.events);
+  const expected = Array.from({ length: 700 }, (_, i) => i).filter((i) => i % 3 !== 2);
+  const indexes = async (query: Call["query"]) => (await all({ subject: "acc_1", ...query })).map(({ index }) => index);
+  assert.equal(await indexes({ order: "asc" }), expected);
+  assert.equal(await indexes({ limit: 37 }), expected.toReversed());
+  const within = { from: at(101), to: at(333), type: "Odd" };
+  const odd = expected.filter((i) => i >= 101 && i < 333 && i % 2 === 1);
+  assert.equal(await indexes({ ...within, order: "asc", limit: 9 }), odd);
+  assert.equal(await indexes(within), odd.toReversed());
+});
+
+test("what cannot be the name of a stream has no records", async () => {
+  const { get } = await world(sample());
+  for (const query of [
+    { stream: "delivery-" },
+    { subject: "a\nb" },
+    { stream: "x".repeat(512) },
+    { subject: "\ud800" },
+  ])
+    assert.equal((await get(query)).body.data, [], JSON.stringify(query));
+});
+
 test("another account's records are never found, whatever is asked for", async () => {
   const { all } = await world(sample());
   for (const query of [{ subject: "acc_2" }, { stream: "account-acc_2" }, {}])

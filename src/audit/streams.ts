@@ -1,0 +1,99 @@
+import type { EventLog, RecordedEvent, Revision } from "../../domain/ports.ts";
+import { parseStreamName } from "../../infra/stream-name.ts";
+import type { AuditDocument, AuditHead } from "../../projections/audit.ts";
+import { categoryOf } from "../../projections/streams.ts";
+import { type AuditFilter, type AuditSources, firstRecordNear, recordAt, type Walk } from "./records.ts";
+
+/** Records of one stream looked at in one go. */
+const CHUNK = 100;
+
+/** Callers name streams: what cannot be one is no mistake of the program, and has no records. */
+const isStream = (name: string): boolean => {
+  try {
+    parseStreamName(name);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The streams that a search by subject or stream is about; null when it is about neither. */
+export const streamsOf = (
+  { subject, stream }: Pick<AuditFilter, "subject" | "stream">,
+  { categories }: Pick<AuditHead, "categories">,
+): readonly string[] | null => {
+  if (stream !== undefined && categories.includes(categoryOf(stream))) return [stream].filter(isStream);
+  const id = subject ?? stream;
+  return id === undefined ? null : categories.map((category) => `${category}-${id}`).filter(isStream);
+};
+
+const readOne = async (log: Pick<EventLog, "read">, stream: string, revision: Revision) =>
+  (await log.read(stream, revision === 0 ? null : revision - 1, 1))[0];
+
+/** The first revision at or behind a position: halved for, as streams may be long. `size` is the stream's length. */
+const firstAt = async (log: Pick<EventLog, "read">, stream: string, size: number, position: string) => {
+  let [low, high] = [0, size];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const event = await readOne(log, stream, middle);
+    if (event === undefined || event.position >= position) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+/** The records of one stream between two positions: at most a chunk, from the end that the order begins with. */
+const chunkOf = async (
+  log: AuditSources["log"],
+  stream: string,
+  order: "asc" | "desc",
+  from: string,
+  upTo: string,
+): Promise<readonly RecordedEvent[]> => {
+  const newest = await log.last(stream);
+  if (newest === null || newest.position < from) return [];
+  const size = newest.revision + 1;
+  const begin = await firstAt(log, stream, size, from);
+  const found = async (first: Revision) => {
+    const events = await log.read(stream, first === 0 ? null : first - 1, CHUNK);
+    return events.filter(({ position }) => position >= from && position <= upTo);
+  };
+  if (order === "asc") return found(begin);
+  let end = await firstAt(log, stream, size, upTo);
+  // What was found is the last within the range, or the first behind it.
+  if (end < size && ((await readOne(log, stream, end))?.position ?? upTo) <= upTo) end += 1;
+  const first = Math.max(begin, end - CHUNK);
+  return (await found(first)).filter(({ revision }) => revision < end).reverse();
+};
+
+/**
+ * Walks through the records of some streams, read from the log, and finds each one's index by its position, which rises
+ * with the index: no view has to keep an index by subject.
+ */
+export const recordsOfStreams =
+  (
+    { views, log }: AuditSources,
+    { account, order }: Pick<AuditFilter, "account" | "order">,
+    streams: readonly string[],
+  ): Walk =>
+  async (bounds) => {
+    const { position: from } = await recordAt(views, account, bounds.low);
+    const { position: upTo } = await recordAt(views, account, bounds.high - 1);
+    const chunks = await Promise.all(streams.map((stream) => chunkOf(log, stream, order, from, upTo)));
+    const events = chunks
+      .flat()
+      // A stream of another account's, by an id that somebody guessed.
+      .filter(({ meta }) => meta.account === account)
+      .sort((a, b) => (a.position < b.position === (order === "asc") ? -1 : 1))
+      // Beyond a chunk another stream may have records in between.
+      .slice(0, CHUNK);
+    const records: AuditDocument[] = [];
+    let rest = bounds;
+    for (const { position } of events) {
+      const end = order === "asc" ? "low" : "high";
+      const index = await firstRecordNear(views, account, rest, end, (record) => record.position >= position);
+      records.push(await recordAt(views, account, index));
+      rest = order === "asc" ? { ...rest, low: index + 1 } : { ...rest, high: index };
+    }
+    return records;
+  };
