@@ -1,5 +1,6 @@
 import type { FastifyError } from "fastify";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
+import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 
 /** Carries a problem through Fastify, which knows only errors as a way out of parsing and validation. */
@@ -33,6 +34,11 @@ export const expectedProblem = (error: unknown): Problem | null => {
   if (error instanceof Refused) return error.problem;
   if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) {
     return problem("unavailable", "The log cannot be written or read at the moment. Repeat the request.", {
+      retryAfterS: UNAVAILABLE_RETRY_S,
+    });
+  }
+  if (error instanceof ViewsUnavailable) {
+    return problem("unavailable", "The views cannot be read at the moment. Repeat the request.", {
       retryAfterS: UNAVAILABLE_RETRY_S,
     });
   }

@@ -1,0 +1,14 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ViewsUnavailable } from "../../../infra/view-errors.ts";
+import { expectedProblem } from "../../../src/http/refused.ts";
+
+const test = suite("refused: views");
+
+test("views that do not answer are unavailable, worth another try, and tell nothing of the inside", () => {
+  const it = expectedProblem(new ViewsUnavailable("/data/views.db cannot be read"));
+  assert.is(it?.status, 503);
+  assert.not.match(JSON.stringify(it), "views.db");
+});
+
+test.run();
