@@ -31,6 +31,7 @@ import { deliverer } from "./loops/deliverer.ts";
 import { outbound } from "./loops/outbound.ts";
 import { reactor } from "./loops/reactor.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
+import { openedSecrets } from "./opened-secrets.ts";
 import { payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -86,6 +87,7 @@ export const service = async (engines: Engines): Promise<Service> => {
 
   const streams = aggregates(log, clock);
   const box = secretBox(subkey(key, "secret-box"), randomness);
+  const opened = openedSecrets(box);
   const secrets = derivedSecrets(key);
   const accountOf = async (id: string): Promise<{ plan: Plan; timeZone: string }> => {
     const { state } = await streams.load(accountDecider, accountStream(id));
@@ -104,7 +106,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const resolve = resolver();
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
   const sender = httpSender({ addresses, resolve, clock });
-  const headers = outbound(box, randomness, config.version);
+  const headers = outbound(opened, randomness, config.version);
   const delivering = deliverer({
     log,
     views,
@@ -124,7 +126,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     aggregates: streams,
     clock,
     randomness,
-    box,
+    box: opened,
     payloads: kept,
     ledgers: places,
     counts: counted,

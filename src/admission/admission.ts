@@ -46,7 +46,7 @@ export type AdmissionDeps = {
   readonly aggregates: Aggregates;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  readonly box: SecretBox;
+  readonly box: Pick<SecretBox, "open">;
   readonly payloads: Payloads;
   readonly ledgers: Ledgers;
   readonly counts: Counts;

@@ -1,5 +1,6 @@
 import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
 import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
+import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock, EventLog, HttpSender, Randomness, Sent, ViewStore } from "../../domain/ports.ts";
@@ -57,7 +58,7 @@ const POLL_IDLE_MS = 5_000;
 const REFILL_GAP_MS = 50;
 /** Endpoints looked at in one go; the next look goes on behind the last. */
 const ENDPOINTS_A_LOOK = 500;
-/** Deliveries remembered as ended, as the view that lists what waits is a little behind. */
+/** Deliveries whose newest revision is remembered, as the view that lists what waits is a little behind. */
 const ENDED_MAX = 20_000;
 /** How often recording an outcome is tried: afterwards the lease runs out and the event is sent again under its id. */
 const RECORD_ATTEMPTS_MAX = 4;
@@ -353,7 +354,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     for (const { id, document } of due) {
       const at = dueAt(document.due_at, document.node, document.lease_until);
       if (at > now) soonest = Math.min(soonest, at);
-      else if ((ended.get(id) ?? -1) < Number(document.revision)) {
+      else if ((ended.get(id) ?? -1) <= Number(document.revision)) {
         queue.put({ eventId: id, account: String(document.account), endpointId });
       }
     }
@@ -388,13 +389,4 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     wake: () => lookAt(clock.now()),
     depth: () => ({ running: queue.running() + recording.size, waiting: queue.waiting() }),
   };
-};
-
-/** Null: delivered. The status decides, whatever became of the answer's body. */
-const failureOf = (sent: Sent): Failure | null => {
-  if (sent.outcome === "failed") return { kind: sent.kind, detail: sent.detail };
-  const { statusCode } = sent;
-  if (statusCode >= 200 && statusCode < 300) return null;
-  const kind = statusCode < 400 ? "redirect" : statusCode < 500 ? "http-4xx" : "http-5xx";
-  return { kind, detail: `The receiver answered ${statusCode}` };
 };

@@ -23,9 +23,6 @@ export type Outbound = {
   shown(headers: Readonly<Record<string, string>>): Record<string, string>;
 };
 
-/** Opening a sealed value costs more than signing with it. */
-const OPENED_MAX = 2_000;
-
 const OWN = new Set([
   "content-type",
   "user-agent",
@@ -35,29 +32,17 @@ const OWN = new Set([
   "traceparent",
 ]);
 
-export const outbound = (box: SecretBox, randomness: Randomness, version: string): Outbound => {
-  const opened = new Map<string, string>();
-
-  const open = (sealed: string, account: string, stream: string, field: string): string => {
-    let plain = opened.get(sealed);
-    if (plain === undefined) {
-      plain = box.open(sealed, { account, stream, field });
-      if (opened.size >= OPENED_MAX) opened.clear();
-      opened.set(sealed, plain);
-    }
-    return plain;
-  };
-
+export const outbound = (box: Pick<SecretBox, "open">, randomness: Randomness, version: string): Outbound => {
   return {
     headers({ job, endpoint, number, contentType, body, trace, nowMs }) {
       const { account } = job;
       const stream = `endpoint-${job.endpointId}`;
       const timestamp = Math.floor(nowMs / 1_000);
       const active = activeSecrets(endpoint, new Date(nowMs).toISOString());
-      const secrets = active.map((sealed) => open(sealed, account, stream, "secret"));
+      const secrets = active.map((sealed) => box.open(sealed, { account, stream, field: "secret" }));
       const headers: Record<string, string> = {};
       for (const [name, sealed] of Object.entries(endpoint.settings.headers)) {
-        headers[name] = open(sealed, account, stream, `headers.${name}`);
+        headers[name] = box.open(sealed, { account, stream, field: `headers.${name}` });
       }
       if (contentType !== "") headers["content-type"] = contentType;
       headers["user-agent"] = `Countersign/${version}`;
