@@ -230,10 +230,11 @@ export const events: Projection = {
     },
     indexes: [
       ["account", "received_at"],
-      ["account", "status", "received_at"],
       ["account", "origin_id", "received_at"],
       ["account", "endpoint_id", "received_at"],
       ["account", "type", "received_at"],
+      // The last: of indexes that would do equally well, SQLite takes the one that was made last.
+      ["account", "status", "received_at"],
     ],
   },
 

@@ -1,8 +1,8 @@
-import type { Condition, Document, Found, ViewStore } from "../../domain/ports.ts";
-import { events, type SeenInAccount } from "../../projections/events.ts";
-import { eventIdOf, isEventId } from "../event-id.ts";
+import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
+import { events } from "../../projections/events.ts";
 import type { Problem } from "../problems.ts";
-import { type Cursor, type Page, pageOf } from "./listing.ts";
+import { byText, type Searched, satisfies } from "./event-text.ts";
+import { type Page, pageOf } from "./listing.ts";
 import type { JsonSchema } from "./route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
 
@@ -23,11 +23,6 @@ const STATUSES = [
 
 /** Longer than any delivery id or type that a provider sends. */
 const TEXT_LENGTH_MAX = 512;
-/** Types that begin with what is searched for; with more of them the store walks through their range instead. */
-const TYPES_JOINED_MAX = 16;
-/** Behind every text that begins with the one before it: no character has a higher code point. */
-const LAST_CHARACTER = "\u{10ffff}";
-
 const text = (description: string): JsonSchema => ({
   type: "string",
   minLength: 1,
@@ -45,7 +40,7 @@ export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
   q: text("An event's id, a sender's delivery id, or how an event type begins"),
 };
 
-type Views = Pick<ViewStore, "get" | "getMany" | "page">;
+type Views = Pick<ViewStore, "get" | "getMany" | "page" | "count">;
 type Query = Readonly<Record<string, unknown>>;
 
 const VIEW = events.schema.name;
@@ -54,67 +49,41 @@ const SORT = { field: "received_at", order: "desc" } as const;
 const equal = (field: string, value: unknown): Condition[] =>
   value === undefined ? [] : [{ field, is: "=", value: String(value) }];
 
-const HOLDS: Readonly<Record<Condition["is"], (a: string | number, b: string | number) => boolean>> = {
-  "=": (a, b) => a === b,
-  "<": (a, b) => a < b,
-  "<=": (a, b) => a <= b,
-  ">": (a, b) => a > b,
-  ">=": (a, b) => a >= b,
-};
+/** Which of two filters is the rarer is not counted any further. */
+const RARE_MAX = 5_000;
+/** Documents looked at in one go where the store does not filter. */
+const CHUNK = 500;
 
-const satisfies = (document: Document, where: readonly Condition[]): boolean =>
-  where.every(({ field, is, value }) => {
-    const kept = document[field];
-    return (typeof kept === "string" || typeof kept === "number") && HOLDS[is](kept, value);
-  });
-
-/** Events found by their ids, as if they had been searched for. */
-const thoseOf = (views: Views, ids: readonly string[]): Pick<ViewStore, "page"> => ({
-  async page(view, { where, after, limit }) {
-    const documents = await views.getMany(view, ids);
-    return [...documents]
-      .map(([id, document]) => ({ id, document }))
-      .filter((it) => satisfies(it.document, where) && (after === undefined || isBehind(it, after)))
-      .sort(newestFirst)
-      .slice(0, limit);
-  },
-});
-
-const newestFirst = (a: Found, b: Found): number => {
-  const [left, right] = [String(a.document.received_at), String(b.document.received_at)];
-  return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
-};
-
-const isBehind = ({ id, document }: Found, after: Cursor): boolean =>
-  newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
-
-/** The page over several types, each read in its own order by an index: their whole range would have to be sorted. */
-const anyOfTypes = (views: Views, types: readonly string[]): Pick<ViewStore, "page"> => ({
+/** The same documents without those that a condition excludes, which the store is not told of. */
+const passing = (views: Pick<ViewStore, "page">, conditions: readonly Condition[]): Pick<ViewStore, "page"> => ({
   async page(view, query) {
-    const pages = await Promise.all(
-      types.map((type) => views.page(view, { ...query, where: [...query.where, ...equal("type", type)] })),
-    );
-    return pages.flat().sort(newestFirst).slice(0, query.limit);
+    const passed: Found[] = [];
+    for (let next: ViewQuery = { ...query, limit: CHUNK }; passed.length < query.limit; ) {
+      const found = await views.page(view, next);
+      passed.push(...found.filter(({ document }) => satisfies(document, conditions)));
+      const last = found.at(-1);
+      if (last === undefined || found.length < CHUNK) break;
+      next = { ...next, after: { value: String(last.document[SORT.field]), id: last.id } };
+    }
+    return passed.slice(0, query.limit);
   },
 });
 
-type Source = { readonly views: Pick<ViewStore, "page">; readonly where: readonly Condition[] };
-
-const byText = async (views: Views, account: string, q: string): Promise<Source> => {
-  if (isEventId(q)) return { views: thoseOf(views, [q]), where: [] };
-  // Written by the projection under the account's id.
-  const seen = (await views.get(VIEW, account)) as SeenInAccount | null;
-  if (seen === null) return { views: thoseOf(views, []), where: [] };
-  const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));
-  const named = [...(await views.getMany(VIEW, ids)).keys()];
-  if (named.length > 0) return { views: thoseOf(views, named), where: [] };
-  const types = seen.types.filter((type) => type.startsWith(q));
-  if (seen.types_complete && types.length <= TYPES_JOINED_MAX) return { views: anyOfTypes(views, types), where: [] };
-  const range: Condition[] = [
-    { field: "type", is: ">=", value: q },
-    { field: "type", is: "<", value: q + LAST_CHARACTER },
-  ];
-  return { views, where: range };
+/**
+ * Where a status stands beside other filters a store may take the index of either. Its own (the view's last, which
+ * SQLite prefers) is right for the failed events of a large source, and walks through every delivered one for a small
+ * source: then the source leads, and the status is looked at afterwards.
+ */
+const isCommon = async (
+  views: Views,
+  account: Condition,
+  status: readonly Condition[],
+  others: readonly Condition[],
+): Promise<boolean> => {
+  if (status.length === 0 || others.length === 0) return false;
+  const count = (condition: Condition): Promise<number> => views.count(VIEW, [account, condition], RARE_MAX);
+  const [own = 0] = await Promise.all(status.map(count));
+  return own > Math.min(...(await Promise.all(others.map(count))));
 };
 
 /** A page of an account's events by the filters of `EVENT_SEARCH_QUERY`, newest first. */
@@ -127,19 +96,31 @@ export const searchEvents = async <T>(
   const range = timeRangeOf(query);
   if ("problem" in range) return range;
   const account: Condition = { field: "account", is: "=", value: accountId };
-  const searched: Source =
-    query.q === undefined ? { views, where: [] } : await byText(views, accountId, String(query.q));
-  const where: Condition[] = [
-    account,
-    ...equal("status", query.status),
+  const searched: Searched =
+    query.q === undefined ? { views, where: [], types: [] } : await byText(views, accountId, String(query.q));
+  const indexed: Condition[] = [
     ...equal("origin_id", query.source_id),
     ...equal("origin_id", query.agent_id),
     ...equal("endpoint_id", query.endpoint_id),
     // An agent's request has the action's name as its type.
-    ...(query.action === undefined ? [] : [...equal("origin_kind", "agent"), ...equal("type", query.action)]),
+    ...equal("type", query.action),
+  ];
+  const types = searched.types.flatMap((type) => equal("type", type));
+  const status = equal("status", query.status);
+  const afterwards = await isCommon(views, account, status, [...indexed, ...types]);
+  const where: Condition[] = [
+    account,
+    ...indexed,
+    ...(query.action === undefined ? [] : equal("origin_kind", "agent")),
+    ...(afterwards ? [] : status),
     ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
     ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
     ...searched.where,
   ];
-  return pageOf(searched.views, { view: VIEW, where, sort: SORT }, query, show);
+  return pageOf(
+    afterwards ? passing(searched.views, status) : searched.views,
+    { view: VIEW, where, sort: SORT },
+    query,
+    show,
+  );
 };

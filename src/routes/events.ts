@@ -10,7 +10,7 @@ import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import type { Answer, Call, Route } from "./route.ts";
 
 export type EventsDeps = {
-  readonly views: Pick<ViewStore, "get" | "getMany" | "page">;
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
 };

@@ -204,6 +204,10 @@ test("the list is newest first, filters together, and pages stay consistent whil
   assert.is(await found({ source_id: "src_2" }), "d");
   assert.is(await found({ agent_id: "agt_1" }), "e");
   assert.is(await found({ source_id: "src_1", agent_id: "agt_1" }), "");
+  assert.is(await found({ source_id: "src_1", status: "recorded" }), "b");
+  assert.is(await found({ source_id: "src_2", status: "queued" }), "d");
+  assert.is(await found({ q: "order.created", status: "queued" }), "da");
+  assert.is(await found({ source_id: "src_2", status: "recorded" }), "");
   assert.is(await found({ endpoint_id: "end_1", from: at(2), to: at(4) }), "dc");
   assert.is(await found({ action: "refund" }), "e");
   assert.is(await found({ action: "order.created" }), "");
@@ -222,6 +226,23 @@ test("the list is newest first, filters together, and pages stay consistent whil
   await views.commit(events.schema.name, position, `${position}1`, new Map([["evt_new", newest]]));
   const cursor = first.body.next_cursor;
   assert.is(await found({ limit: 2, q: "order.", cursor }), "a");
+});
+
+test("a common status of a small source is looked for among that source's events, however far back", async () => {
+  const log = history();
+  for (let i = 0; i < 1_300; i += 1) {
+    const [id, small] = [`evt_${String(i).padStart(4, "0")}`, i < 620];
+    const origin = { kind: "source", id: small ? "src_2" : "src_1", name: "s", type: "hmac" } as const;
+    const endpoint_id = small && i >= 4 ? null : "end_1";
+    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ origin, endpoint_id, received_at: at(i) }));
+  }
+  const { get } = await world(log.events);
+  const query = { source_id: "src_2", status: "queued", limit: 3 };
+  const first = await get("/v1/events", VIEWER, { query });
+  const rest = await get("/v1/events", VIEWER, { query: { ...query, cursor: first.body.next_cursor } });
+  const ids = [...(first.body.data as { id: string }[]), ...(rest.body.data as { id: string }[])].map(({ id }) => id);
+  assert.equal(ids, ["evt_0003", "evt_0002", "evt_0001", "evt_0000"]);
+  assert.is(rest.body.next_cursor, null);
 });
 
 test("a search by more types than can be joined walks through their range", async () => {
