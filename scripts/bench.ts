@@ -1,0 +1,130 @@
+/**
+ * Measures the service on this machine, in one run, with npm alone: what it does beside the floor of what it is made of, how
+ * long its senders and receivers wait, and how that changes as the log grows. The service, the load, the receiver and
+ * each floor run in processes of their own; the service is started as its users start it.
+ *
+ *     npm run bench                        about six minutes, logs of 10 and 100 thousand events
+ *     npm run bench -- --quick             about a minute, to see that everything works
+ *     npm run bench -- --events 1000000    the larger log with a million
+ *     npm run bench -- --json FILE         where the figures go, bench-<date>.json if not said
+ *
+ * A figure is comparable only with others of the same run: look at the ratios.
+ */
+import { writeFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openReader } from "../infra/sqlite/event-log-reader.ts";
+import { removeFolder } from "../test/support/program.ts";
+import { measureAdmission, measureLatency } from "./bench/admission.ts";
+import { openWorld, type World } from "./bench/bench-world.ts";
+import { measureEcho, measureInserts, type Rows, rowsOf } from "./bench/floor.ts";
+import { type Growth, measureGrowth } from "./bench/growth.ts";
+import { measureArrival, measureSustained } from "./bench/pipeline.ts";
+import { printed, type Report } from "./bench/report.ts";
+import { measureCrash, measureIdle } from "./bench/rest.ts";
+import { type Subject, setUp } from "./bench/subject.ts";
+
+/** Seconds that each measurement takes. */
+type Lengths = {
+  readonly floor: number;
+  readonly admission: number;
+  readonly sustained: number;
+  readonly open: number;
+  readonly idle: number;
+  readonly growth: number;
+};
+
+const FULL: Lengths = { floor: 8, admission: 15, sustained: 60, open: 15, idle: 10, growth: 15 };
+const QUICK: Lengths = { floor: 2, admission: 4, sustained: 8, open: 3, idle: 3, growth: 3 };
+/** Before anything is measured, so that the code that is measured has been compiled. */
+const WARM_UP_S = 3;
+const SIZES_FULL = [10_000, 100_000];
+const SIZES_QUICK = [1_000, 5_000];
+const SMALL = 10_000;
+/** Admissions a second while the log grows: the same for all sizes, well below the limit of any machine. */
+const GROWTH_RATE = 500;
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    events: { type: "string" },
+    json: { type: "string" },
+  },
+});
+
+const sizes = (): readonly number[] => {
+  if (flags.events === undefined) return flags.quick ? SIZES_QUICK : SIZES_FULL;
+  const events = Number(flags.events);
+  if (!Number.isInteger(events) || events < 1) throw new Error(`--events takes a whole number, not ${flags.events}`);
+  return events > SMALL ? [SMALL, events] : [events];
+};
+
+const say = (text: string): void => console.error(`bench: ${text}`);
+
+/** The rows that a real admission has left in the log. */
+const recordedRows = async ({ client, program }: Subject): Promise<Rows> => {
+  const { body } = await client.call("GET", "/v1/events?limit=1");
+  const log = openReader(join(program.dir, "log.db"));
+  try {
+    return rowsOf(log, body.data[0].id);
+  } finally {
+    log.close();
+  }
+};
+
+const measureOne = async (world: World, lengths: Lengths): Promise<Omit<Report, "loadAverage" | "growth">> => {
+  let subject = await setUp(world.receiverPort);
+  try {
+    say("warming up");
+    await measureAdmission(world, subject, WARM_UP_S);
+    say("E, the bare echo");
+    const echo = await measureEcho(world, lengths.floor);
+    say("I, the bare inserts");
+    const insertsPerS = await measureInserts(await recordedRows(subject), lengths.floor);
+    say("A, admissions");
+    const admission = await measureAdmission(world, subject, lengths.admission);
+    say("admissions at half load");
+    const halfLoad = await measureLatency(world, subject, admission.perS / 2, lengths.open);
+    say("S, the whole pipeline");
+    await measureArrival(world, subject, admission.perS / 4, WARM_UP_S);
+    const sustained = await measureSustained(world, subject, lengths.sustained);
+    say("deliveries at half load");
+    const arrival = await measureArrival(world, subject, sustained.perS / 2, lengths.open);
+    say("idle");
+    const idlePercent = await measureIdle(subject, lengths.idle);
+    say("kill -9");
+    const { crash, subject: next } = await measureCrash(world, subject);
+    subject = next;
+    const floorPerS = 1 / (1 / echo.perS + 1 / insertsPerS);
+    const machine = { at: new Date().toISOString(), node: process.versions.node, cores: availableParallelism() };
+    return { ...machine, echo, insertsPerS, floorPerS, admission, sustained, halfLoad, arrival, idlePercent, crash };
+  } finally {
+    await subject.program.kill();
+    removeFolder(subject.program.dir);
+  }
+};
+
+const run = async (): Promise<void> => {
+  const lengths = flags.quick ? QUICK : FULL;
+  const before = loadavg()[0] ?? 0;
+  const events = sizes();
+  const world = await openWorld();
+  try {
+    const one = await measureOne(world, lengths);
+    const growth: Growth[] = [];
+    for (const size of events) {
+      say(`a log of ${size} events`);
+      growth.push(await measureGrowth(world, { events: size, rate: GROWTH_RATE, seconds: lengths.growth }));
+    }
+    const report: Report = { ...one, loadAverage: [before, loadavg()[0] ?? 0], growth };
+    const file = flags.json ?? `bench-${report.at.slice(0, 10)}.json`;
+    writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+    console.log(printed(report));
+    say(`wrote ${file}`);
+  } finally {
+    await world.close();
+  }
+};
+
+await run();

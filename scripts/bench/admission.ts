@@ -1,0 +1,51 @@
+import {
+  acceptedPerSecond,
+  CONNECTIONS,
+  latencies,
+  OPEN_CONNECTIONS,
+  orderTo,
+  sendLoad,
+  type World,
+} from "./bench-world.ts";
+import { processorSeconds } from "./processor-time.ts";
+import { type Spread, spreadOf } from "./spread.ts";
+import { runtimeOf, type Subject } from "./subject.ts";
+
+export type ClosedLoop = {
+  readonly perS: number;
+  readonly latencyMs: Spread;
+  /** Processor time of the service, all threads, for one admission; null where it cannot be read. */
+  readonly processorMs: number | null;
+  readonly loadCpuShare: number;
+  readonly rssMiB: number;
+};
+
+/** A: as many senders as there are connections, each sending its next webhook when the one before is answered. */
+export const measureAdmission = async (world: World, subject: Subject, seconds: number): Promise<ClosedLoop> => {
+  const { pid } = subject.program;
+  const before = processorSeconds(pid);
+  const order = orderTo(subject, subject.recordPath, { connections: CONNECTIONS, seconds, rate: null });
+  const outcome = await sendLoad(world, order);
+  const after = processorSeconds(pid);
+  return {
+    perS: acceptedPerSecond(outcome),
+    latencyMs: spreadOf(latencies(outcome)),
+    processorMs: before === null || after === null ? null : ((after - before) * 1_000) / outcome.accepted,
+    loadCpuShare: outcome.cpuShare,
+    rssMiB: (await runtimeOf(subject)).rssMiB,
+  };
+};
+
+export type OpenLoop = { readonly rate: number; readonly latencyMs: Spread; readonly late: number };
+
+/** Webhooks come at a fixed rate whatever the answers: how long a sender waits when the service is not at its limit. */
+export const measureLatency = async (
+  world: World,
+  subject: Subject,
+  rate: number,
+  seconds: number,
+): Promise<OpenLoop> => {
+  const order = orderTo(subject, subject.recordPath, { connections: OPEN_CONNECTIONS, seconds, rate });
+  const outcome = await sendLoad(world, order);
+  return { rate, latencyMs: spreadOf(latencies(outcome)), late: outcome.late };
+};

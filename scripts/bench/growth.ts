@@ -1,0 +1,101 @@
+import { join } from "node:path";
+import type { RecordedEvent } from "../../domain/ports.ts";
+import { openReader } from "../../infra/sqlite/event-log-reader.ts";
+import { parseStreamName } from "../../infra/stream-name.ts";
+import { removeFolder, until } from "../../test/support/program.ts";
+import { measureLatency, type OpenLoop } from "./admission.ts";
+import type { World } from "./bench-world.ts";
+import { startChild } from "./child.ts";
+import { type Inspector, measureInspector } from "./inspector.ts";
+import { measureArrival } from "./pipeline.ts";
+import type { SeedOrder, SeedOutcome, SeedStream } from "./seed.ts";
+import { restarted, runtimeOf, type Subject, setUp } from "./subject.ts";
+
+/** How the service does with so many events in its log. */
+export type Growth = {
+  readonly events: number;
+  readonly records: number;
+  readonly seededPerS: number;
+  /** Records that all views together folded a second, from nothing. */
+  readonly rebuiltPerS: number;
+  /** With the views to be built, and with everything in place. */
+  readonly firstStartS: number;
+  readonly startS: number;
+  readonly admission: OpenLoop;
+  readonly inspector: Inspector;
+  readonly rssAfterRebuildMiB: number;
+  readonly rssMiB: number;
+};
+
+const REBUILD_LIMIT_MS = 3_600_000;
+
+const textOf = ({ type, data, meta }: RecordedEvent): SeedStream["events"][number] => ({
+  type,
+  data: JSON.stringify(data),
+  meta: JSON.stringify(meta),
+});
+
+/** The log's streams of the newest delivered webhook, as a pattern for others. */
+const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> => {
+  const { body } = await subject.client.call("GET", "/v1/events?status=delivered&limit=1");
+  const [{ id: eventId }] = body.data as [{ id: string }];
+  const path = join(subject.program.dir, "log.db");
+  const log = openReader(path);
+  const stream = (category: string) => log.read(parseStreamName(`${category}-${eventId}`), null, 100);
+  const delivery = stream("delivery");
+  // The first record of every delivery is EventAdmitted, with a Request as its data.
+  const admitted = delivery[0]?.data as { readonly delivery_key: string; readonly received_at: string };
+  const streams = [
+    { category: "payload", events: stream("payload").map(textOf) },
+    { category: "delivery", events: delivery.map(textOf) },
+  ];
+  log.close();
+  return { path, eventId, deliveryKey: admitted.delivery_key, receivedAt: admitted.received_at, streams };
+};
+
+const isUpToDate = (subject: Subject) => async (): Promise<boolean> => (await runtimeOf(subject)).lagEvents === 0;
+
+export const measureGrowth = async (
+  world: World,
+  { events, rate, seconds }: { readonly events: number; readonly rate: number; readonly seconds: number },
+): Promise<Growth> => {
+  const first = await setUp(world.receiverPort);
+  const seeding = startChild<SeedOrder, SeedOutcome>("seed");
+  let subject = first;
+  try {
+    await measureArrival(world, first, 20, 1);
+    const pattern = await patternOf(first);
+    await first.program.stop();
+    const seeded = await seeding.ask({ ...pattern, count: events });
+
+    const began = performance.now();
+    const rebuilding = await restarted(first);
+    subject = rebuilding.subject;
+    await until("the views are built", isUpToDate(subject), REBUILD_LIMIT_MS);
+    const rebuildS = (performance.now() - began) / 1_000;
+    const rssAfterRebuildMiB = (await runtimeOf(subject)).rssMiB;
+    await subject.program.stop();
+
+    const again = await restarted(first);
+    subject = again.subject;
+    await measureLatency(world, subject, rate, 2);
+    const admission = await measureLatency(world, subject, rate, seconds);
+    await until("the views are up to date", isUpToDate(subject), 60_000);
+    return {
+      events,
+      records: seeded.records,
+      seededPerS: seeded.perS,
+      rebuiltPerS: seeded.records / rebuildS,
+      firstStartS: rebuilding.startMs / 1_000,
+      startS: again.startMs / 1_000,
+      admission,
+      inspector: await measureInspector(subject, pattern.eventId),
+      rssAfterRebuildMiB,
+      rssMiB: (await runtimeOf(subject)).rssMiB,
+    };
+  } finally {
+    await seeding.close();
+    await subject.program.kill();
+    removeFolder(first.program.dir);
+  }
+};

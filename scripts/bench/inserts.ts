@@ -1,0 +1,45 @@
+import { openWriting } from "../../infra/sqlite/event-log-schema.ts";
+import type { EventText } from "../../infra/sqlite/event-log-writer.ts";
+import { answerParent } from "./child.ts";
+import { monotonicMs } from "./clock.ts";
+
+/** Bare grouped inserts of the two rows of an admission into the log's table, synced at every commit: what keeping costs. */
+
+export type InsertsOrder = {
+  /** A file that does not exist. */
+  readonly path: string;
+  readonly seconds: number;
+  /** Rows in one transaction. */
+  readonly groupRows: number;
+  /** As the service wrote them. */
+  readonly payload: EventText;
+  readonly admitted: EventText;
+};
+
+const inserted = ({ path, seconds, groupRows, payload, admitted }: InsertsOrder): number => {
+  const db = openWriting({ path });
+  // The service checkpoints beside its commits; alone on a thread SQLite does it as it always does.
+  db.exec("PRAGMA wal_autocheckpoint = 1000");
+  const insert = db.prepare(
+    "INSERT INTO events (category, key, revision, id, type, data, meta) VALUES (?, ?, 0, ?, ?, ?, ?)",
+  );
+  const suffix = (n: number): string => ((n * 2_654_435_761) % 2 ** 32).toString(32).padStart(7, "0");
+  const startedAt = monotonicMs();
+  let pairs = 0;
+  let elapsedMs = 0;
+  for (; elapsedMs < seconds * 1_000; elapsedMs = monotonicMs() - startedAt) {
+    db.exec("BEGIN IMMEDIATE");
+    for (let row = 0; row < groupRows; row += 2) {
+      // Hashes in the service: they land anywhere in the index.
+      const key = `evt_${suffix(pairs)}${pairs.toString(32).padStart(25, "a")}`;
+      insert.run("payload", key, payload.id, payload.type, payload.data, payload.meta);
+      insert.run("delivery", key, admitted.id, admitted.type, admitted.data, admitted.meta);
+      pairs += 1;
+    }
+    db.exec("COMMIT");
+  }
+  db.close();
+  return pairs / (elapsedMs / 1_000);
+};
+
+answerParent<InsertsOrder, number>(async (order) => inserted(order));

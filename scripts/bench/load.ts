@@ -1,0 +1,171 @@
+import { connect, type Socket } from "node:net";
+import { answerParent } from "./child.ts";
+import { monotonicMs, sleep } from "./clock.ts";
+import { httpMessages } from "./http-messages.ts";
+import { signedRequests } from "./payment-event.ts";
+
+/** The load generator, a process of its own: signed webhooks over keep-alive connections, one request at a time on each. */
+
+export type LoadOrder = {
+  readonly url: string;
+  readonly secret: string;
+  /** Tells the events of one load from those of the others; below 10^10. */
+  readonly run: number;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Requests a second, whatever the answers (open loop); null sends the next when one is answered (closed loop). */
+  readonly rate: number | null;
+  /** Closed loop: no more than this many requests until a `LoadCredit` allows more. */
+  readonly credit?: number;
+};
+
+/** In all so many requests may be sent from now on. */
+export type LoadCredit = { readonly credit: number };
+
+/** Times are those of `monotonicMs`, by the number of the event; NaN where there is none. */
+export type LoadOutcome = {
+  readonly sent: number;
+  readonly accepted: number;
+  /** How many came back with each other status. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly sentAt: Float64Array;
+  /** Only of those that were accepted. */
+  readonly answeredAt: Float64Array;
+  /** Open loop: sent more than 5 ms after they were due, which is the generator's or the machine's fault. */
+  readonly late: number;
+  /** Of one core that this process took: near 1 it is the generator that was measured. */
+  readonly cpuShare: number;
+};
+
+type Connection = { readonly socket: Socket; n: number };
+
+/** Beyond it what is measured says more of the scheduler than of the service. */
+const LATE_MS = 5;
+/** What is still unanswered so long after the load is given up. */
+const ANSWER_MS = 30_000;
+const TICK_MS = 1;
+const STATUS_AT = "HTTP/1.1 ".length;
+const NUMBERS_GROW = 65_536;
+
+const grown = (array: Float64Array, index: number): Float64Array => {
+  if (index < array.length) return array;
+  const larger = new Float64Array(array.length + NUMBERS_GROW).fill(Number.NaN);
+  larger.set(array);
+  return larger;
+};
+
+const load = () => {
+  let allowed = Number.POSITIVE_INFINITY;
+  let pump = (): void => undefined;
+
+  const connectAll = async (
+    { url, connections }: LoadOrder,
+    answered: (at: Connection, status: string) => void,
+  ): Promise<Connection[]> => {
+    const { hostname, port } = new URL(url);
+    return Promise.all(
+      Array.from({ length: connections }, async () => {
+        const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+        const connection = { socket, n: -1 };
+        socket.on(
+          "data",
+          httpMessages(monotonicMs, ({ head }) => answered(connection, head.slice(STATUS_AT, STATUS_AT + 3))),
+        );
+        await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+        socket.on("error", (error) => answered(connection, error.message));
+        return connection;
+      }),
+    );
+  };
+
+  const run = async (order: LoadOrder): Promise<LoadOutcome> => {
+    const { rate, seconds } = order;
+    const request = signedRequests(order.url, order.secret, order.run);
+    const refused: Record<string, number> = {};
+    let sentAt: Float64Array = new Float64Array(0);
+    let answeredAt: Float64Array = new Float64Array(0);
+    let [sent, accepted, late, open, due] = [0, 0, 0, 0, 0];
+    allowed = order.credit ?? Number.POSITIVE_INFINITY;
+
+    const answered = (connection: Connection, status: string): void => {
+      if (connection.n >= 0) {
+        open -= 1;
+        if (status === "202" || status === "200") {
+          accepted += 1;
+          answeredAt[connection.n] = monotonicMs();
+        } else refused[status] = (refused[status] ?? 0) + 1;
+        connection.n = -1;
+      }
+      if (connection.socket.writable) idle.push(connection);
+      pump();
+    };
+    const idle = await connectAll(order, answered);
+    const all = [...idle];
+
+    const startedAt = monotonicMs();
+    const endsAt = startedAt + seconds * 1_000;
+    const cpu = process.cpuUsage();
+    const mayStart = rate === null ? () => sent < allowed && monotonicMs() < endsAt : () => sent < due;
+    /** Requests that are due but find every connection busy have begun to wait: their time counts from the tick. */
+    const begin = (n: number): void => {
+      sentAt = grown(sentAt, n);
+      answeredAt = grown(answeredAt, n);
+      sentAt[n] = monotonicMs();
+    };
+    pump = () => {
+      while (idle.length > 0 && mayStart()) {
+        const connection = idle.pop();
+        if (connection === undefined) return;
+        connection.n = sent;
+        if (rate === null) begin(sent);
+        sent += 1;
+        open += 1;
+        connection.socket.write(request(connection.n));
+      }
+    };
+    pump();
+    while (monotonicMs() < endsAt) {
+      await sleep(rate === null ? 20 : TICK_MS);
+      if (rate === null) continue;
+      const now = monotonicMs();
+      const dueNow = Math.floor(((Math.min(now, endsAt) - startedAt) / 1_000) * rate);
+      for (; due < dueNow; due += 1) {
+        begin(due);
+        if (now - (startedAt + (due / rate) * 1_000) > LATE_MS) late += 1;
+      }
+      pump();
+    }
+    for (const limit = endsAt + ANSWER_MS; (open > 0 || mayStart()) && monotonicMs() < limit; ) await sleep(1);
+    const endedAt = rate === null ? endsAt : monotonicMs();
+    const { user, system } = process.cpuUsage(cpu);
+    for (const { socket } of all) socket.destroy();
+    return {
+      sent,
+      accepted,
+      refused,
+      startedAt,
+      endedAt,
+      sentAt: sentAt.slice(0, sent),
+      answeredAt: answeredAt.slice(0, sent),
+      late,
+      cpuShare: (user + system) / 1_000 / (monotonicMs() - startedAt),
+    };
+  };
+
+  return {
+    run,
+    allow({ credit }: LoadCredit): void {
+      allowed = credit;
+      pump();
+    },
+  };
+};
+
+const generator = load();
+answerParent<LoadOrder | LoadCredit, LoadOutcome | null>(async (question) => {
+  if ("url" in question) return generator.run(question);
+  generator.allow(question);
+  return null;
+});

@@ -1,0 +1,131 @@
+import { until } from "../../test/support/program.ts";
+import { CONNECTIONS, latencies, OPEN_CONNECTIONS, orderTo, sendLoad, type World } from "./bench-world.ts";
+import { monotonicMs, sleep } from "./clock.ts";
+import type { LoadOutcome } from "./load.ts";
+import { type Spread, spreadOf } from "./spread.ts";
+import { runtimeOf, type Subject } from "./subject.ts";
+
+export type Sustained = {
+  readonly perS: number;
+  /** The most that the views were behind, in domain events, and at the end of the load. */
+  readonly lagEventsMax: number;
+  readonly lagEventsAtEnd: number;
+  /** Deliveries that waited, as the endpoint's health says, at the end. */
+  readonly queuedAtEnd: number;
+  /** From the end of the load until everything was delivered and visible. */
+  readonly drainS: number;
+  readonly delivered: number;
+  readonly repeated: number;
+  readonly loadCpuShare: number;
+  readonly receiverCpuShare: number;
+  readonly rssMiB: number;
+};
+
+/** Admitted and not yet delivered: some 16 for each delivery that may be under way. */
+const WINDOW = 512;
+/** Domain events that the views may be behind: about half a second's. */
+const LAG_EVENTS_MAX = 4_000;
+const LOOK_MS = 50;
+const DRAIN_LIMIT_MS = 120_000;
+/** The first part of the load is not counted: the backlog is empty at first, and has to be the same at both ends. */
+const WARM_UP = 0.1;
+
+const queued = async ({ client, endpointId }: Subject): Promise<number> => {
+  const { body } = await client.call("GET", `/v1/endpoints/${endpointId}`);
+  return Number(body.health.queued);
+};
+
+const drained = async (world: World, subject: Subject, accepted: number): Promise<number> => {
+  const from = monotonicMs();
+  const isOver = async (): Promise<boolean> => {
+    const [{ unique }, { lagEvents }] = await Promise.all([world.receiver.ask({ kind: "count" }), runtimeOf(subject)]);
+    return unique >= accepted && lagEvents === 0;
+  };
+  await until("everything is delivered and visible", isOver, DRAIN_LIMIT_MS);
+  return (monotonicMs() - from) / 1_000;
+};
+
+/**
+ * S: the highest rate at which no backlog grows. The senders are as many as in A, and each waits not only for its answer
+ * but for the whole pipeline: together they may be at most `WINDOW` events ahead of the receiver, and they pause while a
+ * view is more than `LAG_EVENTS_MAX` behind the log. So the rate settles at that of the slowest part, with the backlog
+ * the same at both ends of what is counted; that it is small is shown by how fast it drains.
+ */
+export const measureSustained = async (world: World, subject: Subject, seconds: number): Promise<Sustained> => {
+  const { load, receiver } = world;
+  const send = { connections: CONNECTIONS, seconds, rate: null, credit: WINDOW };
+  const order = orderTo(subject, subject.deliverPath, send);
+  await receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
+  let lagEventsMax = 0;
+  let isOver = false;
+  const sending = sendLoad(world, order).finally(() => {
+    isOver = true;
+  });
+  const startedAt = monotonicMs();
+  const endsAt = startedAt + seconds * 1_000;
+  let first: { readonly at: number; readonly unique: number } | null = null;
+  let last = { at: startedAt, unique: 0, lagEvents: 0 };
+  while (!isOver && monotonicMs() < endsAt) {
+    const [{ unique }, { lagEvents }] = await Promise.all([receiver.ask({ kind: "count" }), runtimeOf(subject)]);
+    const at = monotonicMs();
+    last = { at, unique, lagEvents };
+    if (first === null && at > startedAt + WARM_UP * seconds * 1_000) first = last;
+    if (first !== null) lagEventsMax = Math.max(lagEventsMax, lagEvents);
+    if (lagEvents <= LAG_EVENTS_MAX) load.tell({ credit: unique + WINDOW });
+    await sleep(LOOK_MS);
+  }
+  load.tell({ credit: 0 });
+  const begun = first ?? { at: startedAt, unique: 0 };
+  const outcome = await sending;
+  const queuedAtEnd = await queued(subject);
+  const drainS = await drained(world, subject, outcome.accepted);
+  const { unique, repeated, cpuShare } = await receiver.ask({ kind: "count" });
+  return {
+    perS: (last.unique - begun.unique) / ((last.at - begun.at) / 1_000),
+    lagEventsMax,
+    lagEventsAtEnd: last.lagEvents,
+    queuedAtEnd,
+    drainS,
+    delivered: unique,
+    repeated,
+    loadCpuShare: outcome.cpuShare,
+    receiverCpuShare: cpuShare,
+    rssMiB: (await runtimeOf(subject)).rssMiB,
+  };
+};
+
+export type Arrival = {
+  readonly rate: number;
+  readonly admissionMs: Spread;
+  /** From the sender's first byte to the receiver's. */
+  readonly sentToArrivalMs: Spread;
+  /** From the moment at which the sender knows that it is admitted; 0 where the delivery was faster than the answer. */
+  readonly admittedToArrivalMs: Spread;
+  readonly late: number;
+};
+
+const between = (outcome: LoadOutcome, from: Float64Array, to: Float64Array): Spread =>
+  spreadOf(
+    Array.from({ length: outcome.sent }, (_, n) => Math.max(0, (to[n] ?? Number.NaN) - (from[n] ?? Number.NaN))),
+  );
+
+/** How long a webhook takes to the receiver when it comes at a fixed rate below the limit. */
+export const measureArrival = async (
+  world: World,
+  subject: Subject,
+  rate: number,
+  seconds: number,
+): Promise<Arrival> => {
+  const order = orderTo(subject, subject.deliverPath, { connections: OPEN_CONNECTIONS, seconds, rate });
+  await world.receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
+  const outcome = await sendLoad(world, order);
+  await drained(world, subject, outcome.accepted);
+  const { arrivals } = await world.receiver.ask({ kind: "arrivals" });
+  return {
+    rate,
+    admissionMs: spreadOf(latencies(outcome)),
+    sentToArrivalMs: between(outcome, outcome.sentAt, arrivals),
+    admittedToArrivalMs: between(outcome, outcome.answeredAt, arrivals),
+    late: outcome.late,
+  };
+};

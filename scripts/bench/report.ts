@@ -1,0 +1,151 @@
+import type { ClosedLoop, OpenLoop } from "./admission.ts";
+import type { Growth } from "./growth.ts";
+import type { Arrival, Sustained } from "./pipeline.ts";
+import type { Crash } from "./rest.ts";
+import { amount, figures, milliseconds, type Row, table } from "./table.ts";
+
+/** All that one run measured; what is written as JSON. Rates a second, times as their names say. */
+export type Report = {
+  readonly at: string;
+  readonly node: string;
+  readonly cores: number;
+  /** One-minute load averages at the start and at the end: what else the machine did. */
+  readonly loadAverage: readonly [number, number];
+  readonly echo: { readonly perS: number; readonly loadCpuShare: number };
+  readonly insertsPerS: number;
+  /** F: what one thread can do that only echoes and inserts. */
+  readonly floorPerS: number;
+  readonly admission: ClosedLoop;
+  readonly sustained: Sustained;
+  readonly halfLoad: OpenLoop;
+  readonly arrival: Arrival;
+  readonly idlePercent: number | null;
+  readonly crash: Crash;
+  readonly growth: readonly Growth[];
+};
+
+/** The bars (issue 1) and, with peerbench on 2 cores, the best figures of other gateways without any gate. */
+const BARS = {
+  admissionOfFloor: 0.5,
+  sustainedOfAdmission: 0.4,
+  admittedPerS: 1_363,
+  deliveredPerS: 1_359,
+  admissionP50Ms: 2.6,
+  admissionP99Ms: 11.8,
+  arrivalP50Ms: 3.3,
+  arrivalP99Ms: 16.1,
+  idlePercent: 1,
+  startS: 5,
+  rssMiB: 400,
+  growthFactor: 1.5,
+} as const;
+
+const atLeast = (name: string, value: number, bar: number, unit = ""): Row => ({
+  name,
+  value: `${amount(value)}${unit}`,
+  bar: `at least ${amount(bar)}`,
+  isMet: value >= bar,
+});
+
+const atMost = (name: string, value: number, bar: number, unit: string): Row => ({
+  name,
+  value: `${amount(value)} ${unit}`,
+  bar: `at most ${amount(bar)} ${unit}`,
+  isMet: value <= bar,
+});
+
+/** A generator near a whole core measures itself. */
+const LOAD_SHARE_MAX = 0.9;
+const generator = (share: number): string =>
+  `${amount(share * 100)} % of a core${share > LOAD_SHARE_MAX ? ": the generator is the limit" : ""}`;
+
+const rows = (report: Report): Row[] => {
+  const { echo, insertsPerS, floorPerS, admission, sustained, halfLoad, arrival, idlePercent, crash } = report;
+  return [
+    { name: "E  bare Fastify echo", value: `${amount(echo.perS)}/s` },
+    { name: "   load generator meanwhile", value: generator(echo.loadCpuShare) },
+    { name: "I  bare synced inserts of both rows", value: `${amount(insertsPerS)}/s` },
+    { name: "F  floor, 1/(1/E + 1/I)", value: `${amount(floorPerS)}/s` },
+    atLeast("A  admitted, all gates, closed loop", admission.perS, BARS.admittedPerS, "/s"),
+    { name: "   p50 / p95 / p99", value: milliseconds(admission.latencyMs) },
+    {
+      name: "   processor time of one",
+      value: admission.processorMs === null ? "" : `${amount(admission.processorMs)} ms`,
+    },
+    { name: "   load generator meanwhile", value: generator(admission.loadCpuShare) },
+    atLeast("A/F", admission.perS / floorPerS, BARS.admissionOfFloor),
+    atLeast("S  admitted, delivered, visible", sustained.perS, BARS.deliveredPerS, "/s"),
+    {
+      name: "   views behind, most / at the end",
+      value: `${sustained.lagEventsMax} / ${sustained.lagEventsAtEnd} events`,
+    },
+    { name: "   drained after", value: `${amount(sustained.drainS)} s` },
+    { name: "   delivered (more than once)", value: `${sustained.delivered} (${sustained.repeated})` },
+    atLeast("S/A", sustained.perS / admission.perS, BARS.sustainedOfAdmission),
+    { name: `at A/2 (${amount(halfLoad.rate)}/s): p50 / p95 / p99`, value: milliseconds(halfLoad.latencyMs) },
+    atMost("   admission p50", halfLoad.latencyMs.p50, BARS.admissionP50Ms, "ms"),
+    atMost("   admission p99", halfLoad.latencyMs.p99, BARS.admissionP99Ms, "ms"),
+    { name: `at S/2 (${amount(arrival.rate)}/s): admission`, value: milliseconds(arrival.admissionMs) },
+    { name: "   sent to first byte at the receiver", value: milliseconds(arrival.sentToArrivalMs) },
+    atMost("   sent to first byte p50", arrival.sentToArrivalMs.p50, BARS.arrivalP50Ms, "ms"),
+    atMost("   sent to first byte p99", arrival.sentToArrivalMs.p99, BARS.arrivalP99Ms, "ms"),
+    { name: "   admitted to first byte", value: milliseconds(arrival.admittedToArrivalMs) },
+    atMost("RSS after the pipeline", sustained.rssMiB, BARS.rssMiB, "MiB"),
+    ...(idlePercent === null ? [] : [atMost("idle", idlePercent, BARS.idlePercent, "% of a core")]),
+    { name: `kill -9, ${crash.inFlight} in flight: ready again`, value: `${amount(crash.startS)} s` },
+    { name: "   first / last delivered again", value: `${amount(crash.firstAgainS)} / ${amount(crash.allAgainS)} s` },
+  ];
+};
+
+const growthTable = (growth: readonly Growth[]): string => {
+  const line = (name: string, of: (growth: Growth) => string): string[] => [name, ...growth.map(of)];
+  return table(
+    ["events in the log", ...growth.map(({ events }) => events.toLocaleString("en-US"))],
+    [
+      line("records seeded a second", (it) => amount(it.seededPerS)),
+      line("rebuild of all views, records a second", (it) => amount(it.rebuiltPerS)),
+      line("start, views to be built", (it) => `${amount(it.firstStartS)} s`),
+      line("start", (it) => `${amount(it.startS)} s`),
+      line("admission p50 / p95 / p99", (it) => milliseconds(it.admission.latencyMs)),
+      line("events page p50 / p95 / p99", (it) => milliseconds(it.inspector.pageMs)),
+      line("filtered page", (it) => milliseconds(it.inspector.filteredMs)),
+      line("search", (it) => milliseconds(it.inspector.searchMs)),
+      line("one event", (it) => milliseconds(it.inspector.detailMs)),
+      line("RSS after the rebuild", (it) => `${amount(it.rssAfterRebuildMiB)} MiB`),
+      line("RSS", (it) => `${amount(it.rssMiB)} MiB`),
+    ],
+  );
+};
+
+/** The largest log beside the smallest. */
+const growthRows = (growth: readonly Growth[]): Row[] => {
+  const [small, large] = [growth.at(0), growth.at(-1)];
+  if (small === undefined || large === undefined || small === large) return [];
+  const factor = (name: string, of: (growth: Growth) => number): Row => {
+    const value = of(large) / of(small);
+    return {
+      name,
+      value: `${amount(value)} x`,
+      bar: `at most ${BARS.growthFactor} x`,
+      isMet: value <= BARS.growthFactor,
+    };
+  };
+  return [
+    factor("admission p99", (it) => it.admission.latencyMs.p99),
+    factor("events page p95", (it) => it.inspector.pageMs.p95),
+    factor("filtered page p95", (it) => it.inspector.filteredMs.p95),
+    factor("search p95", (it) => it.inspector.searchMs.p95),
+    atMost("start", large.startS, BARS.startS, "s"),
+    atMost("RSS", large.rssMiB, BARS.rssMiB, "MiB"),
+  ];
+};
+
+/** The report as text for a terminal. */
+export const printed = (report: Report): string => {
+  const [before, after] = report.loadAverage.map((value) => value.toFixed(2));
+  return [
+    `Node ${report.node}, ${report.cores} cores, load average ${before} before and ${after} after. Times are p50 / p95 / p99.`,
+    figures(rows(report)),
+    ...(report.growth.length === 0 ? [] : [growthTable(report.growth), figures(growthRows(report.growth))]),
+  ].join("\n\n");
+};

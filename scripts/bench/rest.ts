@@ -1,0 +1,58 @@
+import { until } from "../../test/support/program.ts";
+import { OPEN_CONNECTIONS, orderTo, sendLoad, type World } from "./bench-world.ts";
+import { monotonicMs, sleep } from "./clock.ts";
+import { processorSeconds } from "./processor-time.ts";
+import { restarted, runtimeOf, type Subject } from "./subject.ts";
+
+/** Percent of one core that the service takes when nothing happens; null where it cannot be read. */
+export const measureIdle = async (subject: Subject, seconds: number): Promise<number | null> => {
+  await until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, 60_000);
+  await sleep(1_000);
+  const before = processorSeconds(subject.program.pid);
+  await sleep(seconds * 1_000);
+  const after = processorSeconds(subject.program.pid);
+  return before === null || after === null ? null : ((after - before) / seconds) * 100;
+};
+
+export type Crash = {
+  /** Deliveries that the receiver had begun to answer when the service was killed. */
+  readonly inFlight: number;
+  /** From the start of the new process; the first is what a receiver waits for, the last what the queue takes. */
+  readonly startS: number;
+  readonly firstAgainS: number;
+  readonly allAgainS: number;
+};
+
+const CRASH_EVENTS = 50;
+/** So slow that what was sent is in flight until it is killed. */
+const HELD_MS = 60_000;
+
+/** Kills the service with kill -9 while the receiver holds deliveries, and starts it again. Answers the new process. */
+export const measureCrash = async (
+  world: World,
+  subject: Subject,
+): Promise<{ readonly crash: Crash; readonly subject: Subject }> => {
+  const { receiver } = world;
+  const send = { connections: OPEN_CONNECTIONS, seconds: 1, rate: CRASH_EVENTS };
+  const order = orderTo(subject, subject.deliverPath, send);
+  await receiver.ask({ kind: "begin", run: order.run, delayMs: HELD_MS });
+  const { accepted } = await sendLoad(world, order);
+  const count = async (): Promise<number> => (await receiver.ask({ kind: "count" })).unique;
+  await until("deliveries are in flight", async () => (await count()) > 0);
+  await sleep(500);
+  const inFlight = await count();
+  await subject.program.kill();
+  await receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
+  const from = monotonicMs();
+  const again = await restarted(subject);
+  await until("everything is delivered again", async () => (await count()) >= accepted, 120_000);
+  const { arrivals } = await receiver.ask({ kind: "arrivals" });
+  const times = [...arrivals].filter((at) => !Number.isNaN(at)).map((at) => (at - from) / 1_000);
+  const crash = {
+    inFlight,
+    startS: again.startMs / 1_000,
+    firstAgainS: Math.min(...times),
+    allAgainS: Math.max(...times),
+  };
+  return { crash, subject: again.subject };
+};

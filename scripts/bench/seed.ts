@@ -1,0 +1,79 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { NewEvent } from "../../domain/ports.ts";
+import { base32 } from "../../infra/crypto/ids.ts";
+import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
+import { answerParent } from "./child.ts";
+import { monotonicMs } from "./clock.ts";
+
+/**
+ * Fills a log as if so many webhooks had been admitted and delivered: through the log's adapter, as through HTTP a
+ * million takes minutes. The streams are those of one that really was, with other ids and times.
+ */
+
+/** The stream of one event, as text of its records. */
+export type SeedStream = {
+  readonly category: string;
+  readonly events: readonly { readonly type: string; readonly data: string; readonly meta: string }[];
+};
+
+export type SeedOrder = {
+  readonly path: string;
+  readonly count: number;
+  /** What is to be replaced in the text of the streams. */
+  readonly eventId: string;
+  readonly deliveryKey: string;
+  readonly receivedAt: string;
+  readonly streams: readonly SeedStream[];
+};
+
+export type SeedOutcome = { readonly records: number; readonly perS: number };
+
+/** The webhooks came evenly over this time, and the last of them just now. */
+const SPAN_MS = 24 * 3_600_000;
+/** Streams being appended at once: the writer makes large groups of them. */
+const AT_ONCE = 2_000;
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+
+const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
+  const { count, eventId, deliveryKey, receivedAt, streams } = order;
+  const log = await sqliteEventLog({ path: order.path });
+  const firstAt = Date.now() - SPAN_MS;
+  const original = Date.parse(receivedAt);
+  const from = monotonicMs();
+  let records = 0;
+
+  const append = async (n: number): Promise<void> => {
+    const id = `evt_${base32(randomBytes(20))}`;
+    const shift = firstAt + (SPAN_MS * n) / count - original;
+    const times = new Map<string, string>();
+    const shifted = (time: string): string => {
+      const known = times.get(time) ?? new Date(Date.parse(time) + shift).toISOString();
+      times.set(time, known);
+      return known;
+    };
+    const changed = (text: string): unknown =>
+      JSON.parse(text.replaceAll(eventId, id).replaceAll(deliveryKey, `seed-${n}`).replace(TIME, shifted));
+    for (const { category, events } of streams) {
+      // Each text is one that `append` has written.
+      const copies = events.map(
+        ({ type, data, meta }) => ({ id: randomUUID(), type, data: changed(data), meta: changed(meta) }) as NewEvent,
+      );
+      await log.append(`${category}-${id}`, "absent", copies);
+      records += copies.length;
+    }
+  };
+
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const n = next;
+      next += 1;
+      await append(n);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker));
+  await log.close();
+  return { records, perS: records / ((monotonicMs() - from) / 1_000) };
+};
+
+answerParent<SeedOrder, SeedOutcome>(seed);

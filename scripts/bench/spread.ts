@@ -1,0 +1,24 @@
+/** How a measured quantity is distributed. Milliseconds wherever it is of times. */
+export type Spread = {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+};
+
+/** The smallest value that at least the fraction `q` of the values do not exceed (nearest rank). */
+const rank = (sorted: Float64Array, q: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(q * sorted.length) - 1))] ?? 0;
+
+/** Values that are not numbers (NaN: never measured) are left out; all zeros when nothing is left. */
+export const spreadOf = (values: Iterable<number>): Spread => {
+  const sorted = Float64Array.from([...values].filter((value) => !Number.isNaN(value))).sort();
+  return {
+    count: sorted.length,
+    p50: rank(sorted, 0.5),
+    p95: rank(sorted, 0.95),
+    p99: rank(sorted, 0.99),
+    max: rank(sorted, 1),
+  };
+};

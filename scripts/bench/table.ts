@@ -1,0 +1,36 @@
+import type { Spread } from "./spread.ts";
+
+/** One measured figure, beside what was set for it. */
+export type Row = {
+  readonly name: string;
+  readonly value: string;
+  /** What it has to reach, as text; empty where nothing was set. */
+  readonly bar?: string;
+  /** Whether it does; left out where nothing was set. */
+  readonly isMet?: boolean;
+};
+
+export const amount = (value: number): string => {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits });
+};
+
+export const milliseconds = ({ p50, p95, p99 }: Spread): string => `${[p50, p95, p99].map(amount).join(" / ")} ms`;
+
+const mark = ({ isMet }: Row): string => (isMet === undefined ? "" : isMet ? "ok" : "MISSED");
+
+/** As Markdown, which reads in a terminal as well as in a report. */
+export const table = (head: readonly string[], lines: readonly (readonly string[])[]): string => {
+  const all = [head, ...lines];
+  const widths = head.map((_, column) => Math.max(...all.map((line) => (line[column] ?? "").length)));
+  const line = (cells: readonly string[]): string =>
+    `| ${widths.map((width, column) => (cells[column] ?? "").padEnd(width)).join(" | ")} |`;
+  const rule = `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`;
+  return [line(head), rule, ...lines.map(line)].join("\n");
+};
+
+export const figures = (rows: readonly Row[]): string =>
+  table(
+    ["measured", "value", "bar", ""],
+    rows.map((row) => [row.name, row.value, row.bar ?? "", mark(row)]),
+  );
