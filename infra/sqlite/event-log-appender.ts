@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { type FromWriter, sizeOf, startThread, type ToWriter, type WriterData } from "./event-log-protocol.ts";
@@ -120,11 +119,11 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
       flush();
       if (writer === null) return;
       const { worker } = writer;
-      const exit = once(worker, "exit");
+      const ended = new Promise((resolve) => worker.once("exit", resolve));
       worker.ref();
       const message: ToWriter = { kind: "close" };
       worker.postMessage(message);
-      await exit;
+      await ended;
     },
   };
 };

@@ -4,8 +4,8 @@ import { openCheckpointing } from "./event-log-schema.ts";
 
 /** The thread that copies the WAL into the file beside the writer: see event-log-checkpoints.ts. */
 
-/** Each round copies what was appended during the one before, and so leaves less for the writer: after four, a millisecond or few. */
-const ROUNDS = 4;
+/** The second round copies what was appended during the first, and so leaves little for the writer. */
+const ROUNDS = 2;
 
 if (parentPort === null) throw new Error("the event log's checkpointer is a worker thread");
 const port = parentPort;

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import type { Database } from "./driver.ts";
 import {
@@ -22,14 +21,14 @@ export type Checkpoints = {
   close(): Promise<void>;
 };
 
-/** The WAL is copied when it has grown by about so much: rarely enough that pages are written once for many changes. */
-const COPY_AFTER_BYTES = 16 * 1024 * 1024;
-/** When a long reader keeps the WAL from beginning anew, it is tried again after so much more. */
-const RETRY_AFTER_BYTES = 4 * 1024 * 1024;
+/** The WAL is copied when it has grown by about so much. A sync of the file holds up the syncs of the WAL beside it, for
+ * as long as it has pages to write: small steps cost no throughput and keep the appends' p99 at a few milliseconds. */
+const COPY_AFTER_BYTES = 2 * 1024 * 1024;
 /** An append changes a page of the index and one or two of the table, whatever its size. */
 const BYTES_PER_OPERATION = 2 * 4096;
-/** What the writer waits for readers that still need the WAL's pages: a page is read in less, a report is not. */
-const FINISH_WAIT_MS = 5;
+/** What the writer waits for readers that still need the WAL's pages. A page is read in less; a report is not, and then
+ * the WAL grows until it ends. */
+const FINISH_WAIT_MS = 3;
 /** Content that was erased stays in the WAL until it is cut off: soon, but once for many erasures. */
 const CUT_AFTER_ERASE_MS = 1_000;
 
@@ -55,12 +54,7 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
 
   const finished = (copied: boolean): void => {
     isCopying = false;
-    if (copied && finish(isCutDue ? "TRUNCATE" : "RESTART")) {
-      bytes = 0;
-      isCutDue = false;
-    } else {
-      bytes = COPY_AFTER_BYTES - RETRY_AFTER_BYTES;
-    }
+    if (copied && finish(isCutDue ? "TRUNCATE" : "RESTART")) isCutDue = false;
     if (isCutDue) cutSoon();
   };
 
@@ -106,9 +100,10 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
     async close() {
       clearTimeout(cutTimer);
       if (copier !== null) {
-        const exit = once(copier, "exit");
-        tell(copier, "close");
-        await exit;
+        const worker = copier;
+        const ended = new Promise((resolve) => worker.once("exit", resolve));
+        tell(worker, "close");
+        await ended;
       }
       clearTimeout(cutTimer);
       finish("TRUNCATE");

@@ -56,7 +56,7 @@ const run = (): void => {
   if (group.length > 0) {
     const result = writer.commit(group);
     say({ kind: "group", count: group.length, group: result });
-    channel.postMessage(null);
+    if (result.result === "committed") channel.postMessage(null);
     wal.written(group);
   }
   // Between two groups other messages get their turn: the checkpointer's.

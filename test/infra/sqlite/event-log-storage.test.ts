@@ -134,7 +134,7 @@ test("the WAL begins anew while appends go on", () =>
     };
     await Promise.all(Array.from({ length: 4 }, fill));
     const walMib = statSync(`${path}-wal`).size / MIB;
-    assert.ok(walMib < 100, `${walMib} MiB`);
+    assert.ok(walMib < 64, `${walMib} MiB`);
     await log.close();
   }));
 
