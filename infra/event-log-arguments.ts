@@ -2,6 +2,8 @@ import type { Expected, NewEvent, Position, Revision } from "../domain/ports.ts"
 
 /** What an adapter of the event log checks before it does anything: each of these is a bug of the caller, and throws. */
 
+/** No control characters and no lone surrogates: engines cut, replace or refuse them. (Data is JSON, which escapes them.) */
+const TEXT = /^[^\p{Cc}\p{Cs}]+$/u;
 const POSITION = /^\d{16}$/;
 
 const isRevision = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -11,7 +13,8 @@ export const checkAppend = (expected: Expected, events: readonly NewEvent[]): vo
     throw new TypeError(`not an expected revision: ${expected}`);
   if (events.length === 0) throw new TypeError("nothing to append");
   // An empty type is how an adapter may mark what was erased.
-  if (events.some(({ id, type }) => id === "" || type === "")) throw new TypeError("an event has an id and a type");
+  if (!events.every(({ id, type }) => TEXT.test(id) && TEXT.test(type)))
+    throw new TypeError("an event has an id and a type, both printable");
   if (new Set(events.map(({ id }) => id)).size < events.length) throw new TypeError("two events with one id");
 };
 

@@ -6,6 +6,7 @@
  * the statements prepared on it.
  */
 
+/** Text is cut at a NUL when it is read (on Node 20 and 22): only JSON, which escapes it, may come from outside. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 

@@ -194,8 +194,10 @@ export const appendCases: readonly ContractCase[] = [
       for (const expected of [-1, 0.5, Number.NaN])
         assert.instance(await rejection(() => log.append(stream, expected, [one])), TypeError, String(expected));
       assert.instance(await rejection(() => log.append(stream, "any", [one, one])), TypeError);
-      assert.instance(await rejection(() => log.append(stream, "any", [{ ...one, id: "" }])), TypeError);
-      assert.instance(await rejection(() => log.append(stream, "any", [event({}, "")])), TypeError);
+      for (const text of ["", "a\u0000b", "\ud800"]) {
+        assert.instance(await rejection(() => log.append(stream, "any", [{ ...one, id: text }])), TypeError);
+        assert.instance(await rejection(() => log.append(stream, "any", [event({}, text)])), TypeError);
+      }
       assert.equal(await log.read(stream, null, 10), []);
     },
   },
