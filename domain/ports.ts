@@ -46,6 +46,8 @@ export type Appended =
   | { readonly outcome: "appended"; readonly revision: Revision; readonly position: Position }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" };
 
+export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly upTo: Position | null };
+
 /**
  * The append-only log. Adapters throw `LogUnavailable` when nothing was written and `OutcomeUnknown` when that
  * cannot be known (`infra/log-errors.ts`): after the latter the same call, with the same ids and revision, is safe.
@@ -56,8 +58,13 @@ export type EventLog = {
   /** The next events of a stream behind `after`, at most `limit`; an empty page is its end. */
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;
-  /** The whole log in one total order, without gaps and without system events. */
-  readAll(after: Position | null, limit: number): Promise<readonly RecordedEvent[]>;
+  /** The whole log in one total order, without gaps and without system events; "records" leaves out `payload-` streams. */
+  readAll(after: Position | null, limit: number, what?: "everything" | "records"): Promise<readonly RecordedEvent[]>;
+  /**
+   * Of the log behind `after` the next events of these types, at most `limit`, for who needs only a few of all: `upTo` is
+   * how far was looked, so where to go on; null when there was nothing behind `after`.
+   */
+  readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
   head(): Promise<Position | null>;
   /** Removes a `payload-` stream; any other is a bug and throws. Erasing twice is erasing once. */
   erase(stream: string): Promise<void>;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Actor, JsonObject, Metadata, NewEvent } from "../domain/ports.ts";
 
 export type Trace = { readonly trace_id: string; readonly span_id: string };
@@ -18,7 +18,7 @@ export type Fact = { readonly type: string; readonly data: unknown };
 
 /** A UUID (version 8, RFC 9562 section 5.8) that a repeat of the same command mints again. */
 export const eventId = (commandId: string, index: number): string => {
-  const h = createHash("sha256").update(`${commandId}/${index}`).digest("hex");
+  const h = hash("sha256", `${commandId}/${index}`);
   return `${h.slice(0, 8)}-${h.slice(8, 12)}-8${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20, 32)}`;
 };
 

@@ -36,8 +36,10 @@ export const decodeBody = (kept: { readonly encoding: "text" | "base64"; readonl
   Buffer.from(kept.body, kept.encoding === "text" ? "utf8" : "base64");
 
 export type Payloads = {
-  /** Keeps a payload durably, or finds the same one kept before. */
-  keep(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload>;
+  /** Keeps an event's first payload durably; null when a request before this one got at least so far. */
+  keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
+  /** Finds the same payload kept before, or keeps this one beside it: only for an event that is not admitted. */
+  keepAgain(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload>;
   /** The payload at a revision of its stream; null when it was erased. */
   read(eventId: string, revision: Revision): Promise<Kept | null>;
 };
@@ -56,30 +58,43 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
     }
   };
 
+  const keepAt = async (
+    eventId: string,
+    expected: Exclude<Expected, "any">,
+    incoming: Incoming,
+    envelope: Envelope,
+  ): Promise<KeptPayload | { readonly actual: Revision | "absent" }> => {
+    const salt = Buffer.from(randomness.bytes(SALT_BYTES));
+    const data: Kept = {
+      event_id: eventId,
+      salt: salt.toString("base64"),
+      content_type: incoming.contentType,
+      ...encodeBody(incoming.body),
+      headers: incoming.headers,
+    };
+    const events = toEvents([{ type: "PayloadKept", data }], envelope);
+    const appended = await appendKnown(log, payloadStream(eventId), expected, events);
+    if (appended.outcome === "conflict") return { actual: appended.actual };
+    return { revision: appended.revision, sha256: payloadDigest(salt, incoming.body) };
+  };
+
   return {
-    async keep(eventId, incoming, envelope) {
-      const salt = Buffer.from(randomness.bytes(SALT_BYTES));
-      const data: Kept = {
-        event_id: eventId,
-        salt: salt.toString("base64"),
-        content_type: incoming.contentType,
-        ...encodeBody(incoming.body),
-        headers: incoming.headers,
-      };
-      const events = toEvents([{ type: "PayloadKept", data }], envelope);
+    async keepFirst(eventId, incoming, envelope) {
+      const first = await keepAt(eventId, "absent", incoming, envelope);
+      return "sha256" in first ? first : null;
+    },
+
+    async keepAgain(eventId, incoming, envelope) {
       let expected: Exclude<Expected, "any"> = "absent";
       for (;;) {
-        const appended = await appendKnown(log, payloadStream(eventId), expected, events);
-        if (appended.outcome === "appended") {
-          return { revision: appended.revision, sha256: payloadDigest(salt, incoming.body) };
-        }
-        // A request before this one got so far: the same body is the same payload, another one stands beside it.
         for (const { revision, payload } of await kept(eventId)) {
           const body = decodeBody(payload);
           if (!body.equals(incoming.body)) continue;
           return { revision, sha256: payloadDigest(Buffer.from(payload.salt, "base64"), body) };
         }
-        expected = appended.actual;
+        const added = await keepAt(eventId, expected, incoming, envelope);
+        if ("sha256" in added) return added;
+        expected = added.actual;
       }
     },
 

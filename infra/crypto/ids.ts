@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Randomness } from "../../domain/ports.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
@@ -26,6 +26,6 @@ export const base32 = (bytes: Uint8Array): string => {
 
 /** The same parts give the same id: `<prefix>` and 32 characters of base32, from SHA-256 over the parts. */
 export const derivedId = (prefix: string, ...parts: string[]): string =>
-  prefix + base32(createHash("sha256").update(lengthPrefixed(parts)).digest().subarray(0, ID_BYTES));
+  prefix + base32(hash("sha256", lengthPrefixed(parts), "buffer").subarray(0, ID_BYTES));
 
 export const randomId = (prefix: string, randomness: Randomness): string => prefix + base32(randomness.bytes(ID_BYTES));

@@ -97,9 +97,20 @@ export const memoryEventLog = (): EventLog => {
       return newest(entriesOf(stream));
     },
 
-    async readAll(after, limit) {
+    async readAll(after, limit, what = "everything") {
       checkPage(null, limit);
-      return page(all, numberOf(after), limit);
+      if (what === "everything") return page(all, numberOf(after), limit);
+      return page(all, numberOf(after), all.length)
+        .filter(({ stream }) => !stream.startsWith("payload-"))
+        .slice(0, limit);
+    },
+
+    async readTypes(types, after, limit) {
+      checkPage(null, limit);
+      const behind = page(all, numberOf(after), all.length);
+      const events = behind.filter(({ type }) => types.includes(type)).slice(0, limit);
+      const upTo = (events.length < limit ? behind : events).at(-1)?.position ?? null;
+      return { events, upTo };
     },
 
     async head() {

@@ -1,4 +1,4 @@
-import type { JsonObject, Metadata, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { JsonObject, Metadata, Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports.ts";
 import { numberOf, positionOf } from "../event-log-arguments.ts";
 import type { StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";
@@ -8,7 +8,8 @@ import { openReading } from "./event-log-schema.ts";
 export type EventLogReader = {
   read(stream: StreamName, after: Revision | null, limit: number): RecordedEvent[];
   last(stream: StreamName): RecordedEvent | null;
-  readAll(after: Position | null, limit: number): RecordedEvent[];
+  readAll(after: Position | null, limit: number, what: "everything" | "records"): RecordedEvent[];
+  readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
   head(): Position | null;
   /** Another value when any connection, of any process, has committed since. */
   dataVersion(): number;
@@ -49,6 +50,9 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   });
 };
 
+/** Rows that one look for types passes over: it runs in the calling thread, and these take a few milliseconds. */
+const SCAN_MAX = 10_000;
+
 const COLUMNS = "position, category, key, revision, id, type, data, meta";
 
 /** Opens an existing log for reading. */
@@ -63,13 +67,28 @@ export const openReader = (path: string): EventLogReader => {
     `SELECT ${COLUMNS} FROM events WHERE key = ? AND category = ? AND type <> '' ORDER BY revision DESC LIMIT 1`,
   );
   const all = db.prepare(`SELECT ${COLUMNS} FROM events WHERE position > ? AND type <> '' ORDER BY position LIMIT ?`);
+  const records = db.prepare(
+    `SELECT ${COLUMNS} FROM events WHERE position > ? AND category <> 'payload' AND type <> '' ORDER BY position LIMIT ?`,
+  );
+  const typed = db.prepare(
+    `SELECT ${COLUMNS} FROM events WHERE position > ? AND position <= ? AND type IN (SELECT value FROM json_each(?))
+     ORDER BY position LIMIT ?`,
+  );
   const head = db.prepare("SELECT position FROM events WHERE type <> '' ORDER BY position DESC LIMIT 1");
   const version = db.prepare("PRAGMA data_version");
 
   return {
     read: ({ category, key }, after, limit) => recorded(stream.all(key, category, after ?? -1, limit) as Row[]),
     last: ({ category, key }) => recorded(newest.all(key, category) as Row[])[0] ?? null,
-    readAll: (after, limit) => recorded(all.all(numberOf(after), limit) as Row[]),
+    readAll: (after, limit, what) =>
+      recorded((what === "records" ? records : all).all(numberOf(after), limit) as Row[]),
+    readTypes(types, after, limit) {
+      const from = numberOf(after);
+      const end = Math.min(from + SCAN_MAX, Number(head.get()?.position ?? 0));
+      if (end <= from) return { events: [], upTo: null };
+      const events = recorded(typed.all(from, end, JSON.stringify(types), limit) as Row[]);
+      return { events, upTo: events.length < limit ? positionOf(end) : (events.at(-1)?.position ?? null) };
+    },
     head() {
       const position = head.get()?.position;
       return position === undefined ? null : positionOf(Number(position));

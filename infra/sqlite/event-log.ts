@@ -71,9 +71,14 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       return reader.last(parseStreamName(stream));
     },
 
-    async readAll(after, limit) {
+    async readAll(after, limit, what = "everything") {
       checkPage(null, limit);
-      return reader.readAll(after, limit);
+      return reader.readAll(after, limit, what);
+    },
+
+    async readTypes(types, after, limit) {
+      checkPage(null, limit);
+      return reader.readTypes(types, after, limit);
     },
 
     async head() {

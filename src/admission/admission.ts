@@ -134,6 +134,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
   const { log, clock } = deps;
   /** Requests with the same delivery id at once: the first decides, the others answer with what it came to. */
   const flights = new Map<string, { readonly body: Buffer; readonly landed: Promise<Answer | Problem> }>();
+  const seen = recentIds();
 
   const envelopeOf = ({ webhook, source }: Identified): Envelope => ({
     commandId: randomId("adm_", deps.randomness),
@@ -206,31 +207,45 @@ export const admission = (deps: AdmissionDeps): Admission => {
     return { verdict: { ...decide(all, blocks), policy: ref, gates: all }, cost, reservations, retryAfterS };
   };
 
+  /** Places taken for what turns out to be a repeat of an event that has long been settled. */
+  const giveBack = async (it: Identified, reservations: readonly Reservation[]): Promise<void> => {
+    for (const { stream, account } of reservations) {
+      await deps.ledgers.release(stream, account, it.eventId, it.webhook.trace);
+    }
+  };
+
   /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
    * between (another winner, or the fence of `fate`) makes the append conflict: a verdict is never used twice. */
   const claim = async (it: Identified, from: Known<Delivery>, attempt = 1): Promise<Answer | Problem> => {
+    // The winner's reservation is this one's too: an event holds one place, however many requests reserved it.
+    if (from.state.phase === "admitted") return duplicate(it, from);
     const { webhook, source, eventId } = it;
+    const stream = `delivery-${eventId}`;
     const envelope = envelopeOf(it);
     const incoming = {
       body: webhook.body,
       contentType: it.contentType,
       headers: redactHeaders(webhook.headers, source.auth),
     };
+    const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
     // Kept while the gates are asked: the claim below needs both.
-    const keeping = deps.payloads.keep(eventId, incoming, { ...envelope, commandId: `${envelope.commandId}/payload` });
-    const [kept, judged] = await settled(keeping, judge(it));
+    const keeping = deps.payloads.keepFirst(eventId, incoming, payloadEnvelope);
+    const [first, judged] = await settled(keeping, judge(it));
+    const known = first === null ? await readOn(log, delivery, stream, from) : from;
+    if (known.state.phase === "admitted") {
+      await giveBack(it, judged.reservations);
+      return duplicate(it, known);
+    }
+    // Nothing is admitted: what came before was blocked, or died on its way here.
+    const kept = first ?? (await deps.payloads.keepAgain(eventId, incoming, payloadEnvelope));
     const request = requestOf(it, kept, judged.verdict, judged.cost);
     const admits = judged.verdict.decision === "allow";
-    const stream = `delivery-${eventId}`;
-    const decision = delivery.decide({ type: admits ? "Admit" : "Block", request }, from.state);
-    if (!decision.ok) return duplicate(it, from);
-    const appended = await appendKnown(log, stream, from.revision ?? "absent", toEvents(decision.events, envelope));
+    const decision = delivery.decide({ type: admits ? "Admit" : "Block", request }, known.state);
+    if (!decision.ok) return duplicate(it, known);
+    const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
     if (appended.outcome === "conflict") {
-      const known = await readOn(log, delivery, stream, from);
-      // The winner's reservation is this one's too: an event holds one place, however many requests reserved it.
-      if (known.state.phase === "admitted") return duplicate(it, known);
       if (attempt >= CLAIMS_MAX) throw new LogUnavailable(`${stream} is written by too many at once`);
-      return claim(it, known, attempt + 1);
+      return claim(it, await readOn(log, delivery, stream, known), attempt + 1);
     }
     if (!admits) return blocked(request, judged.retryAfterS);
 
@@ -241,8 +256,9 @@ export const admission = (deps: AdmissionDeps): Admission => {
     if (endpointId !== null) {
       const { body, trace } = webhook;
       const { contentType } = it;
-      const known = { state: decision.events.reduce(delivery.evolve, from.state), revision: appended.revision };
-      deps.deliver.offer({ eventId, account: source.account, endpointId, trace, known, body, contentType });
+      const state = decision.events.reduce(delivery.evolve, known.state);
+      const admitted = { state, revision: appended.revision };
+      deps.deliver.offer({ eventId, account: source.account, endpointId, trace, known: admitted, body, contentType });
     }
     return {
       status: 202,
@@ -270,13 +286,18 @@ export const admission = (deps: AdmissionDeps): Admission => {
     at: iso(clock.now()),
   });
 
+  /** Most webhooks are new, so nothing is read for one that is not known to have come: its appends conflict if it has. */
+  const decideFirst = async (it: Identified): Promise<Answer | Problem> => {
+    const stream = `delivery-${it.eventId}`;
+    const known = seen.has(it.eventId) ? await readOn(log, delivery, stream, initial) : initial;
+    seen.add(it.eventId);
+    return claim(it, known);
+  };
+
   const decideOnce = async (it: Identified): Promise<Answer | Problem> => {
     const flight = flights.get(it.eventId);
     if (flight !== undefined) return follow(it, flight);
-    const landed = (async () => {
-      const known = await readOn(log, delivery, `delivery-${it.eventId}`, initial);
-      return known.state.phase === "admitted" ? duplicate(it, known) : claim(it, known);
-    })();
+    const landed = decideFirst(it);
     flights.set(it.eventId, { body: it.webhook.body, landed });
     try {
       return await landed;
@@ -343,6 +364,22 @@ const parse = (body: Buffer): unknown => {
   } catch {
     return undefined;
   }
+};
+
+/** Delivery ids that came lately; a repeat of an older one is found when its append conflicts. */
+const RECENT_MAX = 50_000;
+
+const recentIds = (): { has(id: string): boolean; add(id: string): void } => {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    add(id) {
+      ids.add(id);
+      if (ids.size <= RECENT_MAX) return;
+      const [oldest] = ids;
+      if (oldest !== undefined) ids.delete(oldest);
+    },
+  };
 };
 
 /** The payload as the gates read it may not be what the receiver reads. */

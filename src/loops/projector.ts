@@ -116,7 +116,7 @@ export const projector = (
       .map(({ follower }) => follower.position())
       .filter((other) => other !== null && isBehind(position, other))
       .sort();
-    const read = await log.readAll(position, size.events());
+    const read = await log.readAll(position, size.events(), "records");
     size.learn(read);
     const page = end == null ? read : read.filter((event) => event.position <= end);
     if (page.length === 0) return page;

@@ -12,10 +12,12 @@ export type Reactor = {
 
 const PAGE = 500;
 const POLL_MS = 1_000;
+/** Under load there is always something new: one look for what came in this time, as a look costs more than an event. */
+const GATHER_MS = 25;
 /** After an error the same event is tried again: nothing is passed over. */
 const BACKOFF_MS = 1_000;
-/** Its place is written down after so many events, or when it has done something: a restart reads no more than these again. */
-const CHECKPOINT_EVERY = 1_000;
+/** Its place is written down when it has done something, and after so many looks: a restart looks no further back. */
+const CHECKPOINT_LOOKS = 1_000;
 
 /** The process manager: follows the log from its own checkpoint (stream `checkpoint-reactor`) and turns events into commands. */
 export const reactor = (
@@ -26,8 +28,10 @@ export const reactor = (
 ): Reactor => {
   const byType = new Map<string, Reaction[]>();
   for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
+  const types = [...byType.keys()];
   let after: Position | null = null;
   let sinceCheckpoint = 0;
+  let looks = 0;
   let stopping = false;
   let wake: () => void = () => undefined;
   let woken = false;
@@ -35,6 +39,7 @@ export const reactor = (
 
   const checkpoint = async (position: Position): Promise<void> => {
     sinceCheckpoint = 0;
+    looks = 0;
     const meta = {
       account: "",
       actor: { kind: "system", id: "reactor" },
@@ -50,19 +55,18 @@ export const reactor = (
   };
 
   const page = async (): Promise<boolean> => {
-    const events = await log.readAll(after, PAGE);
-    let acted = false;
+    const { events, upTo } = await log.readTypes(types, after, PAGE);
     for (const event of events) {
-      for (const reaction of byType.get(event.type) ?? []) {
-        await reaction.run(event);
-        acted = true;
-      }
+      for (const reaction of byType.get(event.type) ?? []) await reaction.run(event);
       after = event.position;
-      if (!event.stream.startsWith("checkpoint-")) sinceCheckpoint += 1;
-      if (stopping) break;
+      sinceCheckpoint += 1;
+      if (stopping) return false;
     }
-    if (after !== null && (acted || sinceCheckpoint >= CHECKPOINT_EVERY)) await checkpoint(after);
-    return events.length === PAGE;
+    if (upTo === null) return false;
+    after = upTo;
+    looks += 1;
+    if (sinceCheckpoint > 0 || looks >= CHECKPOINT_LOOKS) await checkpoint(after);
+    return true;
   };
 
   const pause = (ms: number): Promise<void> =>
@@ -84,7 +88,9 @@ export const reactor = (
           after = last === null ? null : String(last.data.position);
         }
         woken = false;
-        if (!(await page())) await pause(POLL_MS);
+        if (await page()) continue;
+        await pause(POLL_MS);
+        if (!stopping) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       } catch (error) {
         onError(error);
         woken = false;

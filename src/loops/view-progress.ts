@@ -48,9 +48,10 @@ const measured = async (
   for (const { position } of reached) {
     if (lags.has(position)) continue;
     const isBehind = head !== null && (position === null || position < head);
-    const [next] = isBehind ? await log.readAll(position, 1) : [];
+    // What lies behind may be payloads alone: no view is about them.
+    const [next] = isBehind ? await log.readAll(position, 1, "records") : [];
     const ageMs = next === undefined ? 0 : clock.now() - Date.parse(next.meta.recorded_at);
-    const lag_events = isBehind ? Math.max(1, distance(position, head)) : 0;
+    const lag_events = next !== undefined && head !== null ? Math.max(1, distance(position, head)) : 0;
     lags.set(position, { lag_events, lag_s: Math.max(0, ageMs / MS_PER_S) });
   }
   return reached.map((it) => ({ ...it, lag_events: 0, lag_s: 0, ...lags.get(it.position) }));

@@ -244,4 +244,38 @@ export const readCases: readonly ContractCase[] = [
       assert.is(stopped, 0);
     },
   },
+  {
+    name: "the records leave out payload- streams and nothing else, in the same order",
+    run: async (log) => {
+      const before = await log.head();
+      const [kept, left] = [newStream(), `payload-${newStream().replace("-", "_")}`];
+      for (let n = 0; n < 4; n += 1) await log.append(n % 2 === 0 ? left : kept, "any", [event({ n })]);
+      const all = await log.readAll(before, 100);
+      const records = await log.readAll(before, 100, "records");
+      assert.equal(idsOf(records), idsOf(all.filter(({ stream }) => stream !== left)));
+      assert.is(records.length, 2);
+      assert.equal(idsOf(await log.readAll(before, 1, "records")), idsOf(records.slice(0, 1)));
+    },
+  },
+  {
+    name: "following a few types shows each of their events once and goes on behind all others",
+    run: async (log) => {
+      const before = await log.head();
+      const stream = newStream();
+      const types = ["Wanted", "Other", "Other", "Also", "Other", "Wanted", "Other"];
+      for (const type of types) await log.append(stream, "any", [event({}, type)]);
+      const seen: string[] = [];
+      let after = before;
+      for (;;) {
+        const { events: page, upTo } = await log.readTypes(["Wanted", "Also"], after, 2);
+        seen.push(...page.map(({ type }) => type));
+        if (upTo === null) break;
+        assert.ok(after === null || upTo > after);
+        after = upTo;
+      }
+      assert.equal(seen, ["Wanted", "Also", "Wanted"]);
+      assert.is(after, await log.head());
+      assert.equal(await log.readTypes(["Wanted"], after, 2), { events: [], upTo: null });
+    },
+  },
 ];
