@@ -16,6 +16,8 @@ export type Delivery =
       /** When the next attempt is due; null once there is none to come. */
       readonly dueAt: string | null;
       readonly end: "recorded" | "delivered" | "failed" | null;
+      /** There is nothing left to send. */
+      readonly erased: boolean;
     };
 
 export type DeliveryCommand =
@@ -50,6 +52,7 @@ export type DeliveryRejection =
   | "already-ended"
   | "not-due"
   | "leased"
+  | "payload-erased"
   | "lease-lost";
 
 const ended = (state: Delivery): boolean => state.phase !== "admitted" || state.end !== null;
@@ -68,6 +71,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           lease: null,
           dueAt: waits ? event.data.at : null,
           end: waits ? null : "recorded",
+          erased: false,
         };
       }
       case "EventBlocked":
@@ -89,8 +93,10 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "delivered" } : state;
       case "DeliveryFailed":
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "failed" } : state;
+      case "PayloadErased":
+        return state.phase === "admitted" ? { ...state, erased: true } : state;
       default:
-        // Counts and erasures change nothing that is decided here.
+        // Counts change nothing that is decided here.
         return state;
     }
   },
@@ -114,6 +120,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "StartAttempt": {
         if (state.phase !== "admitted") return reject("not-admitted");
         if (state.end !== null || state.dueAt === null) return reject("already-ended");
+        if (state.erased) return reject("payload-erased");
         const { lease } = state;
         const gone = lease !== null && lease.node !== command.node && command.othersAreGone;
         if (lease !== null && !gone && lease.until > command.at) return reject("leased");

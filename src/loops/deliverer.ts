@@ -72,6 +72,12 @@ const QUEUE = "delivery-queue.v1";
 const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
 
+const DELETED: Failure = {
+  kind: "endpoint-deleted",
+  detail: "The endpoint was deleted before the event was delivered",
+};
+const ERASED: Failure = { kind: "payload-erased", detail: "The payload was erased before the event was delivered" };
+
 type Limits = { readonly concurrency: number; readonly ratePerSecond: number | null };
 
 export const deliverer = (deps: DelivererDeps): Deliverer => {
@@ -218,22 +224,14 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     if (known.state.phase !== "admitted" || trace === undefined) return null;
     const { request } = known.state;
     if (endpoint.phase !== "present") {
-      const failure = {
-        kind: "endpoint-deleted",
-        detail: "The endpoint was deleted before the event was delivered",
-      } as const;
-      await giveUp(job, known, failure, trace);
+      await giveUp(job, known, DELETED, trace);
       return null;
     }
     if (endpoint.disabled !== null) return null;
     const kept = job.body === undefined ? await deps.payloads.read(job.eventId, request.payload.revision) : null;
     const body = job.body ?? (kept === null ? null : decodeBody(kept));
     if (body === null) {
-      const failure = {
-        kind: "payload-erased",
-        detail: "The payload was erased before the event was delivered",
-      } as const;
-      await giveUp(job, known, failure, trace);
+      await giveUp(job, known, ERASED, trace);
       return null;
     }
 
@@ -244,6 +242,10 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const at = iso(startedAt);
     const start = { type: "StartAttempt", endpointId, trigger: "auto", node, at, leaseUntil, othersAreGone } as const;
     const ran = await run(job, start, known, trace);
+    if (ran.outcome === "rejected" && ran.rejection === "payload-erased") {
+      await giveUp(job, ran.known, ERASED, trace);
+      return null;
+    }
     if (ran.outcome !== "accepted" || ran.known.state.phase !== "admitted") {
       end(job.eventId, ran.known);
       return null;

@@ -139,6 +139,10 @@ test("the last failure ends the delivery", () => {
       data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(2) },
     });
 });
+test("what was erased is not sent any more, whoever still holds a copy of it", () => {
+  const erased: DeliveryEvent = { type: "PayloadErased", data: { event_id: "evt_1", reason: "asked", at: at(1) } };
+  given(admitted, erased).when(start("a", 2)).rejects("payload-erased");
+});
 test("what cannot be sent any more ends without an attempt", () => {
   given(admitted)
     .when({ type: "GiveUp", failure, at: at(5) })
