@@ -42,13 +42,17 @@ const PAGE_MAX = 512;
 const POLL_MS = 1_000;
 /** From the hint to the reading: what is appended meanwhile shares one commit for each view. */
 const GATHER_MS = 10;
+/** Under load so many times longer: an event changes its documents often within some milliseconds, and is written once. */
+const GATHER_BUSY = 4;
+/** A page of at least so many events is load. */
+const BUSY_EVENTS = 16;
 /** Parsed documents kept for each view: those of the events that are on their way. */
 const DOCUMENTS_MAX = 4_096;
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 30_000;
 
 type Followed = { readonly follower: ViewFollower; failures: number; retryAt: number };
-type Round = "idle" | "some" | "more";
+type Round = "idle" | "some" | "busy" | "more";
 
 /** A position sorts as text, and the log's beginning before all of them. */
 const isBehind = (a: Position | null, b: Position | null): boolean => b !== null && (a === null || a < b);
@@ -143,7 +147,8 @@ export const projector = (
       return "more";
     }
     if (page.length === 0) return "idle";
-    return page.length >= limit ? "more" : "some";
+    if (page.length >= limit) return "more";
+    return page.length >= BUSY_EVENTS ? "busy" : "some";
   };
 
   const untilRetryMs = (): number => {
@@ -155,6 +160,7 @@ export const projector = (
   const afterRound = async (outcome: Round): Promise<void> => {
     // The adapters for SQLite work in this thread without ever waiting: messages and timers get their turn here.
     if (outcome === "more") await yieldToOthers();
+    else if (outcome === "busy") await sleep(GATHER_BUSY * gatherMs);
     else if (outcome === "some" || (await rest.pause(untilRetryMs()))) await sleep(gatherMs);
     else await Promise.all(all.map(refresh));
   };
