@@ -48,17 +48,22 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   return [budget.over ? denied("budget", "budget-spent", detail) : allowed("budget", detail)];
 };
 
+const COST_UNKNOWN = denied("budget", "cost-unknown", "The cost of this event cannot be determined from its payload");
+
 /** The gates that count: rate and budget of the policy, then the plan's quota. What one of them refuses, the ones before it
- * give back. */
+ * give back. A policy that only watches lets its own refusals pass, and the gates behind them still count. */
 export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise<LedgerVerdict> => {
   const { account, eventId, trace, policy, plan, timeZone, nowMs } = input;
   const gates: GateResult[] = [];
   const reservations: Reservation[] = [];
-  const limits = policy === null ? {} : limitsOf(policy.definition);
+  const { budget, ...withoutBudget } = policy === null ? {} : limitsOf(policy.definition);
+  const isCostUnknown = budget !== undefined && input.cost === null;
+  const limits: Limits = budget === undefined || isCostUnknown ? withoutBudget : { ...withoutBudget, budget };
+  const blocks = policy?.definition.block_on_violation !== false;
 
-  if (policy !== null && limits.budget !== undefined && input.cost === null) {
-    gates.push(denied("budget", "cost-unknown", "The cost of this event cannot be determined from its payload"));
-    return { gates, reservations, retryAfterS: seconds(untilMidnight(timeZone, nowMs)) };
+  if (isCostUnknown) {
+    gates.push(COST_UNKNOWN);
+    if (blocks) return { gates, reservations, retryAfterS: seconds(untilMidnight(timeZone, nowMs)) };
   }
   if (policy !== null && (limits.budget !== undefined || limits.rate !== undefined)) {
     const cost = input.cost ?? 0;
@@ -67,9 +72,7 @@ export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise
     gates.push(...rateGate(answer), ...budgetGate(answer, cost));
     if (!answer.granted) {
       const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
-      if (policy.definition.block_on_violation !== false) {
-        return { gates, reservations, retryAfterS: seconds(wait) };
-      }
+      if (blocks) return { gates, reservations, retryAfterS: seconds(wait) };
     } else reservations.push(reserved);
   }
   if (!plan.hardStop) return { gates, reservations, retryAfterS: null };

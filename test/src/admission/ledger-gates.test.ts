@@ -1,0 +1,68 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { PLANS } from "../../../domain/account/plans.ts";
+import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { type LedgerVerdict, ledgerGates } from "../../../src/admission/ledger-gates.ts";
+import { ledgers } from "../../../src/admission/ledgers.ts";
+
+const test = suite("the gates that count");
+
+const NOON = Date.parse("2026-05-05T12:00:00Z");
+const TWO_A_MONTH = { ...PLANS.free, eventsPerMonth: 2 };
+
+/** Asks the gates of one policy, event after event. */
+const asking = (definition: Omit<PolicyDefinition, "name">) => {
+  const places = ledgers({
+    log: memoryEventLog(),
+    clock: { now: () => NOON },
+    randomness,
+    fate: async () => "open",
+    orphanAgeMs: 30_000,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  let asked = 0;
+  return (cost: number | null): Promise<LedgerVerdict> => {
+    asked += 1;
+    return ledgerGates(places, {
+      account: "acc_1",
+      plan: TWO_A_MONTH,
+      timeZone: "UTC",
+      eventId: `evt_${asked}`,
+      policy: { id: "pol_1", definition: { name: "p", ...definition } },
+      cost,
+      nowMs: NOON,
+      trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
+    });
+  };
+};
+
+const codesOf = ({ gates }: LedgerVerdict): string[] => gates.map(({ gate, code }) => `${gate} ${code}`);
+
+test("under a policy that watches, an unknown cost lets the rate and the quota count as ever", async () => {
+  const ask = asking({ block_on_violation: false, budget_eur_day: 1, rate_per_minute: 1 });
+  assert.equal(codesOf(await ask(null)), ["budget cost-unknown", "rate ok", "quota ok"]);
+  assert.equal(codesOf(await ask(null)), ["budget cost-unknown", "rate rate-reached", "quota ok"]);
+  const third = await ask(null);
+  assert.equal(codesOf(third), ["budget cost-unknown", "rate rate-reached", "quota quota-reached"]);
+  assert.equal(third.reservations, []);
+});
+
+test("under one that blocks it is refused and takes no place anywhere", async () => {
+  const ask = asking({ budget_eur_day: 1, rate_per_minute: 1 });
+  const refused = await ask(null);
+  assert.equal([codesOf(refused), refused.reservations], [["budget cost-unknown"], []]);
+  assert.ok(Number(refused.retryAfterS) >= 12 * 60 * 60, "not before midnight");
+  assert.equal(codesOf(await ask(10_000)), ["rate ok", "budget ok", "quota ok"]);
+});
+
+test("an event that the watched budget would refuse counts against the quota", async () => {
+  const ask = asking({ block_on_violation: false, budget_eur_day: 1 });
+  for (const quota of ["quota ok", "quota ok", "quota quota-reached"])
+    assert.equal(codesOf(await ask(2_000_000)), ["budget budget-spent", quota]);
+});
+
+test.run();
