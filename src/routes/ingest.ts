@@ -41,6 +41,9 @@ export const ingest =
       load.requests += 1;
       load.bytes += weight;
       weights.set(request, weight);
+      // Fastify answers 415 to a content type that is none, as `json`: what to make of it is the receiver's affair.
+      // Only the choice of a parser reads these headers, and the one there is reads anything.
+      if (request.mediaType === undefined) request.headers = { "content-type": undefined };
     });
     const leave = (request: FastifyRequest): void => {
       const weight = weights.get(request);
@@ -58,7 +61,7 @@ export const ingest =
       const answer = await admit({
         provider,
         sourceId,
-        headers: request.headers,
+        headers: request.raw.headers,
         rawHeaders: request.raw.rawHeaders,
         body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
         ip: request.ip,
