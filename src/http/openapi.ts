@@ -74,7 +74,9 @@ const responses = (answers: Route["answers"]): Record<string, unknown> =>
 export const routeSchema = (route: Route): Record<string, unknown> => {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const params = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
-  const query = { ...route.query, ...(route.reads === undefined ? {} : { after: AFTER }) };
+  // Every read of an account's takes it. One without views reads the streams, which show each write at once.
+  const isRead = route.method === "GET" && route.who !== "anyone";
+  const query = { ...route.query, ...(isRead || route.reads !== undefined ? { after: AFTER } : {}) };
   return {
     operationId: operationId(route.method, route.path),
     summary: route.summary,

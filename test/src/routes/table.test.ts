@@ -190,7 +190,18 @@ test("queries are validated as text: numbers are read, the unknown and the repea
   assert.equal((await get("")).json().query, { limit: 50 });
   for (const query of ["?limit=0", "?limit=-1", "?limit=1e9", "?limit=x", "?limit=", "?limit=1&limit=2", "?limt=1"])
     assert.is((await get(query)).statusCode, 400, query);
-  assert.is((await get("?after=0000")).statusCode, 400);
+});
+
+test("a read without views takes a position as well and has nothing to wait for; other calls take none", async () => {
+  const waitFor = async (): Promise<boolean> => {
+    throw new Error("there is nothing to wait for");
+  };
+  const open = read({ path: "/v1/open", who: "anyone" });
+  const app = await testApp([read(), echo(), open], { progress: { waitFor } });
+  assert.is((await app.inject({ url: "/v1/things/1?after=0001", headers: admin })).statusCode, 201);
+  assert.is((await app.inject({ url: "/v1/things/1?after=a%20b", headers: admin })).statusCode, 400);
+  assert.is((await app.inject({ ...post({ name: "a" }), url: "/v1/things?after=0001" })).statusCode, 400);
+  assert.is((await app.inject({ url: "/v1/open?after=0001" })).statusCode, 400);
 });
 
 test("a read waits for its views, and says when they are behind", async () => {
