@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Plan } from "../../domain/account/plans.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { Origin, Request } from "../../domain/delivery/events.ts";
-import { decide } from "../../domain/gate/decide.ts";
+import { decide, refusedBy } from "../../domain/gate/decide.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
@@ -84,6 +84,8 @@ type Checked = {
 
 type Judged = {
   readonly verdict: Verdict;
+  /** Of a denial: the gate that the answer names. */
+  readonly refusedBy: GateResult | undefined;
   readonly cost: number | null;
   readonly reservations: readonly Reservation[];
   readonly retryAfterS: number | null;
@@ -119,9 +121,8 @@ const statusOf = (state: Delivery): string => {
   return state.attempts === 0 ? "queued" : "retrying";
 };
 
-const blocked = (request: Request, retryAfterS: number | null): Problem => {
+const blocked = (request: Request, { refusedBy: gate, retryAfterS }: Judged): Problem => {
   const { verdict, event_id } = request;
-  const gate = verdict.gates.find(({ outcome }) => outcome === "deny");
   const code = gate === undefined ? "gate-content" : PROBLEM_OF[gate.gate];
   return problem(code, gate?.detail ?? "Refused by the policy", {
     // A verdict is plain JSON by its type.
@@ -195,7 +196,8 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const ref = policy === null ? null : { id: policy.id, version: policy.version };
     const early = decide(gates, blocks);
     if (early.decision === "deny") {
-      return { verdict: { ...early, policy: ref, gates }, cost, reservations: [], retryAfterS: null };
+      const verdict = { ...early, policy: ref, gates };
+      return { verdict, refusedBy: refusedBy(gates, blocks), cost, reservations: [], retryAfterS: null };
     }
     const { webhook, source, eventId } = it;
     const { account } = source;
@@ -204,7 +206,8 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const input = { account, ...(await deps.accountOf(account)), eventId, policy, cost, nowMs, trace };
     const { reservations, retryAfterS, gates: counting } = await ledgerGates(deps.ledgers, input);
     const all = [...gates, ...counting];
-    return { verdict: { ...decide(all, blocks), policy: ref, gates: all }, cost, reservations, retryAfterS };
+    const verdict = { ...decide(all, blocks), policy: ref, gates: all };
+    return { verdict, refusedBy: refusedBy(all, blocks), cost, reservations, retryAfterS };
   };
 
   /** Places taken for what turns out to be a repeat of an event that has long been settled. */
@@ -247,7 +250,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
       if (attempt >= CLAIMS_MAX) throw new LogUnavailable(`${stream} is written by too many at once`);
       return claim(it, await readOn(log, delivery, stream, known), attempt + 1);
     }
-    if (!admits) return blocked(request, judged.retryAfterS);
+    if (!admits) return blocked(request, judged);
 
     for (const { stream } of judged.reservations) {
       deps.ledgers.settle(stream, source.account, eventId, judged.cost ?? 0, webhook.trace);

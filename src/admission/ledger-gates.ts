@@ -51,21 +51,19 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
 const COST_UNKNOWN = denied("budget", "cost-unknown", "The cost of this event cannot be determined from its payload");
 
 /** The gates that count: rate and budget of the policy, then the plan's quota. What one of them refuses, the ones before it
- * give back. A policy that only watches lets its own refusals pass, and the gates behind them still count. */
+ * give back. What a policy that only watches would have refused takes no place in its ledger, but in the plan's quota, as
+ * it is admitted. */
 export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise<LedgerVerdict> => {
   const { account, eventId, trace, policy, plan, timeZone, nowMs } = input;
   const gates: GateResult[] = [];
   const reservations: Reservation[] = [];
-  const { budget, ...withoutBudget } = policy === null ? {} : limitsOf(policy.definition);
-  const isCostUnknown = budget !== undefined && input.cost === null;
-  const limits: Limits = budget === undefined || isCostUnknown ? withoutBudget : { ...withoutBudget, budget };
+  const limits = policy === null ? {} : limitsOf(policy.definition);
   const blocks = policy?.definition.block_on_violation !== false;
 
-  if (isCostUnknown) {
+  if (limits.budget !== undefined && input.cost === null) {
     gates.push(COST_UNKNOWN);
     if (blocks) return { gates, reservations, retryAfterS: seconds(untilMidnight(timeZone, nowMs)) };
-  }
-  if (policy !== null && (limits.budget !== undefined || limits.rate !== undefined)) {
+  } else if (policy !== null && (limits.budget !== undefined || limits.rate !== undefined)) {
     const cost = input.cost ?? 0;
     const reserved = await ledgers.reserveDay({ account, id: policy.id, timeZone }, eventId, cost, limits, trace);
     const { answer } = reserved;

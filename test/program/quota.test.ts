@@ -21,6 +21,13 @@ test("P6: 1,100 webhooks are exactly 1,000 events, the bill says 1,000, and a se
     return body.usage.events + body.usage.blocked === 1_100 ? body.usage : null;
   });
   assert.equal([usage.events, usage.blocked, usage.included], [1_000, 100, 1_000]);
+  // What a policy only watches is not why it was refused, and the sender must come again next month.
+  const watching = { name: "watching", block_on_violation: false, require_fields: ["none"], budget_eur_day: 1 };
+  const policy = await client.make("/v1/policies", { ...watching, cost: { pointer: "none" } });
+  await client.call("PATCH", `/v1/sources/${source.id}`, { policy_id: policy.id });
+  const watched = await source.send("event-watched");
+  assert.equal([watched.status, watched.body.code], [429, "gate-quota"]);
+  assert.ok(Number(watched.headers.get("retry-after")) > 0);
   assert.is((await client.call("DELETE", `/v1/sources/${source.id}`)).status, 204);
   assert.is((await client.call("POST", "/v1/sources", { name: "two", type: "github" })).status, 201);
   await program.stop();

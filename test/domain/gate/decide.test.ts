@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { decide } from "../../../domain/gate/decide.ts";
+import { decide, refusedBy } from "../../../domain/gate/decide.ts";
 import { requireFields } from "../../../domain/gate/require-fields.ts";
 import { allowed, denied, type GateResult } from "../../../domain/gate/verdict.ts";
 
@@ -34,6 +34,14 @@ test("observing does not lift the plan's quota or an agent's scope", () => {
   for (const gate of ["quota", "scope"] as const) {
     assert.equal(decide([denied(gate, "over", ""), no], false), { decision: "deny" });
   }
+});
+
+test("what refused is the first gate whose denial stands, not one that is only observed", () => {
+  const over = denied("quota", "over", "");
+  assert.is(refusedBy([ok, no, over], true), no);
+  assert.is(refusedBy([ok, no, over], false), over);
+  assert.is(refusedBy([ok, no], false), undefined);
+  assert.is(refusedBy([hold], true), undefined);
 });
 
 test("missing fields are named, at most five of them", () => {

@@ -42,12 +42,12 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
 
 const codesOf = ({ gates }: LedgerVerdict): string[] => gates.map(({ gate, code }) => `${gate} ${code}`);
 
-test("under a policy that watches, an unknown cost lets the rate and the quota count as ever", async () => {
+test("under a policy that watches, an unknown cost takes a place in the quota and none of the rate", async () => {
   const ask = asking({ block_on_violation: false, budget_eur_day: 1, rate_per_minute: 1 });
-  assert.equal(codesOf(await ask(null)), ["budget cost-unknown", "rate ok", "quota ok"]);
-  assert.equal(codesOf(await ask(null)), ["budget cost-unknown", "rate rate-reached", "quota ok"]);
+  assert.equal(codesOf(await ask(null)), ["budget cost-unknown", "quota ok"]);
+  assert.equal(codesOf(await ask(10_000)), ["rate ok", "budget ok", "quota ok"]);
   const third = await ask(null);
-  assert.equal(codesOf(third), ["budget cost-unknown", "rate rate-reached", "quota quota-reached"]);
+  assert.equal(codesOf(third), ["budget cost-unknown", "quota quota-reached"]);
   assert.equal(third.reservations, []);
 });
 
