@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync } from "node:fs";
+import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
 import { systemClock } from "../infra/clock.ts";
 import { KeyUnusable, loadKey } from "../infra/crypto/keyfile.ts";
 import { randomness } from "../infra/crypto/randomness.ts";
 import { isCidr } from "../infra/http/addresses.ts";
 import { sqliteEventLog } from "../infra/sqlite/event-log.ts";
-import { exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
+import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { sqliteViewReader } from "../infra/sqlite/view-reader.ts";
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
@@ -16,6 +17,8 @@ import { type Service, service } from "./service.ts";
 /** What is under way when the program is told to stop has this long to finish. */
 const STOP_MS = 10_000;
 const EXIT_CONFIG = 2;
+/** The longest that a timer of Node takes. */
+const AWAKE_MS = 2 ** 31 - 1;
 
 const LOCKED: Readonly<Record<string, string>> = {
   api: "answers requests",
@@ -25,30 +28,68 @@ const LOCKED: Readonly<Record<string, string>> = {
 
 /** One process an embedded role: a second one would take the first one's leases and places for those of a dead process. */
 const lockRoles = (config: Config): void => {
+  const held: ExclusiveLock[] = [];
+  // A lock that nobody refers to is closed by the collector, and then another process could take it.
+  process.once("exit", () => {
+    for (const { release } of held) release();
+  });
   for (const role of config.roles) {
-    if (LOCKED[role] === undefined || exclusiveLock(join(config.dataDir, `${role}.lock`)) !== null) continue;
-    throw new ConfigError(
-      `Another process ${LOCKED[role]} on DATA_DIR ${config.dataDir} already: stop it, or set ROLES.`,
-    );
+    if (LOCKED[role] === undefined) continue;
+    const lock = exclusiveLock(join(config.dataDir, `${role}.lock`));
+    if (lock === null) {
+      throw new ConfigError(
+        `Another process ${LOCKED[role]} on DATA_DIR ${config.dataDir} already: stop it, or set ROLES.`,
+      );
+    }
+    held.push(lock);
+  }
+};
+
+/** What the machine refuses at the start is for whoever starts the program to mend: the reason, and no stack. */
+const usable = async <T>(sentence: string, step: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await step();
+  } catch (error) {
+    const isOurs = error instanceof ConfigError || error instanceof TypeError || error instanceof RangeError;
+    if (isOurs || !(error instanceof Error)) throw error;
+    throw new ConfigError(`${sentence}: ${error.message}`);
+  }
+};
+
+/** The names of ranges that the proxy library knows beside addresses. */
+const PROXY_NAMES: readonly string[] = ["loopback", "linklocal", "uniquelocal"];
+
+const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
+  for (const cidr of deliveryAllowCidrs) {
+    if (!isCidr(cidr))
+      throw new ConfigError(`DELIVERY_ALLOW_CIDRS names "${cidr}": it takes ranges such as 127.0.0.0/8.`);
+  }
+  for (const proxy of Array.isArray(trustProxy) ? trustProxy : []) {
+    if (!isCidr(proxy) && isIP(proxy) === 0 && !PROXY_NAMES.includes(proxy))
+      throw new ConfigError(
+        `TRUST_PROXY names "${proxy}": it takes true, false, addresses, ranges, or ${PROXY_NAMES.join(", ")}.`,
+      );
   }
 };
 
 const open = async (config: Config): Promise<Service> => {
-  for (const cidr of config.deliveryAllowCidrs) {
-    if (!isCidr(cidr))
-      throw new ConfigError(`DELIVERY_ALLOW_CIDRS names "${cidr}": it takes ranges such as 127.0.0.0/8.`);
-  }
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  lockRoles(config);
-  const logPath = join(config.dataDir, "log.db");
-  const viewsPath = join(config.dataDir, "views.db");
+  checkRanges(config);
+  const { dataDir } = config;
+  await usable(`DATA_DIR ${dataDir} has to be a folder that this user can write to`, () => {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    lockRoles(config);
+  });
+  const logPath = join(dataDir, "log.db");
+  const viewsPath = join(dataDir, "views.db");
   // A new key beside an old log would open none of its secrets.
-  const keyAt = { path: join(config.dataDir, "key"), mayCreate: !existsSync(logPath) };
+  const keyAt = { path: join(dataDir, "key"), mayCreate: !existsSync(logPath) };
   const key = loadKey(config.key === null ? keyAt : { ...keyAt, env: config.key }, randomness);
-  const log = await sqliteEventLog({ path: logPath });
-  const here = config.roles.includes("projector") ? await projectorThread({ logPath, viewsPath }) : null;
+  const log = await usable("The event log cannot be used", () => sqliteEventLog({ path: logPath }));
   const schemas = PROJECTIONS.map(({ schema }) => schema);
-  const views = await sqliteViewReader({ path: viewsPath, schemas });
+  const [here, views] = await usable("The views cannot be used", async () => [
+    config.roles.includes("projector") ? await projectorThread({ logPath, viewsPath }) : null,
+    await sqliteViewReader({ path: viewsPath, schemas }),
+  ]);
   const projector =
     here ??
     watchedViews(
@@ -57,6 +98,9 @@ const open = async (config: Config): Promise<Service> => {
     );
   return service({ config, key, log, views, projector, clock: systemClock, randomness });
 };
+
+const urlOf = ({ address, port, family }: AddressInfo): string =>
+  `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
 const run = async (): Promise<void> => {
   const config = readConfig(process.env);
@@ -70,9 +114,11 @@ const run = async (): Promise<void> => {
   };
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
-  const { address, port, family } = await running.start();
-  const host = family === "IPv6" ? `[${address}]` : address;
-  console.log(`Countersign ${config.version} listening on http://${host}:${port}`);
+  const { host, port, version, roles } = config;
+  const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () => running.start());
+  // Nothing else keeps a process that does not listen: its threads and timers wait for work without holding it.
+  if (at === null) setInterval(() => undefined, AWAKE_MS);
+  console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);
 };
 
 run().catch((error: unknown) => {

@@ -63,8 +63,8 @@ export type Engines = {
 
 export type Service = {
   readonly logger: FastifyBaseLogger;
-  /** Listens, then begins to deliver. */
-  start(): Promise<AddressInfo>;
+  /** Listens, then begins to deliver; null when its roles do not listen. */
+  start(): Promise<AddressInfo | null>;
   /** Stops accepting, finishes what is in flight within `graceMs`, and closes in reverse order. */
   stop(graceMs: number): Promise<void>;
 };
@@ -264,7 +264,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       }
       every(SWEEP_MS, () => places.sweep());
       every(COUNTS_MS, () => counted.flush(false));
-      return http.server.address() as AddressInfo;
+      // A server on a port: null, or this.
+      return http.server.address() as AddressInfo | null;
     },
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);

@@ -384,7 +384,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
       stopping = true;
       if (timer !== null) clearTimeout(timer);
       const deadline = Date.now() + graceMs;
-      while ((queue.running() > 0 || recording.size > 0) && Date.now() < deadline) {
+      while ((queue.running() > 0 || recording.size > 0 || refilling) && Date.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },

@@ -25,6 +25,8 @@ export type Client = {
   session(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** Made, or the test fails. */
   make(path: string, body: unknown): Promise<Reply["body"]>;
+  /** The same account at a program that was started again. */
+  at(base: string): Client;
 };
 
 const send = async (url: string, method: string, body: unknown, headers: Record<string, string>): Promise<Reply> =>
@@ -47,13 +49,20 @@ export const signUp = async (base: string): Promise<Client> => {
   const origin = { cookie, "sec-fetch-site": "same-origin" };
   const made = await send(`${base}/v1/api-keys`, "POST", { name: "test", role: "admin" }, origin);
   if (made.status !== 201) throw new Error(`api key: ${made.status} ${JSON.stringify(made.body)}`);
-  const key: string = made.body.key;
+  return clientAt(base, { account: signed.body.account.id, cookie, key: made.body.key });
+};
+
+const clientAt = (
+  base: string,
+  who: { readonly account: string; readonly cookie: string; readonly key: string },
+): Client => {
+  const { cookie, key } = who;
+  const origin = { cookie, "sec-fetch-site": "same-origin" };
   const call: Client["call"] = (method, path, body, headers = {}) =>
     send(`${base}${path}`, method, body, { authorization: `Bearer ${key}`, ...headers });
   return {
-    account: signed.body.account.id,
-    cookie,
-    key,
+    ...who,
+    at: (other) => clientAt(other, who),
     call,
     session: (method, path, body, headers = {}) => send(`${base}${path}`, method, body, { ...origin, ...headers }),
     async make(path, body) {

@@ -1,22 +1,24 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 
 const MAIN = new URL("../../src/start.cjs", import.meta.url).pathname;
 const START_MS = 30_000;
 
 /** The service as a process of its own, on a data directory of its own unless one is given. */
 export type Program = {
+  /** Empty when its roles do not listen. */
   readonly url: string;
   readonly dir: string;
   readonly pid: number;
   /** Everything it has printed. */
   output(): string;
   kill(): Promise<void>;
-  /** SIGTERM, and its exit code. */
-  stop(): Promise<number | null>;
+  /** SIGTERM unless told otherwise, and its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "countersign-test-"));
@@ -24,15 +26,20 @@ export const removeFolder = (dir: string): void => rmSync(dir, { recursive: true
 
 /** Ends with the test's process, whatever happens to the test. */
 const children = new Set<ChildProcess>();
-process.on("exit", () => {
+/** What a failed test has left running would keep its file from ending. */
+export const killPrograms = (): void => {
   for (const child of children) child.kill("SIGKILL");
-});
+};
+process.on("exit", killPrograms);
 
-export const startProgram = async (
-  env: Record<string, string> = {},
-  dir: string = temporaryFolder(),
-): Promise<Program> => {
-  const child = spawn(process.execPath, ["--enable-source-maps", MAIN], {
+/** `via`: a command that runs the program in its own place, as strace or setpriv do. */
+export const spawnProgram = (
+  env: Record<string, string>,
+  dir: string,
+  via: readonly string[] = [],
+): ChildProcessByStdio<null, Readable, Readable> => {
+  const [command = process.execPath, ...args] = [...via, process.execPath, "--enable-source-maps", MAIN];
+  const child = spawn(command, args, {
     env: {
       PATH: process.env.PATH,
       PORT: "0",
@@ -45,24 +52,52 @@ export const startProgram = async (
     stdio: ["ignore", "pipe", "pipe"],
   });
   children.add(child);
-  const ended = once(child, "close").then(() => {
-    children.delete(child);
-  });
+  child.once("close", () => children.delete(child));
+  return child;
+};
+
+/** Runs the program until it ends by itself, as it does when it cannot start. */
+export const runProgram = async (
+  env: Record<string, string>,
+  dir: string,
+  via: readonly string[] = [],
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> => {
+  const child = spawnProgram(env, dir, via);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
+  await once(child, "close");
+  clearTimeout(timer);
+  return { code: child.exitCode, stdout, stderr };
+};
+
+export const startProgram = async (
+  env: Record<string, string> = {},
+  dir: string = temporaryFolder(),
+  via: readonly string[] = [],
+): Promise<Program> => {
+  const child = spawnProgram(env, dir, via);
+  const ended = once(child, "close");
   let output = "";
-  const listening = new Promise<string>((resolve, reject) => {
+  const ready = new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`did not start: ${output}`)), START_MS);
     const read = (chunk: Buffer): void => {
       output += chunk.toString();
-      const found = /listening on (http:\/\/\S+)/.exec(output)?.[1];
-      if (found === undefined) return;
+      const found = /^Countersign \S+ (?:listening on (http:\/\/\S+)|runs \S+)$/m.exec(output);
+      if (found === null) return;
       clearTimeout(timer);
-      resolve(found);
+      resolve(found[1] ?? "");
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);
-    child.once("close", (code) => reject(new Error(`ended with ${code} before it listened: ${output}`)));
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${code} before it listened: ${output}`));
+    });
   });
-  const url = await listening;
+  const url = await ready;
   return {
     url,
     dir,
@@ -72,8 +107,8 @@ export const startProgram = async (
       child.kill("SIGKILL");
       await ended;
     },
-    async stop() {
-      child.kill("SIGTERM");
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
       await ended;
       return child.exitCode;
     },

@@ -1,0 +1,165 @@
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { hookSource, signUp } from "../support/client.ts";
+import { killPrograms, removeFolder, runProgram, startProgram, temporaryFolder, until } from "../support/program.ts";
+import { receiver } from "../support/receiver.ts";
+
+/** What the environment may say, and how the program ends. */
+const test = suite("configuration and signals");
+const EXIT_CONFIG = 2;
+let dir: string;
+
+test.before.each(() => {
+  dir = temporaryFolder();
+});
+test.after.each(() => {
+  killPrograms();
+  removeFolder(dir);
+});
+
+/** One sentence that names what to change, and nothing of our insides. */
+const refuses = async (env: Record<string, string>, says: RegExp, dataDir = dir): Promise<void> => {
+  const { code, stdout, stderr } = await runProgram(env, dataDir);
+  const shown = JSON.stringify({ env, code, stdout, stderr });
+  assert.is(code, EXIT_CONFIG, shown);
+  assert.is(stdout, "", shown);
+  assert.match(stderr, says, shown);
+  assert.match(stderr, /^\S[^\n]*\n$/, `one line: ${shown}`);
+  assert.not.match(stderr, /\n\s+at |node:internal|\.ts:\d/, `no stack: ${shown}`);
+};
+
+const BAD: readonly (readonly [string, string, RegExp])[] = [
+  ["PORT", "abc", /^PORT is "abc": it has to be a number/],
+  ["PORT", "65536", /^PORT is "65536"/],
+  ["PORT", "-1", /^PORT is "-1"/],
+  ["HOST", "256.0.0.1", /^HOST 256\.0\.0\.1 and PORT 0 cannot be listened on/],
+  ["HOST", "192.0.2.1", /^HOST 192\.0\.2\.1 and PORT 0 cannot be listened on/],
+  ["PUBLIC_URL", "ftp://x", /^PUBLIC_URL is "ftp:\/\/x": it has to be an http or https address/],
+  ["PUBLIC_URL", "hooks.example.com", /^PUBLIC_URL/],
+  ["PUBLIC_URL", "https://user:word@example.com", /^PUBLIC_URL/],
+  ["ROLES", "foo", /^ROLES names "foo": it takes some of api, projector/],
+  ["ROLES", "api,API", /^ROLES names "API"/],
+  ["DELIVERY_ALLOW_CIDRS", "1.2.3", /^DELIVERY_ALLOW_CIDRS names "1\.2\.3"/],
+  ["DELIVERY_ALLOW_CIDRS", "10.0.0.0/33", /^DELIVERY_ALLOW_CIDRS/],
+  ["SIGNUP_PLAN", "gold", /^SIGNUP_PLAN is "gold": it has to be one of free/],
+  ["LOG_LEVEL", "loud", /^LOG_LEVEL is "loud"/],
+  ["TRUST_PROXY", "maybe", /^TRUST_PROXY names "maybe"/],
+  ["COUNTERSIGN_KEY", "not base64!", /^COUNTERSIGN_KEY must be 32 bytes in base64/],
+  ["COUNTERSIGN_KEY", Buffer.alloc(16).toString("base64"), /^COUNTERSIGN_KEY must be 32 bytes/],
+  ["EVENTSTORE_URL", "esdb://localhost:2113", /^EVENTSTORE_URL is set/],
+  ["MONGODB_URL", "mongodb://localhost/views", /^MONGODB_URL is set/],
+  ["KAFKA_BROKERS", "localhost:9092", /^KAFKA_BROKERS is set/],
+];
+
+test("each value that cannot be used is one sentence that says what to change, and exit code 2", async () => {
+  const left = [...BAD];
+  const some = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [name, value, says] = next;
+      // Each in a folder of its own: what is wrong is the value alone.
+      await refuses({ [name]: value }, says, join(dir, `${left.length}`));
+    }
+  };
+  await Promise.all([some(), some(), some()]);
+});
+
+test("a port that somebody else listens on is named", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  // A server that listens on a port.
+  const { port } = other.address() as AddressInfo;
+  await refuses({ PORT: String(port) }, new RegExp(`^HOST 127\\.0\\.0\\.1 and PORT ${port} cannot be listened on`));
+  other.close();
+});
+
+test("a data directory that is a file, or lies in one, is named", async () => {
+  const file = join(dir, "file");
+  writeFileSync(file, "not a folder");
+  await refuses({}, /^DATA_DIR \S+\/file has to be a folder/, file);
+  await refuses({}, /^DATA_DIR \S+\/file\/data has to be a folder/, join(file, "data"));
+});
+
+test("data whose key is gone, a key that others can read and a key that is none are refused", async () => {
+  const data = join(dir, "data");
+  mkdirSync(data);
+  writeFileSync(join(data, "key"), "short", { mode: 0o600 });
+  await refuses({}, /^The key file \S+ must be 32 bytes in base64/, data);
+  writeFileSync(join(dir, "key"), `${Buffer.alloc(32).toString("base64")}\n`, { mode: 0o644 });
+  await refuses({}, /^The key file \S+ has mode 644, others can reach it: run "chmod 600/);
+  const program = await startProgram({}, join(dir, "whole"));
+  await program.stop();
+  removeFolder(join(program.dir, "key"));
+  await refuses({}, /^The key file \S+ is missing/, program.dir);
+});
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`${signal}: what is in flight is answered and recorded, then the exit code is 0`, async () => {
+    const [program, target] = await Promise.all([startProgram({}, dir), receiver()]);
+    const client = await signUp(program.url);
+    const app = await client.make("/v1/endpoints", { name: "app", url: target.url });
+    const source = await hookSource(client, { endpoint_id: app.id });
+    let finish = (): void => assert.unreachable("nothing was under way");
+    target.answer((_arrival, response) => {
+      finish = () => response.end("done");
+    });
+    const sent = await source.send("in-flight");
+    await until("the receiver works on it", () => target.arrivals.length === 1);
+    const stopped = program.stop(signal);
+    await until("nothing new is accepted", async () => {
+      const refused = await fetch(`${program.url}/health`).catch(() => null);
+      return refused === null;
+    });
+    finish();
+    assert.is(await stopped, 0);
+    assert.is(program.output().split("\n").length, 2, program.output());
+
+    const again = await startProgram({}, dir);
+    const { body } = await client.at(again.url).call("GET", `/v1/events/${sent.body.event_id}`);
+    assert.is(body.status, "delivered");
+    assert.is(target.arrivals.length, 1);
+    await again.stop();
+    await target.close();
+  });
+}
+
+test("a second process on the same data directory is told so, whatever the first one has been through", async () => {
+  const first = await startProgram({ NODE_OPTIONS: "--max-old-space-size=128" }, dir);
+  await refuses({}, /^Another process answers requests on DATA_DIR \S+ already: stop it, or set ROLES\.$/m);
+  const client = await signUp(first.url);
+  const source = await hookSource(client);
+  // Enough work that the collector has been through everything.
+  for (let round = 0; round < 20; round += 1) {
+    await Promise.all(Array.from({ length: 50 }, (_, n) => source.send(`${round}-${n}`)));
+  }
+  await refuses({}, /^Another process answers requests/);
+  assert.is((await source.send("still there")).status, 202);
+  await first.kill();
+  const next = await startProgram({}, dir);
+  assert.is(await next.stop(), 0);
+});
+
+test("one process takes webhooks, another delivers them and a third shows them, on one data directory", async () => {
+  const [api, target] = await Promise.all([startProgram({ ROLES: "api" }, dir), receiver()]);
+  const others = [];
+  for (const ROLES of ["projector", "deliverer"]) others.push(await startProgram({ ROLES }, dir));
+  await refuses({ ROLES: "deliverer" }, /^Another process delivers on DATA_DIR/);
+  const client = await signUp(api.url);
+  const app = await client.make("/v1/endpoints", { name: "app", url: target.url });
+  const source = await hookSource(client, { endpoint_id: app.id });
+  const sent = await source.send("divided");
+  assert.is(sent.status, 202);
+  await until("the views say that it was delivered", async () => {
+    const { body } = await client.call("GET", `/v1/events/${sent.body.event_id}`);
+    return body.status === "delivered";
+  });
+  assert.equal([...target.counts()], [[sent.body.event_id, 1]]);
+  for (const program of [...others, api]) assert.is(await program.stop(), 0, program.output());
+  await target.close();
+});
+
+test.run();
