@@ -74,7 +74,11 @@ const load = () => {
           httpMessages(monotonicMs, ({ head }) => answered(connection, head.slice(STATUS_AT, STATUS_AT + 3))),
         );
         await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-        socket.on("error", (error) => answered(connection, error.message));
+        let cause = "closed";
+        socket.on("error", ({ message }) => {
+          cause = message;
+        });
+        socket.on("close", () => answered(connection, cause));
         return connection;
       }),
     );
@@ -90,15 +94,15 @@ const load = () => {
     allowed = order.credit ?? Number.POSITIVE_INFINITY;
 
     const answered = (connection: Connection, status: string): void => {
-      if (connection.n >= 0) {
-        open -= 1;
-        if (status === "202" || status === "200") {
-          accepted += 1;
-          answeredAt[connection.n] = monotonicMs();
-        } else refused[status] = (refused[status] ?? 0) + 1;
-        connection.n = -1;
-      }
-      if (connection.socket.writable) idle.push(connection);
+      // Nothing was asked on it: the service closes a connection that is idle for long.
+      if (connection.n < 0) return;
+      open -= 1;
+      if (status === "202" || status === "200") {
+        accepted += 1;
+        answeredAt[connection.n] = monotonicMs();
+      } else refused[status] = (refused[status] ?? 0) + 1;
+      connection.n = -1;
+      idle.push(connection);
       pump();
     };
     const idle = await connectAll(order, answered);
@@ -116,8 +120,10 @@ const load = () => {
     };
     pump = () => {
       while (idle.length > 0 && mayStart()) {
-        const connection = idle.pop();
+        // The one that was idle for longest, so that none is idle for so long that it is closed.
+        const connection = idle.shift();
         if (connection === undefined) return;
+        if (!connection.socket.writable) continue;
         connection.n = sent;
         if (rate === null) begin(sent);
         sent += 1;
