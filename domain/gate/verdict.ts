@@ -1,5 +1,3 @@
-import type { JsonObject } from "../ports.ts";
-
 export type GateName =
   | "scope"
   | "schema"
@@ -35,6 +33,3 @@ export const denied = (gate: GateName, code: string, detail: string): GateResult
   code,
   detail,
 });
-
-/** The verdict as it is written into the log. */
-export const verdictJson = (verdict: Verdict): JsonObject => verdict as unknown as JsonObject;

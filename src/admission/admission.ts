@@ -1,19 +1,12 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Plan } from "../../domain/account/plans.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
-import type { Origin, Request } from "../../domain/delivery/events.ts";
-import { decide, refusedBy } from "../../domain/gate/decide.ts";
+import type { Request } from "../../domain/delivery/events.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
-import { policy as policyDecider } from "../../domain/policy/decider.ts";
-import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import type { EventLog, Randomness } from "../../domain/ports.ts";
 import { activeSecrets, type PresentSource, source as sourceDecider } from "../../domain/source/decider.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
-import type { Aggregates } from "../aggregates.ts";
 import { type Envelope, type Trace, toEvents } from "../envelope.ts";
-import { scanJson } from "../http/strict-json.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import { decodeBody, type KeptPayload, type Payloads } from "../payloads.ts";
 import { notFound, type Problem, type ProblemCode, problem } from "../problems.ts";
@@ -23,36 +16,18 @@ import { webhookRequest } from "../providers/request.ts";
 import { verify } from "../providers/verify.ts";
 import type { Answer } from "../routes/route.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
-import type { CompiledPolicies } from "./compiled-policy.ts";
 import type { Counts } from "./counts.ts";
-import { ledgerGates } from "./ledger-gates.ts";
-import type { Ledgers, Reservation } from "./ledgers.ts";
+import { type JudgeDeps, type Judged, judgement } from "./judge.ts";
+import type { Reservation } from "./ledgers.ts";
+import type { Identified, Webhook } from "./webhook.ts";
 
-/** One webhook as it arrived. */
-export type Webhook = {
-  readonly provider: string;
-  readonly sourceId: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly rawHeaders: readonly string[];
-  readonly body: Buffer;
-  readonly ip: string;
-  readonly trace: Trace;
-  /** ms since 1970. */
-  readonly receivedAt: number;
-};
-
-export type AdmissionDeps = {
+export type AdmissionDeps = JudgeDeps & {
   readonly log: EventLog;
-  readonly aggregates: Aggregates;
-  readonly clock: Clock;
   readonly randomness: Randomness;
   readonly box: Pick<SecretBox, "open">;
   readonly payloads: Payloads;
-  readonly ledgers: Ledgers;
   readonly counts: Counts;
-  readonly policies: CompiledPolicies;
   readonly publicUrl: () => string;
-  readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
   /** Handed what was admitted, so that nothing has to be read again. */
   readonly deliver: Pick<Deliverer, "offer">;
 };
@@ -60,42 +35,8 @@ export type AdmissionDeps = {
 /** An answer or a refusal, and never an exception but for the log's own. */
 export type Admission = (webhook: Webhook) => Promise<Answer | Problem>;
 
-/** What is known of a webhook once it is authenticated. */
-type Identified = {
-  readonly webhook: Webhook;
-  readonly source: PresentSource;
-  readonly origin: Origin;
-  readonly eventId: string;
-  readonly deliveryKey: string;
-  readonly eventType: string;
-  readonly contentType: string;
-  /** Undefined when the body is no JSON. */
-  readonly json: () => unknown;
-  readonly authenticatedAt: number;
-};
-
-type Checked = {
-  readonly policy: { readonly id: string; readonly version: number; readonly definition: PolicyDefinition } | null;
-  readonly gates: readonly GateResult[];
-  readonly cost: number | null;
-  /** False: violations are only observed. */
-  readonly blocks: boolean;
-};
-
-type Judged = {
-  readonly verdict: Verdict;
-  /** Of a denial: the gate that the answer names. */
-  readonly refusedBy: GateResult | undefined;
-  readonly cost: number | null;
-  readonly reservations: readonly Reservation[];
-  readonly retryAfterS: number | null;
-};
-
 const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
-/** Deeper JSON than this is refused by a policy that reads the payload. */
-const DEPTH_MAX = 64;
-
 /** Each lost claim means that the event was written to meanwhile: so often it is not by chance. */
 const CLAIMS_MAX = 8;
 
@@ -133,6 +74,7 @@ const blocked = (request: Request, { refusedBy: gate, retryAfterS }: Judged): Pr
 
 export const admission = (deps: AdmissionDeps): Admission => {
   const { log, clock } = deps;
+  const judge = judgement(deps);
   /** Requests with the same delivery id at once: the first decides, the others answer with what it came to. */
   const flights = new Map<string, { readonly body: Buffer; readonly landed: Promise<Answer | Problem> }>();
   const seen = recentIds();
@@ -167,47 +109,6 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const detail =
       "The body differs from the one that came first with this delivery id: send a new event under a new id.";
     return problem("delivery-id-reused", detail, { extra: { event_id: event.id } });
-  };
-
-  /** The policy of the source as it is now, and what it says of the event without counting anything. */
-  const check = async ({ source, webhook, json }: Identified): Promise<Checked> => {
-    const id = source.settings.policy_id;
-    if (id === null) return { policy: null, gates: [], cost: null, blocks: true };
-    const { state } = await deps.aggregates.load(policyDecider, `policy-${id}`);
-    if (state.phase !== "published" || state.account !== source.account) {
-      throw new Error(`${id} is no policy of the source's account`);
-    }
-    const { version, definition } = state;
-    const compiled = deps.policies.get(id, version, definition);
-    const { gates, cost } = compiled.check({
-      payload: compiled.readsPayload ? json() : undefined,
-      ambiguous: compiled.readsPayload && ambiguous(webhook.body),
-      headers: webhook.headers,
-      source: { id: webhook.sourceId, name: source.settings.name, type: source.type },
-      agent: null,
-      action: null,
-    });
-    return { policy: { id, version, definition }, gates, cost, blocks: definition.block_on_violation !== false };
-  };
-
-  /** Cheap gates first, then those that count: what the first refuse takes no place in a ledger. */
-  const judge = async (it: Identified): Promise<Judged> => {
-    const { policy, gates, cost, blocks } = await check(it);
-    const ref = policy === null ? null : { id: policy.id, version: policy.version };
-    const early = decide(gates, blocks);
-    if (early.decision === "deny") {
-      const verdict = { ...early, policy: ref, gates };
-      return { verdict, refusedBy: refusedBy(gates, blocks), cost, reservations: [], retryAfterS: null };
-    }
-    const { webhook, source, eventId } = it;
-    const { account } = source;
-    const { trace } = webhook;
-    const nowMs = clock.now();
-    const input = { account, ...(await deps.accountOf(account)), eventId, policy, cost, nowMs, trace };
-    const { reservations, retryAfterS, gates: counting } = await ledgerGates(deps.ledgers, input);
-    const all = [...gates, ...counting];
-    const verdict = { ...decide(all, blocks), policy: ref, gates: all };
-    return { verdict, refusedBy: refusedBy(all, blocks), cost, reservations, retryAfterS };
   };
 
   /** Places taken for what turns out to be a repeat of an event that has long been settled. */
@@ -383,12 +284,6 @@ const recentIds = (): { has(id: string): boolean; add(id: string): void } => {
       if (oldest !== undefined) ids.delete(oldest);
     },
   };
-};
-
-/** The payload as the gates read it may not be what the receiver reads. */
-const ambiguous = (body: Buffer): boolean => {
-  const scanned = scanJson(body.toString("utf8"), DEPTH_MAX);
-  return scanned.duplicate !== undefined || scanned.tooDeep === true;
 };
 
 /** Both, waiting for the second even when the first fails: neither is left running behind an answer. */

@@ -1,8 +1,11 @@
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Webhook } from "../../../src/admission/admission.ts";
+import type { Webhook } from "../../../src/admission/webhook.ts";
 import { ingest, PAYLOAD_BYTES_MAX } from "../../../src/routes/ingest.ts";
 import { testApp, testClock } from "../../support/http-app.ts";
+import { until } from "../../support/program.ts";
 
 const test = suite("the route of webhooks");
 
@@ -49,5 +52,42 @@ test("the largest body is taken whatever it calls itself, one byte more is 413",
     assert.equal([refused.statusCode, refused.json().code], [413, "too-large"]);
   }
 });
+
+/** Each counts as the largest body there is, as nobody knows how much will come: some 136 of them are all there is room for. */
+const CHUNKED = "POST /v1/webhooks/stripe/src_a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+const GONE = 300;
+
+for (const [moment, sent] of [
+  ["while its body comes", `${CHUNKED}3\r\nabc\r\n`],
+  ["before its answer", `${CHUNKED}3\r\nabc\r\n0\r\n\r\n`],
+  ["before it is told that its body is no good", `${CHUNKED}zz\r\n`],
+] as const) {
+  test(`a client who is gone ${moment} leaves its place to others`, async () => {
+    let answer = (): void => undefined;
+    const gone = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const admit = async () => {
+      await gone;
+      return { status: 202, body: {} };
+    };
+    const app = await testApp([], { register: ingest({ admit, clock: testClock() }) });
+    await app.listen({ host: "127.0.0.1", port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const sockets = Array.from({ length: GONE }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.write(sent, resolve))));
+    const seen = new Promise((resolve) => app.server.once("request", resolve));
+    const last = connect(port, "127.0.0.1");
+    last.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    await seen;
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(sockets.map((socket) => (socket.closed ? undefined : once(socket, "close"))));
+    answer();
+    const url = `http://127.0.0.1:${port}/v1/webhooks/stripe/src_a`;
+    await until("there is room", async () => (await fetch(url, { method: "POST", body: "x" })).status === 202);
+    last.destroy();
+    await app.close();
+  });
+}
 
 test.run();

@@ -1,0 +1,207 @@
+import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
+import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
+import { failureOf } from "../../domain/delivery/failure-of.ts";
+import { nextAttemptAt } from "../../domain/delivery/retry.ts";
+import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
+import type { Clock, EventLog, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { type Trace, toEvents } from "../envelope.ts";
+import { decodeBody, encodeBody, type Payloads, payloadStream } from "../payloads.ts";
+import { type Known, readOn, runCommand } from "../run-command.ts";
+import type { Job } from "./lanes.ts";
+import type { Outbound } from "./outbound.ts";
+
+/** A delivery handed over by the admission, with what is known of it already: nothing has to be read again. */
+export type Offered = Job & {
+  readonly trace?: Trace;
+  readonly known?: Known<Delivery>;
+  readonly body?: Buffer;
+  readonly contentType?: string;
+};
+
+export type AttemptDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly payloads: Payloads;
+  readonly sender: HttpSender;
+  readonly outbound: Outbound;
+  /** This process, and whether every other one that held a lease is known to be gone. */
+  readonly node: string;
+  readonly othersAreGone: boolean;
+  readonly onError: (error: unknown) => void;
+  /** Told of an endpoint as it is now, before anything is sent to it. */
+  readonly onEndpoint: (endpointId: string, state: Endpoint) => void;
+  /** Told of a delivery as it is in the log now. */
+  readonly onWritten: (job: Offered, known: Known<Delivery>) => void;
+};
+
+export type Attempts = {
+  /**
+   * Takes the lease and sends: everything up to the answer of the receiver. What is left, writing down what came of it,
+   * is the caller's to run; null when there was nothing to send. Rejects with the log's errors.
+   */
+  begin(job: Offered): Promise<(() => Promise<void>) | null>;
+};
+
+/** A lease outlives its request by this, so that the outcome can be recorded even when the log is slow. */
+const LEASE_MARGIN_MS = 15_000;
+/** How often recording an outcome is tried: afterwards the lease runs out and the event is sent again under its id. */
+const RECORD_ATTEMPTS_MAX = 4;
+const RECORD_BACKOFF_MS = 500;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const initial: Known<Delivery> = { state: delivery.initial, revision: null };
+
+const DELETED: Failure = {
+  kind: "endpoint-deleted",
+  detail: "The endpoint was deleted before the event was delivered",
+};
+const ERASED: Failure = { kind: "payload-erased", detail: "The payload was erased before the event was delivered" };
+
+/** One attempt of one delivery: lease, request, outcome, each written with the revision that the one before it made. */
+export const attempts = (deps: AttemptDeps): Attempts => {
+  const { log, aggregates, clock, randomness, node } = deps;
+
+  const envelope = (account: string, trace: Trace) => ({
+    commandId: randomId("cmd_", randomness),
+    account,
+    actor: { kind: "system", id: "deliverer" } as const,
+    trace,
+    at: iso(clock.now()),
+  });
+
+  const run = (job: Offered, command: DeliveryCommand, known: Known<Delivery>, trace: Trace) =>
+    runCommand(log, delivery, `delivery-${job.eventId}`, known, command, envelope(job.account, trace));
+
+  /** Writes the outcome down; it matters more than any other append, so a log that is away for a moment is waited for. */
+  const record = async (
+    job: Offered,
+    command: DeliveryCommand,
+    known: Known<Delivery>,
+    trace: Trace,
+  ): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const ran = await run(job, command, known, trace);
+        deps.onWritten(job, ran.known);
+        return;
+      } catch (error) {
+        if (attempt >= RECORD_ATTEMPTS_MAX) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RECORD_BACKOFF_MS * attempt));
+      }
+    }
+  };
+
+  const keepResponse = async (
+    job: Offered,
+    number: number,
+    sent: Sent,
+    headers: Record<string, string>,
+    trace: Trace,
+  ) => {
+    const answered = sent.outcome === "answered";
+    const data = {
+      event_id: job.eventId,
+      number,
+      headers: answered ? sent.headers : {},
+      ...encodeBody(Buffer.from(answered ? sent.body : "")),
+      truncated: answered && sent.truncated,
+      request_headers: deps.outbound.shown(headers),
+    };
+    const events = toEvents([{ type: "ResponseKept", data }], envelope(job.account, trace));
+    await log.append(payloadStream(job.eventId), "any", events);
+  };
+
+  const outcome = (
+    job: Offered,
+    endpoint: PresentEndpoint,
+    number: number,
+    startedAt: number,
+    sent: Sent,
+  ): DeliveryCommand => {
+    const now = clock.now();
+    const status = sent.outcome === "answered" ? sent.statusCode : (sent.statusCode ?? null);
+    const attempt: AttemptEnd = {
+      event_id: job.eventId,
+      endpoint_id: job.endpointId,
+      number,
+      at: iso(now),
+      duration_ms: Math.max(0, Math.round(now - startedAt)),
+      status_code: status,
+      timings_ms: sent.timings,
+    };
+    const failure = failureOf(sent);
+    if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
+    // Gone (RFC 9110, section 15.5.11): the receiver asks not to be called again.
+    const retryable = status !== 410;
+    const wait = sent.outcome === "answered" && (status === 429 || status === 503) ? sent.retryAfterMs : null;
+    const schedule = endpoint.settings.retry_schedule_s;
+    const next = retryable ? nextAttemptAt(schedule, number, now, randomness.number(), wait) : null;
+    return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
+  };
+
+  const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace): Promise<void> =>
+    record(job, { type: "GiveUp", failure, at: iso(clock.now()) }, known, trace);
+
+  /** The delivery as the log has it, in the trace in which the event came. */
+  const recall = async (job: Offered): Promise<{ known: Known<Delivery>; trace: Trace | undefined }> => {
+    let trace: Trace | undefined;
+    const known = await readOn(log, delivery, `delivery-${job.eventId}`, initial, ({ meta }) => {
+      trace ??= { trace_id: meta.trace_id, span_id: meta.span_id };
+    });
+    return { known, trace };
+  };
+
+  /** Everything up to the answer of the receiver; the promise of the second step records what came of it. */
+  const begin = async (job: Offered): Promise<(() => Promise<void>) | null> => {
+    const { state: endpoint } = await aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
+    deps.onEndpoint(job.endpointId, endpoint);
+    const { known, trace } = job.known === undefined ? await recall(job) : { known: job.known, trace: job.trace };
+    if (known.state.phase !== "admitted" || trace === undefined) return null;
+    const { request } = known.state;
+    if (endpoint.phase !== "present") {
+      await giveUp(job, known, DELETED, trace);
+      return null;
+    }
+    if (endpoint.disabled !== null) return null;
+    const kept = job.body === undefined ? await deps.payloads.read(job.eventId, request.payload.revision) : null;
+    const body = job.body ?? (kept === null ? null : decodeBody(kept));
+    if (body === null) {
+      await giveUp(job, known, ERASED, trace);
+      return null;
+    }
+
+    const startedAt = clock.now();
+    const leaseUntil = iso(startedAt + endpoint.settings.timeout_ms + LEASE_MARGIN_MS);
+    const { endpointId } = job;
+    const { othersAreGone } = deps;
+    const at = iso(startedAt);
+    const start = { type: "StartAttempt", endpointId, trigger: "auto", node, at, leaseUntil, othersAreGone } as const;
+    const ran = await run(job, start, known, trace);
+    if (ran.outcome === "rejected" && ran.rejection === "payload-erased") {
+      await giveUp(job, ran.known, ERASED, trace);
+      return null;
+    }
+    if (ran.outcome !== "accepted" || ran.known.state.phase !== "admitted") {
+      deps.onWritten(job, ran.known);
+      return null;
+    }
+    const number = ran.known.state.attempts;
+    const contentType = job.contentType ?? request.payload.content_type;
+    const headers = deps.outbound.headers({ job, endpoint, number, contentType, body, trace, nowMs: startedAt });
+    const { url, timeout_ms: timeoutMs } = endpoint.settings;
+    const sent = await deps.sender.send({ url, headers, body, timeoutMs });
+    const started = ran.known;
+    return async () => {
+      const command = outcome(job, endpoint, number, startedAt, sent);
+      const response = keepResponse(job, number, sent, headers, trace).catch(deps.onError);
+      await record(job, command, started, trace);
+      await response;
+    };
+  };
+
+  return { begin };
+};
