@@ -8,6 +8,8 @@ const TABLES_VERSION = 1;
 const LOCK_TIMEOUT_MS = 5_000;
 /** KiB. The upper levels of every index of a million documents stay in memory. */
 const CACHE_KIB = 32 * 1024;
+/** A reader's pages are no longer valid after the next commit of the writer: the operating system's cache is what serves it. */
+const READER_CACHE_KIB = 8 * 1024;
 /**
  * Pages of 4 KiB, so 32 MiB: hot pages are written by many commits and copied back once. SQLite's 1,000 folds half as
  * many events a second; far more would make the copying a pause that readers notice.
@@ -84,7 +86,7 @@ const isThere = (database: Database, path: string, schema: ViewSchema): boolean 
 export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>, readOnly: boolean): Database => {
   const database = new DatabaseSync(path, { readOnly, timeout: LOCK_TIMEOUT_MS });
   try {
-    database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    database.exec(`PRAGMA cache_size = -${readOnly ? READER_CACHE_KIB : CACHE_KIB}`);
     checkVersion(database, path);
     if (readOnly) {
       for (const schema of schemas.values())
