@@ -45,6 +45,7 @@ export const ingest =
       // Only the choice of a parser reads these headers, and the one there is reads anything.
       if (request.mediaType === undefined) request.headers = { "content-type": undefined };
     });
+    /** Once answered or given up. Not on response: that of a client who is gone never ends, and its place would be lost. */
     const leave = (request: FastifyRequest): void => {
       const weight = weights.get(request);
       if (weight === undefined) return;
@@ -52,7 +53,10 @@ export const ingest =
       load.requests -= 1;
       load.bytes -= weight;
     };
-    app.addHook("onResponse", async (request) => leave(request));
+    app.addHook("onSend", (request, _reply, _payload, done) => {
+      leave(request);
+      done();
+    });
     app.addHook("onRequestAbort", async (request) => leave(request));
 
     const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {

@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Webhook } from "../../../src/admission/webhook.ts";
 import { ingest, PAYLOAD_BYTES_MAX } from "../../../src/routes/ingest.ts";
 import { testApp, testClock } from "../../support/http-app.ts";
-import { until } from "../../support/program.ts";
+import { until } from "../../support/until.ts";
 
 const test = suite("the route of webhooks");
 
@@ -64,28 +63,30 @@ for (const [moment, sent] of [
 ] as const) {
   test(`a client who is gone ${moment} leaves its place to others`, async () => {
     let answer = (): void => undefined;
-    const gone = new Promise<void>((resolve) => {
+    const answering = new Promise<void>((resolve) => {
       answer = resolve;
     });
     const admit = async () => {
-      await gone;
+      await answering;
       return { status: 202, body: {} };
     };
     const app = await testApp([], { register: ingest({ admit, clock: testClock() }) });
     await app.listen({ host: "127.0.0.1", port: 0 });
+    let come = 0;
+    app.server.on("request", () => {
+      come += 1;
+    });
     const { port } = app.server.address() as AddressInfo;
     const sockets = Array.from({ length: GONE }, () => connect(port, "127.0.0.1").on("error", () => undefined));
-    await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.write(sent, resolve))));
-    const seen = new Promise((resolve) => app.server.once("request", resolve));
-    const last = connect(port, "127.0.0.1");
-    last.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
-    await seen;
-    for (const socket of sockets) socket.destroy();
-    await Promise.all(sockets.map((socket) => (socket.closed ? undefined : once(socket, "close"))));
+    for (const socket of sockets) socket.write(sent);
+    await until("all have come", () => come === GONE);
+    for (const socket of sockets) socket.resetAndDestroy();
+    const left = () => new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)));
+    await until("all are seen to be gone", async () => (await left()) === 0);
     answer();
     const url = `http://127.0.0.1:${port}/v1/webhooks/stripe/src_a`;
-    await until("there is room", async () => (await fetch(url, { method: "POST", body: "x" })).status === 202);
-    last.destroy();
+    const body = Buffer.alloc(PAYLOAD_BYTES_MAX);
+    await until("there is room", async () => (await fetch(url, { method: "POST", body })).status === 202);
     await app.close();
   });
 }
