@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
 import { systemClock } from "../infra/clock.ts";
@@ -75,8 +75,9 @@ const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
 const open = async (config: Config): Promise<Service> => {
   checkRanges(config);
   const { dataDir } = config;
-  await usable(`DATA_DIR ${dataDir} has to be a folder that this user can write to`, () => {
+  await usable(`DATA_DIR ${dataDir} has to be a folder that this user can read and write`, () => {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     lockRoles(config);
   });
   const logPath = join(dataDir, "log.db");
@@ -84,9 +85,11 @@ const open = async (config: Config): Promise<Service> => {
   // A new key beside an old log would open none of its secrets.
   const keyAt = { path: join(dataDir, "key"), mayCreate: !existsSync(logPath) };
   const key = loadKey(config.key === null ? keyAt : { ...keyAt, env: config.key }, randomness);
-  const log = await usable("The event log cannot be used", () => sqliteEventLog({ path: logPath }));
+  const log = await usable(`The event log in DATA_DIR ${dataDir} cannot be used`, () =>
+    sqliteEventLog({ path: logPath }),
+  );
   const schemas = PROJECTIONS.map(({ schema }) => schema);
-  const [here, views] = await usable("The views cannot be used", async () => [
+  const [here, views] = await usable(`The views in DATA_DIR ${dataDir} cannot be used`, async () => [
     config.roles.includes("projector") ? await projectorThread({ logPath, viewsPath }) : null,
     await sqliteViewReader({ path: viewsPath, schemas }),
   ]);

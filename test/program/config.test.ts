@@ -80,8 +80,12 @@ test("a port that somebody else listens on is named", async () => {
 test("a data directory that is a file, or lies in one, is named", async () => {
   const file = join(dir, "file");
   writeFileSync(file, "not a folder");
-  await refuses({}, /^DATA_DIR \S+\/file has to be a folder/, file);
-  await refuses({}, /^DATA_DIR \S+\/file\/data has to be a folder/, join(file, "data"));
+  await refuses({}, /^DATA_DIR \S+\/file has to be a folder that this user can read and write: /, file);
+  await refuses(
+    {},
+    /^DATA_DIR \S+\/file\/data has to be a folder that this user can read and write: /,
+    join(file, "data"),
+  );
 });
 
 test("data whose key is gone, a key that others can read and a key that is none are refused", async () => {
