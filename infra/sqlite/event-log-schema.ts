@@ -27,8 +27,8 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Index leaves are hit at random, as ids are hashes: this keeps those of about a million streams at hand. */
-const WRITER_CACHE_KIB = 64 * 1024;
+/** Index leaves are hit at random, as ids are hashes: this keeps those of half a million streams at hand, the system the rest. */
+const WRITER_CACHE_KIB = 32 * 1024;
 /** Readers page through what was just written, and the operating system caches the file as well. */
 const READER_CACHE_KIB = 8 * 1024;
 /** How long another process's transaction is waited for. */

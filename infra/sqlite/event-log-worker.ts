@@ -26,6 +26,17 @@ const channel = new BroadcastChannel(channelOf(options.path));
 const backlog: Operation[] = [];
 let isClosing = false;
 
+/** Followers gather for longer than this before they look: a message for each commit would wake them in vain. */
+const TELL_MS = 5;
+let telling: NodeJS.Timeout | null = null;
+
+const tellSoon = (): void => {
+  telling ??= setTimeout(() => {
+    telling = null;
+    channel.postMessage(null);
+  }, TELL_MS);
+};
+
 const say = (message: FromWriter): void => port.postMessage(message);
 
 const take = (message: ToWriter): void => {
@@ -46,6 +57,10 @@ const nextGroup = (): Operation[] => {
 
 const close = async (): Promise<void> => {
   await wal.close();
+  if (telling !== null) {
+    clearTimeout(telling);
+    channel.postMessage(null);
+  }
   channel.close();
   db.close();
   port.close();
@@ -56,7 +71,7 @@ const run = (): void => {
   if (group.length > 0) {
     const result = writer.commit(group);
     say({ kind: "group", count: group.length, group: result });
-    if (result.result === "committed") channel.postMessage(null);
+    if (result.result === "committed") tellSoon();
     wal.written(group);
   }
   // Between two groups other messages get their turn: the checkpointer's.

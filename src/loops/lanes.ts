@@ -6,7 +6,7 @@ export type Job = {
 };
 
 /** Jobs that one endpoint may have waiting in memory; the rest waits on disk, in the log and its `delivery-queue` view. */
-export const LANE_MAX = 512;
+export const LANE_MAX = 2_048;
 
 export type Lane<J extends Job> = {
   readonly endpointId: string;

@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../infra/clock.ts";
@@ -14,6 +15,12 @@ if (parentPort === null) throw new Error("the projector's thread is a worker thr
 const port = parentPort;
 // workerData is untyped: this thread is started by projector-thread.ts alone.
 const { logPath, viewsPath, projectionsUrl, options } = workerData as ProjectorData;
+
+/** Whoever waits for an answer comes first: when the processors are short, the views fall behind and catch up. */
+const NICE = 5;
+
+/** On Linux a thread has a priority of its own; elsewhere it would be the whole program's, which stays as it is. */
+if (process.platform === "linux") setPriority(NICE);
 
 const say = (message: FromProjector): void => port.postMessage(message);
 

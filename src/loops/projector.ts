@@ -47,7 +47,7 @@ const GATHER_BUSY = 4;
 /** A page of at least so many events is load. */
 const BUSY_EVENTS = 16;
 /** Parsed documents kept for each view: those of the events that are on their way. */
-const DOCUMENTS_MAX = 4_096;
+const DOCUMENTS_MAX = 2_048;
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 30_000;
 

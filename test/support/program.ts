@@ -6,6 +6,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 
 const MAIN = new URL("../../src/start.cjs", import.meta.url).pathname;
+/** As `npm start` gives them. */
+const FLAGS = ["--max-semi-space-size=32", "--enable-source-maps"];
 const START_MS = 30_000;
 
 /** The service as a process of its own, on a data directory of its own unless one is given. */
@@ -38,7 +40,7 @@ export const spawnProgram = (
   dir: string,
   via: readonly string[] = [],
 ): ChildProcessByStdio<null, Readable, Readable> => {
-  const [command = process.execPath, ...args] = [...via, process.execPath, "--enable-source-maps", MAIN];
+  const [command = process.execPath, ...args] = [...via, process.execPath, ...FLAGS, MAIN];
   const child = spawn(command, args, {
     env: {
       PATH: process.env.PATH,
