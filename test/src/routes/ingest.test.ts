@@ -52,9 +52,10 @@ test("the largest body is taken whatever it calls itself, one byte more is 413",
   }
 });
 
-/** Each counts as the largest body there is, as nobody knows how much will come: some 136 of them are all there is room for. */
+/** With these a place that was lost, or a few bytes of a body, would leave no room for the largest one. */
 const CHUNKED = "POST /v1/webhooks/stripe/src_a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 const GONE = 300;
+const LIMITS = { requests: GONE, bytes: PAYLOAD_BYTES_MAX + GONE };
 
 for (const [moment, sent] of [
   ["while its body comes", `${CHUNKED}3\r\nabc\r\n`],
@@ -70,7 +71,7 @@ for (const [moment, sent] of [
       await answering;
       return { status: 202, body: {} };
     };
-    const app = await testApp([], { register: ingest({ admit, clock: testClock() }) });
+    const app = await testApp([], { register: ingest({ admit, clock: testClock(), limits: LIMITS }) });
     await app.listen({ host: "127.0.0.1", port: 0 });
     let come = 0;
     app.server.on("request", () => {
@@ -90,5 +91,43 @@ for (const [moment, sent] of [
     await app.close();
   });
 }
+
+test("what does not fit, by number or by bytes that have come, is told to come again; what is announced takes no room", async () => {
+  let answer = (): void => undefined;
+  const answering = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const admit = async () => {
+    await answering;
+    return { status: 202, body: {} };
+  };
+  const limits = { requests: 2, bytes: 1_000 };
+  const app = await testApp([], { register: ingest({ admit, clock: testClock(), limits }) });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  // A server that listens on a port.
+  const { port } = app.server.address() as AddressInfo;
+  let come = 0;
+  app.server.on("request", () => {
+    come += 1;
+  });
+  const slow = Array.from({ length: 10 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+  for (const socket of slow)
+    socket.write("POST /v1/webhooks/stripe/src_a HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n{");
+  await until("the slow ones have come", () => come === slow.length);
+  const send = (bytes: number) =>
+    fetch(`http://127.0.0.1:${port}/v1/webhooks/stripe/src_a`, { method: "POST", body: Buffer.alloc(bytes) });
+
+  const large = await send(1_001);
+  assert.equal([large.status, large.headers.get("retry-after")], [503, "1"]);
+  const taken = [send(400), send(400)];
+  await until("both are under way", () => come === slow.length + 3);
+  const third = await send(1);
+  assert.equal([third.status, ((await third.json()) as { code: string }).code], [503, "overloaded"]);
+  answer();
+  for (const reply of await Promise.all(taken)) assert.is(reply.status, 202);
+  assert.is((await send(900)).status, 202);
+  for (const socket of slow) socket.destroy();
+  await app.close();
+});
 
 test.run();

@@ -1,0 +1,89 @@
+import { PassThrough } from "node:stream";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readBody } from "../../../src/http/counted-body.ts";
+import { Refused } from "../../../src/http/refused.ts";
+
+const test = suite("a body as it comes");
+
+type Read = { readonly error: Error | null; readonly body: Buffer | undefined; readonly taken: readonly number[] };
+
+/** Reads a stream that stands for a request, with room for `room` bytes. */
+const read = (
+  write: (stream: PassThrough) => void,
+  { bytesMax = 1_000_000, room = 1_000_000, headers = {} }: { bytesMax?: number; room?: number; headers?: object },
+): Promise<Read> =>
+  new Promise((resolve) => {
+    const taken: number[] = [];
+    let left = room;
+    const take = (bytes: number): void => {
+      left -= bytes;
+      if (left < 0) throw new Error("no room");
+      taken.push(bytes);
+    };
+    const stream = Object.assign(new PassThrough(), { headers });
+    // Of a request only its headers and these events are used.
+    readBody(stream as never, { bytesMax, take }, (error, body) => resolve({ error, body, taken }));
+    write(stream);
+  });
+
+const codeOf = ({ error }: Read): string => (error instanceof Refused ? error.problem.problem : String(error));
+
+test("pieces of any size are one body, and none is an empty one", async () => {
+  for (const sizes of [[], [1], [3, 0, 5], [60_000, 1, 60_000, 200_000], Array.from({ length: 300 }, (_, n) => n)]) {
+    const pieces = sizes.map((size, n) => Buffer.alloc(size, n));
+    const { error, body, taken } = await read((stream) => {
+      for (const piece of pieces) stream.write(piece);
+      stream.end();
+    }, {});
+    assert.is(error, null);
+    assert.equal(body, Buffer.concat(pieces));
+    const sum = taken.reduce((all, bytes) => all + bytes, 0);
+    assert.ok(sum <= 2 * (body?.length ?? 0), "at most twice its size is kept");
+  }
+});
+
+test("a body in pieces of one byte takes room a few times, not a hundred thousand times", async () => {
+  const { body, taken } = await read((stream) => {
+    for (let n = 0; n < 100_000; n += 1) stream.write("x");
+    stream.end();
+  }, {});
+  assert.is(body?.length, 100_000);
+  assert.ok(taken.length < 20, `${taken.length} times`);
+});
+
+test("a body that is too large, as announced or as it comes, is refused; one of exactly the limit is taken", async () => {
+  const announced = await read(() => undefined, { bytesMax: 10, headers: { "content-length": "11" } });
+  assert.is(codeOf(announced), "too-large");
+  const write = (bytes: number) => (stream: PassThrough) => {
+    for (let n = 0; n < bytes; n += 1) stream.write("x");
+    stream.end();
+  };
+  assert.is(codeOf(await read(write(11), { bytesMax: 10 })), "too-large");
+  assert.is((await read(write(10), { bytesMax: 10, room: 10 })).body?.length, 10);
+});
+
+test("without room the reason is handed on, and nothing more is read", async () => {
+  let streamed: PassThrough | undefined;
+  const { error, taken } = await read(
+    (stream) => {
+      streamed = stream;
+      stream.write("abc");
+      stream.write("def");
+    },
+    { room: 4 },
+  );
+  assert.is(error?.message, "no room");
+  assert.equal(taken, [3]);
+  assert.is(streamed?.listenerCount("data"), 0);
+});
+
+test("a connection that breaks inside a body is no fault of ours", async () => {
+  const cut = await read((stream) => {
+    stream.write("abc");
+    stream.destroy(new Error("aborted"));
+  }, {});
+  assert.is(codeOf(cut), "invalid-request");
+});
+
+test.run();

@@ -1,0 +1,85 @@
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { HOOK_SECRET } from "./client.ts";
+
+/** Status 0: the connection ended without an answer. */
+export type Flooded = {
+  readonly id: string;
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly eventId: string;
+};
+
+/** Sends webhooks all at once, each on a connection of its own, as many senders behind no proxy do. */
+export const flood = (
+  url: string,
+  bodies: readonly (readonly [id: string, body: string | Buffer])[],
+): Promise<Flooded[]> => {
+  const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
+  const one = (id: string, body: string | Buffer): Promise<Flooded> =>
+    new Promise((resolve) => {
+      const headers = {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        "x-signature": createHmac("sha256", HOOK_SECRET).update(body).digest("hex"),
+        "x-delivery-id": id,
+      };
+      const gone = (): void => resolve({ id, status: 0, retryAfter: undefined, eventId: "" });
+      const sent = request(url, { method: "POST", agent, headers }, (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => (text += chunk));
+        response.on("error", gone);
+        response.on("close", gone);
+        response.on("end", () => {
+          const [, eventId = ""] = /"event_id":"(evt_[a-z2-7]+)"/.exec(text) ?? [];
+          resolve({ id, status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"], eventId });
+        });
+      });
+      sent.on("error", gone);
+      sent.end(body);
+    });
+  return Promise.all(bodies.map(([id, body]) => one(id, body)));
+};
+
+/** Clients that announce a body of one of the lengths, in turn, send a little of it and then nothing more. `close` hangs up. */
+export const slowClients = async (
+  url: string,
+  count: number,
+  announcedBytes: readonly number[],
+): Promise<{ readonly sockets: readonly Socket[]; close(): void }> => {
+  const { hostname, port, pathname, host } = new URL(url);
+  const head = (length: number | undefined): string =>
+    [`POST ${pathname} HTTP/1.1`, `host: ${host}`, `content-length: ${length}`, "", '{"a'].join("\r\n");
+  const sockets = await Promise.all(
+    Array.from(
+      { length: count },
+      (_, index) =>
+        new Promise<Socket>((resolve, reject) => {
+          const socket = connect(Number(port), hostname);
+          socket.on("error", reject);
+          // Nothing is expected, but an answer that is not read would keep its connection.
+          socket.resume();
+          socket.write(head(announcedBytes[index % announcedBytes.length]), () => resolve(socket));
+        }),
+    ),
+  );
+  return {
+    sockets,
+    close() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+};
+
+/** The most memory a process ever had resident, in MiB; null where the system does not say. */
+export const peakMemoryMib = (pid: number): number | null => {
+  try {
+    const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return kib === undefined ? null : Number(kib) / 1_024;
+  } catch {
+    return null;
+  }
+};
