@@ -36,6 +36,7 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
   let pendingSize = 0;
   let writer: Writer | null = null;
   let isClosed = false;
+  let isDue = false;
 
   const settle = (count: number, settleOne: (pending: Pending, index: number) => void): void => {
     const settled = pending.splice(0, count);
@@ -66,6 +67,7 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
       worker.on("message", (message: FromWriter) => {
         if (message.kind === "group") {
           settleGroup(message.count, message.group);
+          flush();
           return;
         }
         isOpen = true;
@@ -88,9 +90,15 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
     return { worker, opened };
   };
 
-  /** One message for all that was submitted in this turn of the event loop. */
+  /**
+   * One message for all that was submitted in this turn of the event loop, and the next only when it is answered: what is
+   * submitted meanwhile shares one message, one transaction and one sync. Sent at once, the same appends would make
+   * smaller groups, and under load more of them than two processors can take.
+   */
   const flush = (): void => {
-    if (outbox.length === 0) return;
+    isDue = false;
+    const underWay = pending.length - outbox.length;
+    if (outbox.length === 0 || (underWay > 0 && !isClosed)) return;
     writer ??= start();
     const message: ToWriter = { kind: "operations", operations: outbox };
     outbox = [];
@@ -110,7 +118,10 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
         throw new LogUnavailable("too many appends are waiting");
       outbox.push(operation);
       pendingSize += size;
-      if (outbox.length === 1) setImmediate(flush);
+      if (!isDue) {
+        isDue = true;
+        setImmediate(flush);
+      }
       return new Promise((resolve, reject) => pending.push({ size, resolve, reject }));
     },
 
