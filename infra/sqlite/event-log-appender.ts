@@ -78,10 +78,11 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
       });
       worker.on("exit", () => {
         writer = null;
-        // What is still in the outbox will be sent to the next writer.
         const Failure = isOpen ? OutcomeUnknown : LogUnavailable;
         settle(pending.length - outbox.length, ({ reject: fail }) => fail(new Failure(failure.message)));
         reject(failure);
+        // What is still in the outbox goes to the next writer.
+        flush();
       });
     });
     // Only the first writer's opening is awaited; a later one's failure is told to the appends that it fails.

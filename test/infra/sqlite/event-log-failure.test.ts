@@ -80,6 +80,19 @@ test("a writer thread that dies leaves unknown outcomes, and the next append fin
     await log.close();
   }));
 
+test("what was submitted while a dying writer still had something is taken by the next, without anything else to wake it", () =>
+  inNewFile(async (path) => {
+    const writers: Worker[] = [];
+    const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
+    const first = log.append(newStream(), "absent", events(2)).catch((error: unknown) => error);
+    fail(writers[0]);
+    await new Promise((resolve) => setImmediate(resolve));
+    const second = await log.append(newStream(), "absent", [event()]);
+    assert.is(second.outcome, "appended");
+    await first;
+    await log.close();
+  }));
+
 test("an idle writer thread that dies is replaced as well", () =>
   inNewFile(async (path) => {
     const writers: Worker[] = [];
