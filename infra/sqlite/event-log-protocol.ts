@@ -27,12 +27,16 @@ export const channelOf = (path: string): string => `event-log:${path}`;
 /** The program of a thread, a neighbour of this file: compiled or not, it ends as this file does. */
 export const threadUrl = (name: string): URL => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url);
 
+/** Messages come and go: the large young generation that `npm start` gives is meant for the thread that answers. */
+export const YOUNG_MB = 16;
+
 export const startThread = (name: string, data: WriterData | CheckpointerData): Worker =>
   new Worker(threadUrl(name), {
     name,
     workerData: data,
     // What the process was started with is not for its threads: some flags would keep them from starting.
     execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
 
 /** The length of an operation's text, which is close to its bytes: what the limits and the checkpoints count. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { ViewsUnavailable } from "../view-errors.ts";
-import { threadUrl } from "./event-log-protocol.ts";
+import { threadUrl, YOUNG_MB } from "./event-log-protocol.ts";
 import type { Answer, FromReader, Question, ReaderData, ReaderWorkerData, ToReader } from "./view-reader-protocol.ts";
 
 export type QueryThread = {
@@ -82,7 +82,11 @@ export const queryThread = async (
       if (isClosed) return failed(new ViewsUnavailable("the views are closed"));
       const isGivenUp = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
       const workerData: ReaderWorkerData = { ...data, isGivenUp };
-      const worker = new Worker(threadUrl("view-reader-worker"), { workerData, name: "view-reader" });
+      const worker = new Worker(threadUrl("view-reader-worker"), {
+        workerData,
+        name: "view-reader",
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+      });
       alive.add(worker);
       const started = { worker, isGivenUp };
       thread = started;

@@ -23,6 +23,8 @@ export type ProjectorThreadOptions = {
 
 export type ProjectorThread = ViewProgress;
 
+/** A page and its documents; the large young generation that `npm start` gives is meant for the thread that answers. */
+const YOUNG_MB = 24;
 /** A thread that ended is started again after this, and after twice as long each time it ends before it has begun. */
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 30_000;
@@ -64,7 +66,11 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
   /** Resolves when the thread follows the log, and rejects when it ends before that. */
   const run = (): Promise<void> =>
     new Promise((started, failed) => {
-      const worker = new Worker(new URL(neighbour("./projector-worker")), { workerData: data, name: "projector" });
+      const worker = new Worker(new URL(neighbour("./projector-worker")), {
+        workerData: data,
+        name: "projector",
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+      });
       thread = worker;
       let error: unknown = new Error("the projector's thread has ended");
       worker.on("message", (message: FromProjector) => {
