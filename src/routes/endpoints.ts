@@ -1,3 +1,4 @@
+import { PLANS } from "../../domain/account/plans.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
 import type { EndpointCommand } from "../../domain/endpoint/commands.ts";
 import {
@@ -7,12 +8,14 @@ import {
   SECRETS_MAX,
 } from "../../domain/endpoint/decider.ts";
 import type { Clock, HttpSender, ViewStore } from "../../domain/ports.ts";
+import { source as sourceDecider } from "../../domain/source/decider.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
 import type { AddressRules } from "../../infra/http/addresses.ts";
 import { makeSigningSecret } from "../../infra/http/standard-webhooks.ts";
 import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
+import { sources } from "../../projections/sources.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Outbound } from "../loops/outbound.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
@@ -50,6 +53,11 @@ type Handle = (deps: EndpointsDeps) => Route["handle"];
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 /** Somebody waits for the answer of a test, whatever the endpoint's own limit. */
 const TEST_TIMEOUT_MAX_MS = 15_000;
+
+/** No plan has more sources. */
+const SOURCES_MAX = PLANS.scale.endpoints;
+/** Sources that a sentence names; the answer's `sources` has all. */
+const NAMED_MAX = 5;
 
 const ID = /^end_[a-z2-7]{32}$/;
 const streamOf = (endpointId: string): string => `endpoint-${endpointId}`;
@@ -215,11 +223,42 @@ const enable: Handle = (deps) => async (call) => {
   return { status: 200, body: await showPresent(deps, done.state), ...done.position };
 };
 
-/** Also when sources send to it: their events then end as failed with `endpoint-deleted`, none is lost silently. */
+/**
+ * The account's sources that send to an endpoint. The view is searched, as no stream knows them; it may not have a source of
+ * a moment ago. That is enough: this guards people from a slip, and nothing hangs on it. Events of a source whose endpoint is
+ * gone end as failed with `endpoint-deleted`, none is lost silently.
+ */
+const sourcesOf = async ({ aggregates, views }: EndpointsDeps, account: string, endpointId: string) => {
+  const listed = await views.page(sources.schema.name, {
+    where: [{ field: "account", is: "=", value: account }],
+    sort: { field: "created_at", order: "asc" },
+    limit: SOURCES_MAX,
+  });
+  const using: { id: string; name: string }[] = [];
+  for (const { id, document } of listed) {
+    if (document.endpoint_id !== endpointId) continue;
+    // Whoever has just moved or deleted the source is not told of it by a view that is behind.
+    const { state } = await aggregates.load(sourceDecider, `source-${id}`);
+    if (state.phase === "present" && state.settings.endpoint_id === endpointId) {
+      using.push({ id, name: state.settings.name });
+    }
+  }
+  return using;
+};
+
+const inUse = (using: readonly { readonly id: string; readonly name: string }[]): Problem => {
+  const named = using.slice(0, NAMED_MAX).map(({ id, name }) => `${name} (${id})`);
+  const more = using.length > NAMED_MAX ? ` and ${using.length - NAMED_MAX} more` : "";
+  const detail = `These sources send to it: ${named.join(", ")}${more}. Give them another endpoint, or delete them, first.`;
+  return problem("endpoint-in-use", detail, { extra: { sources: using.map((source) => ({ ...source })) } });
+};
+
 const remove: Handle = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
+  const using = await sourcesOf(deps, account, it.endpointId);
+  if (using.length > 0) return inUse(using);
   const command = { type: "DeleteEndpoint", account, at: call.envelope.at } as const;
   const done = await handled(deps, call, it.endpointId, command);
   if ("problem" in done) return done;
@@ -307,7 +346,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     method: "DELETE",
     path: "/v1/endpoints/{id}",
     who: CONFIGURES,
-    summary: "Delete an endpoint; events that wait for it end as failed",
+    summary: "Delete an endpoint that no source sends to; events that wait for it end as failed",
     tag: "endpoints",
     answers: { 204: null },
     handle: remove(deps),

@@ -10,7 +10,9 @@ import { resolver } from "../../../infra/http/resolve.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { endpoints } from "../../../projections/endpoints.ts";
+import { sources } from "../../../projections/sources.ts";
 import { aggregates } from "../../../src/aggregates.ts";
+import { type Fact, toEvents } from "../../../src/envelope.ts";
 import { outbound } from "../../../src/loops/outbound.ts";
 import { endpointRoutes } from "../../../src/routes/endpoints.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
@@ -30,7 +32,7 @@ const world = (key = randomness.bytes(32)) => {
   const now = { ms: Date.parse(AT) };
   const clock = { now: () => now.ms };
   const log = memoryEventLog();
-  const views = memoryViewStore([endpoints.schema]);
+  const views = memoryViewStore([endpoints.schema, sources.schema]);
   const box = secretBox(key, randomness);
   const woken = { times: 0 };
   const call = caller(
@@ -67,7 +69,7 @@ const world = (key = randomness.bytes(32)) => {
         body: { name: "shop", url: "https://example.com/hook", ...body },
         ...more,
       }),
-    project: () => foldInto(log, views, [endpoints]),
+    project: () => foldInto(log, views, [endpoints, sources]),
     recorded: async () => JSON.stringify(await log.readAll(null, 500)),
   };
 };
@@ -203,6 +205,57 @@ test("deleting ends it; it is gone from the list and answers 404", async () => {
   ] as const)
     assert.is((await call(method, `/v1/endpoints/{id}${path}`, one(id))).outcome, "not-found", path);
 });
+
+const sourceFacts = (facts: readonly Fact[]) => toEvents(facts, callOf({ principal: owner("acc_1") }).envelope);
+const sourceRegistered = (id: string, endpoint_id: string) =>
+  sourceFacts([
+    {
+      type: "SourceRegistered",
+      data: {
+        source_id: id,
+        account: "acc_1",
+        type: "stripe",
+        name: "shop",
+        policy_id: null,
+        endpoint_id,
+        status: "active",
+        secret: "sealed",
+        auth: null,
+        dedupe: null,
+        at: AT,
+      },
+    },
+  ]);
+
+test("an endpoint that sources send to is not deleted: the answer names them and says what to do", async () => {
+  const { register, call, one, project, log } = world();
+  const id = String((await register()).body.id);
+  const other = String((await register({ name: "other" })).body.id);
+  await log.append("source-src_shop", "absent", sourceRegistered("src_shop", id));
+  await log.append("source-src_else", "absent", sourceRegistered("src_else", other));
+  await project();
+  const refused = await call("DELETE", "/v1/endpoints/{id}", one(id));
+  assert.is(refused.outcome, "endpoint-in-use");
+  assert.match(refused.detail, /shop \(src_shop\)/);
+  assert.match(refused.detail, "another endpoint, or delete them");
+  assert.not.match(refused.detail, "src_else");
+  assert.is((await call("GET", "/v1/endpoints/{id}", one(id))).outcome, 200);
+});
+
+for (const [change, event] of [
+  ["given another endpoint", { type: "SourceChanged", data: { changes: { endpoint_id: null } } }],
+  ["deleted", { type: "SourceDeleted", data: {} }],
+] as const) {
+  test(`a source that was ${change} does not hold its endpoint, also before the view knows`, async () => {
+    const { register, call, one, project, log } = world();
+    const id = String((await register()).body.id);
+    await log.append("source-src_shop", "absent", sourceRegistered("src_shop", id));
+    await project();
+    const data = { source_id: "src_shop", account: "acc_1", at: AT, ...event.data };
+    await log.append("source-src_shop", 0, sourceFacts([{ type: event.type, data }]));
+    assert.is((await call("DELETE", "/v1/endpoints/{id}", one(id))).outcome, 204);
+  });
+}
 
 test("another account's endpoint is as one that never was, on every route", async () => {
   const { register, call, one, log, project } = world();
