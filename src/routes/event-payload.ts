@@ -10,9 +10,13 @@ import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Answer, Call, Principal } from "./route.ts";
 
-/** The paths that the policy version of the verdict keeps from readers. */
-const redactedPaths = async (log: EventLog, { policy }: EventDocument["verdict"]): Promise<readonly string[]> => {
-  if (policy === null) return [];
+/** The paths that the policy version of the verdict keeps from this reader: none from an admin. */
+export const hiddenPaths = async (
+  log: EventLog,
+  { verdict: { policy } }: EventDocument,
+  { role }: Principal,
+): Promise<readonly string[]> => {
+  if (policy === null || roleIncludes(role, "admin")) return [];
   // Version n is the n-th record of the policy's stream.
   const [record] = await log.read(`policy-${policy.id}`, policy.version === 1 ? null : policy.version - 2, 1);
   const published = record as unknown as PolicyEvent | undefined;
@@ -21,10 +25,10 @@ const redactedPaths = async (log: EventLog, { policy }: EventDocument["verdict"]
   return published.data.definition.redact ?? [];
 };
 
-const redacted = (body: Buffer, paths: readonly string[]): Buffer | null => {
+/** Null for what is not JSON: its fields cannot be told apart. */
+export const redactText = (text: string, paths: readonly string[]): string | null => {
   try {
-    const value = JSON.parse(body.toString("utf8")) as Json;
-    return Buffer.from(JSON.stringify(redactJson(value, paths)));
+    return JSON.stringify(redactJson(JSON.parse(text) as Json, paths));
   } catch {
     return null;
   }
@@ -50,13 +54,13 @@ export const readPayload = async (
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
   const body = decodeBody(kept);
   const headers = safeHeaders(id, kept.content_type);
-  const paths = roleIncludes(principal.role, "admin") ? [] : await redactedPaths(log, event.verdict);
+  const paths = await hiddenPaths(log, event, principal);
   if (paths.length === 0) return { status: 200, body, headers };
-  const shown = redacted(body, paths);
-  // The fields cannot be told apart, so nothing is shown rather than too much.
+  const shown = redactText(body.toString("utf8"), paths);
+  // Nothing is shown rather than too much.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
-  return { status: 200, body: shown, headers: { ...headers, "countersign-redacted": "true" } };
+  return { status: 200, body: Buffer.from(shown), headers: { ...headers, "countersign-redacted": "true" } };
 };
 
 /** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */

@@ -71,7 +71,13 @@ const attempt = object({
   next_attempt_at: nullableTime,
   request: { ...object({ headers }), type: ["object", "null"] },
   response: {
-    ...object({ headers, encoding: { enum: ["text", "base64"] }, body: text, truncated: { type: "boolean" } }),
+    ...object({
+      headers,
+      encoding: { enum: ["text", "base64"] },
+      body: { type: ["string", "null"], description: "Null where the policy hides fields and the body is not JSON" },
+      truncated: { type: "boolean" },
+      redacted: { type: "boolean", description: "The policy hides fields, and the reader is not an admin" },
+    }),
     type: ["object", "null"],
   },
 });

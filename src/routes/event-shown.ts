@@ -3,6 +3,7 @@ import { eurOf } from "../../domain/gate/cost.ts";
 import type { EventLog, Revision } from "../../domain/ports.ts";
 import type { Attempt, EventDocument } from "../../projections/events.ts";
 import { payloadStream } from "../payloads.ts";
+import { redactText } from "./event-payload.ts";
 
 type Kept<T extends PayloadEvent["type"]> = Extract<PayloadEvent, { type: T }>["data"];
 
@@ -57,21 +58,26 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   attempt_count: event.attempts.length,
 });
 
-const attemptShown = (attempt: Attempt, kept: Kept<"ResponseKept"> | undefined) => ({
+/** Receivers repeat what they were sent, so what is hidden of a payload is hidden here; what is no JSON, as a whole. */
+const responseShown = ({ headers, encoding, body, truncated }: Kept<"ResponseKept">, hidden: readonly string[]) => {
+  if (hidden.length === 0 || body === "") return { headers, encoding, body, truncated, redacted: false };
+  const shown = encoding === "text" ? redactText(body, hidden) : null;
+  return { headers, encoding, body: shown, truncated, redacted: true };
+};
+
+const attemptShown = (attempt: Attempt, kept: Kept<"ResponseKept"> | undefined, hidden: readonly string[]) => ({
   ...attempt,
   request: kept === undefined ? null : { headers: kept.request_headers },
-  response:
-    kept === undefined || attempt.status_code === null
-      ? null
-      : { headers: kept.headers, encoding: kept.encoding, body: kept.body, truncated: kept.truncated },
+  response: kept === undefined || attempt.status_code === null ? null : responseShown(kept, hidden),
 });
 
-export const attemptsShown = (event: EventDocument, { responses }: Exchanges) =>
-  event.attempts.map((attempt) => attemptShown(attempt, responses.get(attempt.number)));
+/** `hidden`: the paths of `hiddenPaths`. */
+export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: readonly string[]) =>
+  event.attempts.map((attempt) => attemptShown(attempt, responses.get(attempt.number), hidden));
 
-export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges) => ({
+export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: readonly string[]) => ({
   ...eventSummary(id, event),
   headers: exchanges.headers,
-  attempts: attemptsShown(event, exchanges),
+  attempts: attemptsShown(event, exchanges, hidden),
   timeline: event.timeline,
 });

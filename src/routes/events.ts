@@ -2,7 +2,7 @@ import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem } from "../problems.ts";
-import { erasePayload, readPayload } from "./event-payload.ts";
+import { erasePayload, hiddenPaths, readPayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, exchangesOf } from "./event-shown.ts";
@@ -47,7 +47,9 @@ const ofOne =
     return "problem" in it ? it : show(it, call);
   };
 
-const exchanges = ({ log }: EventsDeps, { id, event }: Found) => exchangesOf(log, id, event.payload.revision);
+/** What was sent and answered, and what of it this reader does not see. */
+const exchanged = async ({ log }: EventsDeps, { id, event }: Found, { principal }: Call) =>
+  [await exchangesOf(log, id, event.payload.revision), await hiddenPaths(log, event, principal)] as const;
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
   {
@@ -69,7 +71,10 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     answers: { 200: EVENT_DETAIL },
     reads: [VIEW],
-    handle: ofOne(deps, async (it) => ({ status: 200, body: eventDetail(it.id, it.event, await exchanges(deps, it)) })),
+    handle: ofOne(deps, async (it, call) => ({
+      status: 200,
+      body: eventDetail(it.id, it.event, ...(await exchanged(deps, it, call))),
+    })),
   },
   {
     method: "GET",
@@ -85,13 +90,13 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/events/{id}/attempts",
     who: READERS,
-    summary: "Every attempt to deliver an event, with what was sent and answered",
+    summary: "Every attempt to deliver an event, with what was sent and answered; below admin answers are redacted",
     tag: "events",
     answers: { 200: ATTEMPTS },
     reads: [VIEW],
-    handle: ofOne(deps, async (it) => ({
+    handle: ofOne(deps, async (it, call) => ({
       status: 200,
-      body: { data: attemptsShown(it.event, await exchanges(deps, it)), next_cursor: null },
+      body: { data: attemptsShown(it.event, ...(await exchanged(deps, it, call))), next_cursor: null },
     })),
   },
   {

@@ -13,8 +13,8 @@ import { appendTo, at, deliveryFacts, history } from "../../support/history.ts";
 import { folded } from "../../support/projected.ts";
 
 const test = suite("event routes");
-const VIEWER: Principal = { kind: "key", account: "acc_1", id: "key_1", role: "viewer" };
-const ADMIN: Principal = { ...VIEWER, role: "admin" };
+const VIEWER: Principal & { kind: "key" } = { kind: "key", account: "acc_1", id: "key_1", role: "viewer" };
+const ADMIN: typeof VIEWER = { ...VIEWER, role: "admin" };
 const STRANGER: Principal = { ...ADMIN, account: "acc_2" };
 const ID = `evt_${"a".repeat(32)}`;
 const BODY = Buffer.from('{"card": {"number": "4242"}, "amount": 5}');
@@ -23,7 +23,7 @@ const kept = (body: Buffer, content_type = "application/json") => ({
   type: "PayloadKept",
   data: { event_id: ID, salt: "", content_type, headers: { "user-agent": "Stripe/1.0" }, ...encodeBody(body) },
 });
-const response = (number: number) => ({
+const response = (number: number, over: object = {}) => ({
   type: "ResponseKept",
   data: {
     event_id: ID,
@@ -33,10 +33,11 @@ const response = (number: number) => ({
     body: "thanks",
     truncated: false,
     request_headers: { "webhook-id": ID },
+    ...over,
   },
 });
 
-const delivered = (payload = kept(BODY)) => {
+const delivered = (payload = kept(BODY), answered: object = {}) => {
   const log = history();
   const facts = deliveryFacts(ID);
   const definition = { name: "payments", redact: ["card"] };
@@ -44,7 +45,7 @@ const delivered = (payload = kept(BODY)) => {
   log.add(`payload-${ID}`, payload);
   log.add(`delivery-${ID}`, facts.admitted());
   log.add(`delivery-${ID}`, facts.started(1, 1));
-  log.add(`payload-${ID}`, response(1));
+  log.add(`payload-${ID}`, response(1, answered));
   log.add(`delivery-${ID}`, facts.succeeded(1, 2));
   log.add(`delivery-${ID}`, facts.delivered(2));
   return log;
@@ -83,16 +84,22 @@ const world = async (recorded: readonly RecordedEvent[]) => {
 
 test("the detail shows what the contract says, with headers and answers from the payload's stream", async () => {
   const { get } = await world(delivered().events);
-  const { outcome, body } = await get("/v1/events/{id}");
+  const { outcome, body } = await get("/v1/events/{id}", ADMIN);
   assert.is(outcome, 200);
   assert.equal(body.origin, { kind: "source", id: "src_1", name: "shop", type: "stripe" });
   assert.equal([body.id, body.status, body.cost_eur, body.approval_id], [ID, "delivered", 0.02, null]);
   assert.equal(body.headers, { "user-agent": "Stripe/1.0" });
   const [attempt] = body.attempts as Record<string, unknown>[];
   assert.equal(attempt?.request, { headers: { "webhook-id": ID } });
-  const answered = { headers: { server: "nginx" }, encoding: "text", body: "thanks", truncated: false };
+  const answered = {
+    headers: { server: "nginx" },
+    encoding: "text",
+    body: "thanks",
+    truncated: false,
+    redacted: false,
+  };
   assert.equal(attempt?.response, answered);
-  assert.equal((await get("/v1/events/{id}/attempts")).body.data, body.attempts);
+  assert.equal((await get("/v1/events/{id}/attempts", ADMIN)).body.data, body.attempts);
   assert.equal((await get("/v1/events/{id}/timeline")).body.data, body.timeline);
 });
 
@@ -120,6 +127,29 @@ test("an admin reads the payload byte for byte, safely served; others read it re
   const shown = await get("/v1/events/{id}/payload");
   assert.is(Buffer.from(shown.body as unknown as Uint8Array).toString(), '{"card":"[redacted]","amount":5}');
 });
+
+const ECHO = '{"card":{"number":"4242"},"ok":true}';
+for (const [what, answered, shown] of [
+  ["JSON", { body: ECHO }, { body: '{"card":"[redacted]","ok":true}', redacted: true }],
+  ["text", { body: "4242 is fine" }, { body: null, redacted: true }],
+  ["JSON that was cut", { body: ECHO.slice(0, -1), truncated: true }, { body: null, redacted: true }],
+  ["bytes", { body: Buffer.from(ECHO).toString("base64"), encoding: "base64" }, { body: null, redacted: true }],
+  ["nothing", { body: "" }, { body: "", redacted: false }],
+] as const) {
+  test(`below admin the fields that the policy hides are hidden in a receiver's answer of ${what}`, async () => {
+    const { get } = await world(delivered(kept(BODY), answered).events);
+    for (const path of ["/v1/events/{id}", "/v1/events/{id}/attempts"]) {
+      const responseFor = async (principal: typeof VIEWER) => {
+        const { body } = await get(path, principal);
+        const [attempt] = (body.attempts ?? body.data) as { response: { body: unknown; redacted: unknown } }[];
+        return { body: attempt?.response.body, redacted: attempt?.response.redacted };
+      };
+      assert.equal(await responseFor(VIEWER), shown);
+      assert.equal(await responseFor({ ...VIEWER, role: "auditor" }), shown);
+      assert.equal(await responseFor(ADMIN), { body: answered.body, redacted: false });
+    }
+  });
+}
 
 test("a payload in which nothing can be redacted is for an admin only", async () => {
   const { get } = await world(delivered(kept(Buffer.from([0xff, 0x00]), "text/x\r\nevil: 1")).events);
