@@ -160,6 +160,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       return true;
     },
     ...(has("projector") ? { projector: async () => projector.healthy() } : {}),
+    ...(has("deliverer") ? { deliverer: async () => delivering.healthy() } : {}),
   };
   const healthOf = (check: () => Promise<boolean>) => async () => {
     const isWell = await check().catch(() => false);

@@ -13,6 +13,8 @@ export type Deliverer = {
   stop(graceMs: number): Promise<void>;
   /** Looks on disk at once, as after an endpoint was enabled. */
   wake(): void;
+  /** Started, and the last look on disk ended well and not long ago. */
+  healthy(): boolean;
   readonly depth: () => { readonly running: number; readonly waiting: number };
 };
 
@@ -26,6 +28,8 @@ const POLL_BUSY_MS = 1_000;
 const POLL_IDLE_MS = 5_000;
 /** Between two looks on disk, however often one is asked for. */
 const REFILL_GAP_MS = 50;
+/** Several idle polls, and time for one long look: a loop that has not ended one in this time hangs. */
+const LOOK_AGE_MAX_MS = 30_000;
 /** Endpoints looked at in one go; the next look goes on behind the last. */
 const ENDPOINTS_A_LOOK = 500;
 /** Deliveries whose newest revision is remembered, as the view that lists what waits is a little behind. */
@@ -50,6 +54,8 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   let timerAt = Number.POSITIVE_INFINITY;
   let refilling = false;
   let lastEndpoint = "";
+  /** The start counts as a look; null before, and after one that failed. */
+  let lookedAt: number | null = null;
   const recording = new Set<Promise<void>>();
 
   const note = (endpointId: string, state: Endpoint): void => {
@@ -155,7 +161,9 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
         soonest = Math.min(soonest, await refillLane(lastEndpoint));
       }
       if (lastEndpoint !== "") soonest = clock.now() + REFILL_GAP_MS;
+      lookedAt = clock.now();
     } catch (error) {
+      lookedAt = null;
       deps.onError(error);
       any = true;
     }
@@ -206,6 +214,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     },
     start() {
       started = true;
+      lookedAt = clock.now();
       lookAt(clock.now());
     },
     async stop(graceMs) {
@@ -217,6 +226,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
       }
     },
     wake: () => lookAt(clock.now()),
+    healthy: () => lookedAt !== null && clock.now() - lookedAt < LOOK_AGE_MAX_MS,
     depth: () => ({ running: queue.running() + recording.size, waiting: queue.waiting() }),
   };
 };
