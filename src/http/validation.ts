@@ -5,9 +5,22 @@ import { problem } from "../problems.ts";
 import { LISTED_ERRORS_MAX } from "./limits.ts";
 import { Refused } from "./refused.ts";
 
-/** OpenAPI 3.1 means JSON Schema 2020-12. Bodies are taken as they are; a query has only text, so numbers are read. */
+/** Decimal digits alone: coercion by Number() would take "0x10", "+5", "5e0" and " 5" as well. */
+const DIGITS = /^[0-9]+$/;
+
+/** A query has only text: where the schema wants an integer, its digits are read. Anything else stays text, and is refused. */
+const readIntegers = (schema: Record<string, unknown>, query: Record<string, unknown>): void => {
+  // The routes' own schemas: an object's properties are schemas.
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, { readonly type?: unknown }>> };
+  for (const [name, { type }] of Object.entries(properties)) {
+    const given = query[name];
+    if (type === "integer" && typeof given === "string" && DIGITS.test(given)) query[name] = Number(given);
+  }
+};
+
+/** OpenAPI 3.1 means JSON Schema 2020-12. Everything is taken as it is, but for the integers of a query. */
 export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknown>> => {
-  const common = {
+  const ajv = new Ajv2020({
     allErrors: true,
     useDefaults: true,
     removeAdditional: false,
@@ -15,12 +28,17 @@ export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknow
     // `type` beside `anyOf`, and unions with "null", are how the routes say "or nothing".
     strictTypes: false,
     allowUnionTypes: true,
-  } as const;
-  const body = new Ajv2020({ ...common, coerceTypes: false });
-  const text = new Ajv2020({ ...common, coerceTypes: true });
-  addFormats.default(body);
-  addFormats.default(text);
-  return ({ schema, httpPart }) => (httpPart === "body" ? body : text).compile(schema);
+    coerceTypes: false,
+  });
+  addFormats.default(ajv);
+  return ({ schema, httpPart }) => {
+    const validate = ajv.compile(schema);
+    if (httpPart !== "querystring") return validate;
+    return (query: Record<string, unknown>) => {
+      readIntegers(schema, query);
+      return validate(query) ? { value: query } : { error: validate.errors ?? [] };
+    };
+  };
 };
 
 const pointerPart = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;

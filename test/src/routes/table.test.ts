@@ -190,6 +190,8 @@ test("queries are validated as text: numbers are read, the unknown and the repea
   assert.equal((await get("")).json().query, { limit: 50 });
   for (const query of ["?limit=0", "?limit=-1", "?limit=1e9", "?limit=x", "?limit=", "?limit=1&limit=2", "?limt=1"])
     assert.is((await get(query)).statusCode, 400, query);
+  for (const number of ["0x10", "+5", "5e0", "5.0", " 5", "5 ", "0b1", "٥", "null", "true", "9".repeat(400)])
+    assert.is((await get(`?limit=${encodeURIComponent(number)}`)).statusCode, 400, number);
 });
 
 test("a read without views takes a position as well and has nothing to wait for; other calls take none", async () => {
