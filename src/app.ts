@@ -44,6 +44,8 @@ export type AppDeps = {
   readonly box: SecretBox;
   /** For digests of requests with an Idempotency-Key; 32 bytes. */
   readonly digestKey: Uint8Array;
+  /** No other process answers calls on this log; false unless told so. */
+  readonly othersAreGone?: boolean;
   readonly planOf: (account: string) => Promise<Plan>;
   readonly config: {
     /** Without a slash at the end. A function, as the port may be known only when somebody listens. */
@@ -153,6 +155,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
     clock,
     randomness,
     node: randomId("node_", randomness),
+    othersAreGone: deps.othersAreGone ?? false,
     onLost: (error) => instance.log.warn({ err: error }, "an answer under an Idempotency-Key was not kept"),
   });
   await instance.register(async (api) => {

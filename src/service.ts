@@ -241,6 +241,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     box,
     digestKey: subkey(key, "idempotency"),
+    othersAreGone: true,
     planOf,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
     logger: loggerOptions(config),

@@ -78,10 +78,12 @@ export const idempotency = (deps: {
   readonly digestKey: Uint8Array;
   /** The name of this process, for whoever reads a claim that nobody answered. */
   readonly node: string;
+  /** This process alone answers calls: the claim of any other name is that of a dead one, and need not age. */
+  readonly othersAreGone: boolean;
   /** An answer could not be kept. It holds nevertheless, and the claim ends by its age. */
   readonly onLost: (error: unknown) => void;
 }): Idempotency => {
-  const { log, box, clock, randomness, digestKey, node, onLost } = deps;
+  const { log, box, clock, randomness, digestKey, node, othersAreGone, onLost } = deps;
 
   const digestOf = ({ method, url, body }: KeyedRequest): string =>
     createHmac("sha256", digestKey)
@@ -107,8 +109,9 @@ export const idempotency = (deps: {
       };
       return wireOfKept(kept);
     }
+    const mayRun = type === "RequestClaimed" && !(othersAreGone && data.node !== node);
     // A clock that was set back makes the age negative: a claim from far in the future is nobody's either.
-    if (type === "RequestClaimed" && Math.abs(ageMs) < CLAIM_MS) {
+    if (mayRun && Math.abs(ageMs) < CLAIM_MS) {
       const detail = "The first request with this Idempotency-Key is still running.";
       return problem("in-progress", detail, { retryAfterS: 1 });
     }

@@ -22,7 +22,7 @@ const setUp = () => {
   const log = memoryEventLog();
   const clock = testClock();
   const lost: unknown[] = [];
-  const process = (node: string): Idempotency =>
+  const process = (node: string, othersAreGone = false): Idempotency =>
     idempotency({
       log,
       box: secretBox(Buffer.alloc(32, 7), randomness),
@@ -30,6 +30,7 @@ const setUp = () => {
       randomness,
       digestKey: Buffer.alloc(32, 8),
       node,
+      othersAreGone,
       onLost: (error) => lost.push(error),
     });
   const request = (over: Partial<KeyedRequest> = {}): KeyedRequest => ({
@@ -131,6 +132,25 @@ test("the claim of a dead process is taken over after a minute, under the same c
   });
   assert.is(ids.length, 2);
   assert.is(ids[0], ids[1]);
+});
+
+test("a process that is alone takes over the claim of one before it at once, and never its own", async () => {
+  const { process, request } = setUp();
+  const ids: string[] = [];
+  const hanging = (commandId: string) => {
+    ids.push(commandId);
+    return new Promise<Wire>(() => undefined);
+  };
+  const untilRunning = () => new Promise((resolve) => setImmediate(resolve));
+  void process("n1").run(request(), hanging);
+  await untilRunning();
+  assert.is(problemOf(await process("n2").run(request(), never)), "in-progress");
+  const alone = process("n2", true);
+  void alone.run(request(), hanging);
+  await untilRunning();
+  assert.is(ids.length, 2);
+  assert.is(ids[0], ids[1]);
+  assert.is(problemOf(await alone.run(request(), never)), "in-progress");
 });
 
 test("who was only slow still answers, and the one that took over keeps the answer", async () => {
