@@ -51,6 +51,8 @@ export type Problem = {
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
   /** Further members of the body, as `event_id`, `verdict`, `reason`. */
   readonly extra?: JsonObject;
+  /** Where this refusal differs from its code's others. */
+  readonly retryable?: boolean;
   readonly retryAfterS?: number;
 };
 
@@ -69,7 +71,8 @@ export const notFound = (): Problem => problem("not-found", "There is nothing at
 
 /** The body of a problem: RFC 9457 with `code`, `retryable`, `trace_id` and, where it helps, `errors`. */
 export const problemBody = (it: Problem, traceId: string): JsonObject => {
-  const { status, title, retryable } = PROBLEMS[it.problem];
+  const { status, title } = PROBLEMS[it.problem];
+  const retryable = it.retryable ?? PROBLEMS[it.problem].retryable;
   return {
     type: `/problems/${it.problem}`,
     title,

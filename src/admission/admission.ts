@@ -18,6 +18,7 @@ import type { Answer } from "../routes/route.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
 import type { Counts } from "./counts.ts";
 import { type JudgeDeps, type Judged, judgement } from "./judge.ts";
+import { COST_UNKNOWN } from "./ledger-gates.ts";
 import type { Reservation } from "./ledgers.ts";
 import type { Identified, Webhook } from "./webhook.ts";
 
@@ -69,6 +70,8 @@ const blocked = (request: Request, { refusedBy: gate, retryAfterS }: Judged): Pr
     // A verdict is plain JSON by its type.
     extra: { event_id, verdict: verdict as never },
     ...(retryAfterS === null ? {} : { retryAfterS }),
+    // The gate asks for another event, not for patience.
+    ...(gate?.code === COST_UNKNOWN ? { retryable: false } : {}),
   });
 };
 

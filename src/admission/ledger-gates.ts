@@ -28,6 +28,9 @@ export type LedgerVerdict = {
   readonly retryAfterS: number | null;
 };
 
+/** Code of the budget gate when there is nothing to count. */
+export const COST_UNKNOWN = "cost-unknown";
+
 const euros = (micro: number): string => (micro / MICRO).toFixed(2);
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
@@ -48,7 +51,14 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   return [budget.over ? denied("budget", "budget-spent", detail) : allowed("budget", detail)];
 };
 
-const COST_UNKNOWN = denied("budget", "cost-unknown", "The cost of this event cannot be determined from its payload");
+/** The same event never has another cost: only another payload, or another policy, passes. */
+const costUnknown = ({ cost }: PolicyDefinition): GateResult => {
+  const missing =
+    cost === undefined || "fixed_eur" in cost
+      ? "the policy has no cost rule"
+      : `the payload has no amount at ${cost.pointer}, and the policy's cost rule no default_eur`;
+  return denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
+};
 
 /** The gates that count: rate and budget of the policy, then the plan's quota. What one of them refuses, the ones before it
  * give back. What a policy that only watches would have refused takes no place in its ledger, but in the plan's quota, as
@@ -60,8 +70,8 @@ export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise
   const limits = policy === null ? {} : limitsOf(policy.definition);
   const blocks = policy?.definition.block_on_violation !== false;
 
-  if (limits.budget !== undefined && input.cost === null) {
-    gates.push(COST_UNKNOWN);
+  if (policy !== null && limits.budget !== undefined && input.cost === null) {
+    gates.push(costUnknown(policy.definition));
     if (blocks) return { gates, reservations, retryAfterS: seconds(untilMidnight(timeZone, nowMs)) };
   } else if (policy !== null && (limits.budget !== undefined || limits.rate !== undefined)) {
     const cost = input.cost ?? 0;

@@ -116,6 +116,15 @@ test("P6: 200 at once against 1 euro a day at 7 cents: exactly 14 are admitted",
   assert.equal(statuses(replies), { "202 recorded": 14, "429 gate-budget": 186 });
 });
 
+test("a cost that cannot be told is refused for good, and the answer says what is missing", async () => {
+  const client = await signUp(program.url);
+  const policy = await client.make("/v1/policies", { name: "exact", budget_eur_day: 1, cost: { pointer: "amount" } });
+  const source = await hookSource(client, { policy_id: policy.id });
+  const { status, body } = await source.send("priceless", { id: "priceless" });
+  assert.equal([status, body.code, body.retryable], [429, "gate-budget", false]);
+  assert.match(body.detail, "no amount at amount");
+});
+
 test("a refused request takes no place: its gates are recorded and nothing is billed", async () => {
   const client = await signUp(program.url);
   const policy = await client.make("/v1/policies", {

@@ -59,6 +59,16 @@ test("under one that blocks it is refused and takes no place anywhere", async ()
   assert.equal(codesOf(await ask(10_000)), ["rate ok", "budget ok", "quota ok"]);
 });
 
+for (const [cost, missing] of [
+  [undefined, /the policy has no cost rule/],
+  [{ pointer: "data.amount" }, /no amount at data\.amount, and the policy's cost rule no default_eur/],
+] as const) {
+  test(`an unknown cost says what is missing: ${missing.source}`, async () => {
+    const { gates } = await asking({ budget_eur_day: 1, ...(cost === undefined ? {} : { cost }) })(null);
+    assert.match(gates[0]?.detail ?? "", missing);
+  });
+}
+
 test("an event that the watched budget would refuse counts against the quota", async () => {
   const ask = asking({ block_on_violation: false, budget_eur_day: 1 });
   for (const quota of ["quota ok", "quota ok", "quota quota-reached"])
