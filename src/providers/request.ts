@@ -61,5 +61,5 @@ export type Claim = {
 /** Finds a scheme's signature in a request. */
 export type Scheme = (request: WebhookRequest, source: SourceAuth) => Claim | Refused;
 
-/** What is answered to a request that is not an event. */
-export type DirectAnswer = { readonly status: 200; readonly body: JsonObject | null };
+/** What is answered to a request that is not an event; without `body` the answer has none. */
+export type DirectAnswer = { readonly status: 200; readonly body?: JsonObject };

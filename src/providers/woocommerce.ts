@@ -47,5 +47,5 @@ const PING_BYTES_MAX = 40;
 export const woocommercePing = ({ headers, rawHeaders, body }: WebhookRequest): DirectAnswer | null => {
   if (hasHeader(rawHeaders, SIGNATURE_HEADER) || body.length > PING_BYTES_MAX) return null;
   if (headers["content-type"]?.startsWith("application/x-www-form-urlencoded") !== true) return null;
-  return PING.test(body.toString("latin1")) ? { status: 200, body: null } : null;
+  return PING.test(body.toString("latin1")) ? { status: 200 } : null;
 };

@@ -116,6 +116,21 @@ test("P6: 200 at once against 1 euro a day at 7 cents: exactly 14 are admitted",
   assert.equal(statuses(replies), { "202 recorded": 14, "429 gate-budget": 186 });
 });
 
+test("ready and the status page name the deliverer among the parts that work", async () => {
+  const { status, body } = await (await signUp(program.url)).call("GET", "/ready");
+  assert.equal([status, body.checks], [200, { log: "ok", views: "ok", projector: "ok", deliverer: "ok" }]);
+  const { components } = (await (await fetch(`${program.url}/public/status/summary`)).json()) as Reply["body"];
+  assert.ok(components.some((it: { name: string }) => it.name === "deliverer"));
+});
+
+test("WooCommerce's ping is answered with an empty body", async () => {
+  const client = await signUp(program.url);
+  const { ingest_url } = await client.make("/v1/sources", { name: "shop", type: "woocommerce" });
+  const ping = { method: "POST", body: new URLSearchParams({ webhook_id: "7" }) };
+  const answer = await fetch(ingest_url, ping);
+  assert.equal([answer.status, await answer.text()], [200, ""]);
+});
+
 test("a cost that cannot be told is refused for good, and the answer says what is missing", async () => {
   const client = await signUp(program.url);
   const policy = await client.make("/v1/policies", { name: "exact", budget_eur_day: 1, cost: { pointer: "amount" } });

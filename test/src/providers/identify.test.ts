@@ -140,11 +140,8 @@ test("WooCommerce's ping is answered without a signature, and nothing else is", 
   const form = { "Content-Type": "application/x-www-form-urlencoded" };
   const of = (headers: Record<string, string>, body: string) =>
     answerDirectly("woocommerce", "unsigned", webhook(headers, body));
-  assert.equal(of(form, "webhook_id=42"), { status: 200, body: null });
-  assert.equal(of({ "Content-Type": `${form["Content-Type"]}; charset=utf-8` }, "webhook_id=42"), {
-    status: 200,
-    body: null,
-  });
+  assert.equal(of(form, "webhook_id=42"), { status: 200 });
+  assert.equal(of({ "Content-Type": `${form["Content-Type"]}; charset=utf-8` }, "webhook_id=42"), { status: 200 });
   assert.is(of({ ...form, "X-WC-Webhook-Signature": "x" }, "webhook_id=42"), null);
   assert.is(of({ "Content-Type": "application/json" }, "webhook_id=42"), null);
   assert.is(of({}, "webhook_id=42"), null);
