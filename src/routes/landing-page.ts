@@ -21,7 +21,7 @@ const PAGE = `<!doctype html>
 <body>
 <h1>Countersign</h1>
 <p class="lead">Stands between a trigger and the action that follows:
-authenticate, gate, hold for a person where a policy says so, deliver once, record.</p>
+authenticate, gate, record, deliver under one id.</p>
 <h2>First steps</h2>
 <ol>
 <li>Create an account. The answer sets a session cookie.</li>
