@@ -14,6 +14,7 @@ import { resolver } from "../infra/http/resolve.ts";
 import { httpSender } from "../infra/http/sender.ts";
 import { accountReactions } from "./account-reactions.ts";
 import { accountStream, accounts } from "./accounts.ts";
+import { accepting } from "./admission/accepting.ts";
 import { admission } from "./admission/admission.ts";
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
@@ -121,7 +122,9 @@ export const service = async (engines: Engines): Promise<Service> => {
     onError,
   });
 
+  const accepts = accepting(streams);
   const admit = admission({
+    accepting: accepts,
     log,
     aggregates: streams,
     clock,
@@ -245,7 +248,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     planOf,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
     logger: loggerOptions(config),
-    register: ingest({ admit, clock }),
+    register: ingest({ accepting: accepts, admit, clock }),
   });
 
   const timers: NodeJS.Timeout[] = [];

@@ -2,20 +2,21 @@ import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
 import type { EventLog, Randomness } from "../../domain/ports.ts";
-import { activeSecrets, type PresentSource, source as sourceDecider } from "../../domain/source/decider.ts";
+import { activeSecrets, type PresentSource } from "../../domain/source/decider.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type Envelope, type Trace, toEvents } from "../envelope.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import { decodeBody, type KeptPayload, type Payloads } from "../payloads.ts";
-import { notFound, type Problem, type ProblemCode, problem } from "../problems.ts";
+import { type Problem, type ProblemCode, problem } from "../problems.ts";
 import { answerDirectly, identify } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
 import { webhookRequest } from "../providers/request.ts";
 import { verify } from "../providers/verify.ts";
 import type { Answer } from "../routes/route.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
+import type { Accepting } from "./accepting.ts";
 import type { Counts } from "./counts.ts";
 import { type JudgeDeps, type Judged, judgement } from "./judge.ts";
 import { COST_UNKNOWN } from "./ledger-gates.ts";
@@ -23,6 +24,7 @@ import type { Reservation } from "./ledgers.ts";
 import type { Identified, Webhook } from "./webhook.ts";
 
 export type AdmissionDeps = JudgeDeps & {
+  readonly accepting: Accepting;
   readonly log: EventLog;
   readonly randomness: Randomness;
   readonly box: Pick<SecretBox, "open">;
@@ -40,8 +42,6 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
 /** Each lost claim means that the event was written to meanwhile: so often it is not by chance. */
 const CLAIMS_MAX = 8;
-
-const SOURCE_ID = /^src_[a-z2-7]{32}$/;
 
 const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   scope: "forbidden",
@@ -228,13 +228,8 @@ export const admission = (deps: AdmissionDeps): Admission => {
 
   return async (webhook) => {
     const { sourceId, headers, rawHeaders, body } = webhook;
-    // What is no id is no stream's name either.
-    if (!SOURCE_ID.test(sourceId)) return notFound();
-    const { state: source } = await deps.aggregates.load(sourceDecider, `source-${sourceId}`);
-    if (source.phase !== "present" || source.type !== webhook.provider) return notFound();
-    if (source.settings.status === "paused") {
-      return problem("source-paused", "The source is paused: nothing is accepted until it is active again.");
-    }
+    const source = await deps.accepting(webhook.provider, sourceId);
+    if ("problem" in source) return source;
     const nowMs = clock.now();
     const { type, auth, dedupe, account } = source;
     const url = `${deps.publicUrl()}/v1/webhooks/${type}/${sourceId}`;

@@ -4,11 +4,14 @@ import { Refused } from "./refused.ts";
 
 export type BodyLimits = {
   readonly bytesMax: number;
+  /** A body that brings no byte for so long is given up. */
+  readonly silenceMs: number;
   /** Asked before so many more bytes are kept, as what is only announced costs nobody anything. Throws when there is no room. */
   readonly take: (bytes: number) => void;
 };
 
 const tooLarge = (): Refused => new Refused(problem("too-large", "The body is larger than this call accepts."));
+const silent = (): Refused => new Refused(problem("request-timeout", "The body did not go on arriving."));
 const cutOff = (): Refused => new Refused(problem("invalid-request", "The body ended before it was complete."));
 
 /**
@@ -16,8 +19,8 @@ const cutOff = (): Refused => new Refused(problem("invalid-request", "The body e
  * piece, a body in chunks of one byte would take a hundred times its size.
  */
 export const readBody = (
-  request: Pick<IncomingMessage, "headers" | "on" | "off">,
-  { bytesMax, take }: BodyLimits,
+  request: Pick<IncomingMessage, "headers" | "complete" | "on" | "off">,
+  { bytesMax, silenceMs, take }: BodyLimits,
   done: (error: Error | null, body?: Buffer) => void,
 ): void => {
   // Node has seen that it is a number, and sees to it that the body is as long.
@@ -27,6 +30,7 @@ export const readBody = (
   }
   let kept = Buffer.alloc(0);
   let size = 0;
+  let silence: NodeJS.Timeout | undefined;
 
   const keep = (chunk: Buffer): void => {
     const next = size + chunk.length;
@@ -44,9 +48,11 @@ export const readBody = (
   };
   // Behind an error what still comes is read by nobody, and the connection is closed with the answer.
   const leave = (): void => {
+    clearTimeout(silence);
     request.off("data", add).off("end", end).off("error", fail);
   };
   const add = (chunk: Buffer): void => {
+    silence?.refresh();
     try {
       keep(chunk);
     } catch (error) {
@@ -63,5 +69,12 @@ export const readBody = (
     leave();
     done(cutOff());
   };
+  // Most bodies came in one piece with their headers: there is nothing to wait for.
+  if (!request.complete) {
+    silence = setTimeout(() => {
+      leave();
+      done(silent());
+    }, silenceMs);
+  }
   request.on("data", add).on("end", end).on("error", fail);
 };

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../domain/ports.ts";
+import type { Accepting } from "../admission/accepting.ts";
 import type { Admission } from "../admission/admission.ts";
 import { readBody } from "../http/counted-body.ts";
 import { sendProblem } from "../http/problem-reply.ts";
@@ -17,8 +18,16 @@ export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 export type IngestLimits = { readonly requests: number; readonly bytes: number };
 const IN_FLIGHT_MAX: IngestLimits = { requests: 4_000, bytes: 128 * 1_048_576 };
 const RETRY_AFTER_S = 1;
+/** How long a body may bring no byte. Senders have theirs ready: a longer pause is a dead network, or no sender. */
+const SILENCE_MS = 5_000;
 
-export type IngestDeps = { readonly admit: Admission; readonly clock: Clock; readonly limits?: IngestLimits };
+export type IngestDeps = {
+  readonly accepting: Accepting;
+  readonly admit: Admission;
+  readonly clock: Clock;
+  readonly limits?: IngestLimits;
+  readonly silenceMs?: number;
+};
 
 type Load = { requests: number; bytes: number };
 
@@ -26,10 +35,13 @@ const overloaded = problem("overloaded", "More is under way than this node takes
   retryAfterS: RETRY_AFTER_S,
 });
 
+// The route's own parameters, both present by its path.
+const addressOf = ({ params }: FastifyRequest) => params as { readonly provider: string; readonly source_id: string };
+
 /** `POST /v1/webhooks/{provider}/{source_id}`: outside of the route table, as it takes any content type and every cost here
  * is paid by each webhook. */
 export const ingest =
-  ({ admit, clock, limits = IN_FLIGHT_MAX }: IngestDeps) =>
+  ({ accepting, admit, clock, limits = IN_FLIGHT_MAX, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const load: Load = { requests: 0, bytes: 0 };
     /** What of the load is each request's. */
@@ -44,11 +56,14 @@ export const ingest =
         load.bytes += bytes;
         share.bytes += bytes;
       };
-      readBody(raw, { bytesMax: PAYLOAD_BYTES_MAX, take }, done);
+      readBody(raw, { bytesMax: PAYLOAD_BYTES_MAX, silenceMs, take }, done);
     });
 
     app.addHook("onRequest", async (request, reply) => {
       if (load.requests >= limits.requests) return sendProblem(request, reply, overloaded);
+      const { provider, source_id: sourceId } = addressOf(request);
+      const source = await accepting(provider, sourceId);
+      if ("problem" in source) return sendProblem(request, reply, source);
       shares.set(request, { requests: 0, bytes: 0 });
       // Fastify answers 415 to a content type that is none, as `json`: what to make of it is the receiver's affair.
       // Only the choice of a parser reads these headers, and the one there is reads anything.
@@ -75,8 +90,7 @@ export const ingest =
         load.requests += 1;
         share.requests = 1;
       }
-      // The route's own parameters, both present by its path.
-      const { provider, source_id: sourceId } = request.params as { provider: string; source_id: string };
+      const { provider, source_id: sourceId } = addressOf(request);
       const answer = await admit({
         provider,
         sourceId,

@@ -11,7 +11,12 @@ type Read = { readonly error: Error | null; readonly body: Buffer | undefined; r
 /** Reads a stream that stands for a request, with room for `room` bytes. */
 const read = (
   write: (stream: PassThrough) => void,
-  { bytesMax = 1_000_000, room = 1_000_000, headers = {} }: { bytesMax?: number; room?: number; headers?: object },
+  {
+    bytesMax = 1_000_000,
+    silenceMs = 60_000,
+    room = 1_000_000,
+    headers = {},
+  }: { bytesMax?: number; silenceMs?: number; room?: number; headers?: object },
 ): Promise<Read> =>
   new Promise((resolve) => {
     const taken: number[] = [];
@@ -21,9 +26,9 @@ const read = (
       if (left < 0) throw new Error("no room");
       taken.push(bytes);
     };
-    const stream = Object.assign(new PassThrough(), { headers });
-    // Of a request only its headers and these events are used.
-    readBody(stream as never, { bytesMax, take }, (error, body) => resolve({ error, body, taken }));
+    const stream = Object.assign(new PassThrough(), { headers, complete: false });
+    // Of a request only its headers, whether all of it has come, and these events are used.
+    readBody(stream as never, { bytesMax, silenceMs, take }, (error, body) => resolve({ error, body, taken }));
     write(stream);
   });
 
@@ -84,6 +89,33 @@ test("a connection that breaks inside a body is no fault of ours", async () => {
     stream.destroy(new Error("aborted"));
   }, {});
   assert.is(codeOf(cut), "invalid-request");
+});
+
+test("a body that falls silent is given up; one that goes on, however slowly, is read to its end", async () => {
+  let silent: PassThrough | undefined;
+  const given = await read(
+    (stream) => {
+      silent = stream;
+      stream.write("abc");
+    },
+    { silenceMs: 20 },
+  );
+  assert.is(codeOf(given), "request-timeout");
+  assert.is(silent?.listenerCount("data"), 0);
+
+  const slow = await read(
+    (stream) => {
+      let left = 20;
+      const drip = setInterval(() => {
+        left -= 1;
+        if (left > 0) return stream.write("x");
+        clearInterval(drip);
+        return stream.end();
+      }, 25);
+    },
+    { silenceMs: 400 },
+  );
+  assert.is(slow.body?.length, 19, "longer under way than it may be silent");
 });
 
 test.run();

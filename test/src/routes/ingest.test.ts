@@ -1,12 +1,17 @@
 import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Accepting } from "../../../src/admission/accepting.ts";
 import type { Webhook } from "../../../src/admission/webhook.ts";
+import { notFound, type Problem, problem } from "../../../src/problems.ts";
 import { ingest, PAYLOAD_BYTES_MAX } from "../../../src/routes/ingest.ts";
 import { testApp, testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("the route of webhooks");
+
+/** Every source is there; nothing of it is looked at here. */
+const accepting: Accepting = async () => ({ phase: "present" }) as Exclude<Awaited<ReturnType<Accepting>>, Problem>;
 
 /** The route in front of an admission that takes everything and remembers it. */
 const taking = async () => {
@@ -15,7 +20,7 @@ const taking = async () => {
     taken.push(webhook);
     return { status: 202, body: {} };
   };
-  const app = await testApp([], { register: ingest({ admit, clock: testClock() }) });
+  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock() }) });
   const send = (headers: Record<string, string>, payload: Buffer) =>
     app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", headers, payload });
   return { taken, send };
@@ -71,7 +76,7 @@ for (const [moment, sent] of [
       await answering;
       return { status: 202, body: {} };
     };
-    const app = await testApp([], { register: ingest({ admit, clock: testClock(), limits: LIMITS }) });
+    const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits: LIMITS }) });
     await app.listen({ host: "127.0.0.1", port: 0 });
     let come = 0;
     app.server.on("request", () => {
@@ -102,7 +107,7 @@ test("what does not fit, by number or by bytes that have come, is told to come a
     return { status: 202, body: {} };
   };
   const limits = { requests: 2, bytes: 1_000 };
-  const app = await testApp([], { register: ingest({ admit, clock: testClock(), limits }) });
+  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
   const { port } = app.server.address() as AddressInfo;
@@ -127,6 +132,56 @@ test("what does not fit, by number or by bytes that have come, is told to come a
   for (const reply of await Promise.all(taken)) assert.is(reply.status, 202);
   assert.is((await send(900)).status, 202);
   for (const socket of slow) socket.destroy();
+  await app.close();
+});
+
+/** A client that announces a large body, sends `body` of it, and then only listens. */
+const announcing = (port: number, path: string, body = "") => {
+  let answer = "";
+  let closed = false;
+  const socket = connect(port, "127.0.0.1");
+  socket.on("data", (chunk) => (answer += chunk.toString()));
+  socket.on("error", () => undefined).on("close", () => (closed = true));
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${PAYLOAD_BYTES_MAX}\r\n\r\n${body}`);
+  return { answer: () => answer, closed: () => closed, socket };
+};
+
+test("a source that is not there or takes nothing is told before anything of the body is there", async () => {
+  const refusals = {
+    "/v1/webhooks/stripe/src_a": notFound(),
+    "/v1/webhooks/stripe/src_b": problem("source-paused", ""),
+  };
+  const refusing: Accepting = async (provider, id) =>
+    Object.entries(refusals).find(([path]) => path === `/v1/webhooks/${provider}/${id}`)?.[1] ?? notFound();
+  const admit = () => {
+    throw new Error("nothing is admitted");
+  };
+  const app = await testApp([], { register: ingest({ accepting: refusing, admit, clock: testClock() }) });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  for (const [path, { problem: code }] of Object.entries(refusals)) {
+    const client = announcing(port, path);
+    await until("it is answered", () => client.answer().includes(`"code":"${code}"`));
+    client.socket.destroy();
+  }
+  await app.close();
+});
+
+test("a body that brings nothing for too long ends with 408, and what it held is given back", async () => {
+  const admit = async () => ({ status: 202, body: {} });
+  const limits = { requests: 1, bytes: 1_000 };
+  const register = ingest({ accepting, admit, clock: testClock(), limits, silenceMs: 150 });
+  const app = await testApp([], { register });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const path = "/v1/webhooks/stripe/src_a";
+  const silent = [announcing(port, path), announcing(port, path, "x".repeat(900))];
+  await until("both have been told, and hung up on", () =>
+    silent.every((it) => it.answer().startsWith("HTTP/1.1 408 ") && it.closed()),
+  );
+  for (const it of silent) assert.match(it.answer(), '"code":"request-timeout"');
+  const url = `http://127.0.0.1:${port}${path}`;
+  assert.is((await fetch(url, { method: "POST", body: Buffer.alloc(1_000) })).status, 202);
   await app.close();
 });
 
