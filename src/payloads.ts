@@ -11,6 +11,8 @@ type Kept = Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
 export type Incoming = {
   readonly body: Buffer;
   readonly contentType: string;
+  /** Empty for none. */
+  readonly contentEncoding: string;
   readonly headers: Readonly<Record<string, string>>;
 };
 
@@ -34,6 +36,10 @@ export const encodeBody = (body: Buffer): { readonly encoding: "text" | "base64"
 
 export const decodeBody = (kept: { readonly encoding: "text" | "base64"; readonly body: string }): Buffer =>
   Buffer.from(kept.body, kept.encoding === "text" ? "utf8" : "base64");
+
+/** Left out for none, as most bodies come. */
+export const contentEncodingField = (contentEncoding: string): { readonly content_encoding?: string } =>
+  contentEncoding === "" ? {} : { content_encoding: contentEncoding };
 
 export type Payloads = {
   /** Keeps an event's first payload durably; null when a request before this one got at least so far. */
@@ -69,6 +75,7 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
       event_id: eventId,
       salt: salt.toString("base64"),
       content_type: incoming.contentType,
+      ...contentEncodingField(incoming.contentEncoding),
       ...encodeBody(incoming.body),
       headers: incoming.headers,
     };

@@ -13,6 +13,8 @@ export type PayloadRef = {
   /** Which revision of `payload-<event>` was decided on. */
   readonly revision: number;
   readonly content_type: string;
+  /** The codings that the body came in, as "gzip" (RFC 9110, section 8.4); absent when it came in none. */
+  readonly content_encoding?: string;
   /** Bytes. */
   readonly size: number;
   /** Hex SHA-256 over salt and body: the salt lies beside the payload and goes with it. */
@@ -144,6 +146,8 @@ export type PayloadEvent =
         /** Base64, 16 bytes. */
         readonly salt: string;
         readonly content_type: string;
+        /** As `PayloadRef` has it; not how `body` is written down here. */
+        readonly content_encoding?: string;
         /** "text" when the body is UTF-8 that survives the round trip, else "base64". */
         readonly encoding: "text" | "base64";
         readonly body: string;

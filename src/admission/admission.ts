@@ -8,7 +8,7 @@ import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type Envelope, type Trace, toEvents } from "../envelope.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
-import { decodeBody, type KeptPayload, type Payloads } from "../payloads.ts";
+import { contentEncodingField, decodeBody, type KeptPayload, type Payloads } from "../payloads.ts";
 import { type Problem, type ProblemCode, problem } from "../problems.ts";
 import { answerDirectly, identify } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
@@ -132,6 +132,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const incoming = {
       body: webhook.body,
       contentType: it.contentType,
+      contentEncoding: it.contentEncoding,
       headers: redactHeaders(webhook.headers, source.auth),
     };
     const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
@@ -162,10 +163,11 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const endpointId = source.settings.endpoint_id;
     if (endpointId !== null) {
       const { body, trace } = webhook;
-      const { contentType } = it;
+      const { contentType, contentEncoding } = it;
       const state = decision.events.reduce(delivery.evolve, known.state);
       const admitted = { state, revision: appended.revision };
-      deps.deliver.offer({ eventId, account: source.account, endpointId, trace, known: admitted, body, contentType });
+      const content = { body, contentType, contentEncoding };
+      deps.deliver.offer({ eventId, account: source.account, endpointId, trace, known: admitted, ...content });
     }
     return {
       status: 202,
@@ -182,6 +184,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     payload: {
       revision: kept.revision,
       content_type: it.contentType,
+      ...contentEncodingField(it.contentEncoding),
       size: it.webhook.body.length,
       sha256: kept.sha256,
     },
@@ -254,11 +257,16 @@ export const admission = (deps: AdmissionDeps): Admission => {
       deliveryKey: key,
       eventType,
       contentType: headers["content-type"] ?? "",
+      contentEncoding: codings(headers["content-encoding"]),
       json: request.json,
       authenticatedAt: nowMs,
     });
   };
 };
+
+/** Tokens with commas between them (RFC 9110, section 8.4): anything else tells nobody how to decode a body. */
+const CODINGS = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
+const codings = (header: string | undefined): string => (header !== undefined && CODINGS.test(header) ? header : "");
 
 const parse = (body: Buffer): unknown => {
   try {

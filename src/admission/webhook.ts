@@ -25,6 +25,8 @@ export type Identified = {
   readonly deliveryKey: string;
   readonly eventType: string;
   readonly contentType: string;
+  /** Empty for none. */
+  readonly contentEncoding: string;
   /** Undefined when the body is no JSON. */
   readonly json: () => unknown;
   readonly authenticatedAt: number;

@@ -18,6 +18,7 @@ export type Offered = Job & {
   readonly known?: Known<Delivery>;
   readonly body?: Buffer;
   readonly contentType?: string;
+  readonly contentEncoding?: string;
 };
 
 export type AttemptDeps = {
@@ -191,7 +192,9 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     }
     const number = ran.known.state.attempts;
     const contentType = job.contentType ?? request.payload.content_type;
-    const headers = deps.outbound.headers({ job, endpoint, number, contentType, body, trace, nowMs: startedAt });
+    const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
+    const content = { contentType, contentEncoding, body };
+    const headers = deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs: startedAt });
     const { url, timeout_ms: timeoutMs } = endpoint.settings;
     const sent = await deps.sender.send({ url, headers, body, timeoutMs });
     const started = ran.known;

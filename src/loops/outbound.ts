@@ -11,6 +11,8 @@ export type Outgoing = {
   /** 1-based. */
   readonly number: number;
   readonly contentType: string;
+  /** Empty for none. */
+  readonly contentEncoding: string;
   readonly body: Uint8Array;
   readonly trace: Trace;
   readonly nowMs: number;
@@ -25,6 +27,7 @@ export type Outbound = {
 
 const OWN = new Set([
   "content-type",
+  "content-encoding",
   "user-agent",
   "webhook-id",
   "webhook-timestamp",
@@ -34,7 +37,7 @@ const OWN = new Set([
 
 export const outbound = (box: Pick<SecretBox, "open">, randomness: Randomness, version: string): Outbound => {
   return {
-    headers({ job, endpoint, number, contentType, body, trace, nowMs }) {
+    headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs }) {
       const { account } = job;
       const stream = `endpoint-${job.endpointId}`;
       const timestamp = Math.floor(nowMs / 1_000);
@@ -45,6 +48,8 @@ export const outbound = (box: Pick<SecretBox, "open">, randomness: Randomness, v
         headers[name] = box.open(sealed, { account, stream, field: `headers.${name}` });
       }
       if (contentType !== "") headers["content-type"] = contentType;
+      // The body goes out in the bytes that came, so it is in the codings that it came in.
+      if (contentEncoding !== "") headers["content-encoding"] = contentEncoding;
       headers["user-agent"] = `Countersign/${version}`;
       headers["webhook-id"] = job.eventId;
       headers["webhook-timestamp"] = String(timestamp);

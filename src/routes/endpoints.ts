@@ -283,6 +283,7 @@ const tryOut: Handle = (deps) => async (call) => {
     endpoint: it,
     number: 1,
     contentType: "application/json",
+    contentEncoding: "",
     body,
     trace,
     nowMs,

@@ -35,12 +35,14 @@ export const redactText = (text: string, paths: readonly string[]): string | nul
 };
 
 /** Whatever a sender put there must not run in the console's origin. */
-const safeHeaders = (id: string, contentType: string): Record<string, string> => ({
+const safeHeaders = (id: string, contentType: string, contentEncoding: string | undefined): Record<string, string> => ({
   // A content type comes from outside: what cannot stand in a header is not repeated.
   "content-type": /^[\x21-\x7e][\x20-\x7e]*$/.test(contentType) ? contentType : "application/octet-stream",
   "content-disposition": `attachment; filename="${id}"`,
   "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox; default-src 'none'",
+  // Under its own name the client would decode: other bytes than were received and signed, or none if the sender was wrong.
+  ...(contentEncoding === undefined ? {} : { "countersign-content-encoding": contentEncoding }),
 });
 
 /** The bytes as received; for a role below admin the fields that the policy redacts are hidden. */
@@ -53,7 +55,7 @@ export const readPayload = async (
   const kept = event.payload.erased_at === null ? await payloads.read(id, event.payload.revision) : null;
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
   const body = decodeBody(kept);
-  const headers = safeHeaders(id, kept.content_type);
+  const headers = safeHeaders(id, kept.content_type, kept.content_encoding);
   const paths = await hiddenPaths(log, event, principal);
   if (paths.length === 0) return { status: 200, body, headers };
   const shown = redactText(body.toString("utf8"), paths);
