@@ -144,6 +144,8 @@ export const admission = (deps: AdmissionDeps): Admission => {
       await giveBack(it, judged.reservations);
       return duplicate(it, known);
     }
+    // What came in between may be the fence of `fate`: the places that the gates took are then given back already.
+    if (known.revision !== from.revision) return claimAgain(it, known, attempt);
     // Nothing is admitted: what came before was blocked, or died on its way here.
     const kept = first ?? (await deps.payloads.keepAgain(eventId, incoming, payloadEnvelope));
     const request = requestOf(it, kept, judged.verdict, judged.cost);
@@ -151,10 +153,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const decision = delivery.decide({ type: admits ? "Admit" : "Block", request }, known.state);
     if (!decision.ok) return duplicate(it, known);
     const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
-    if (appended.outcome === "conflict") {
-      if (attempt >= CLAIMS_MAX) throw new LogUnavailable(`${stream} is written by too many at once`);
-      return claim(it, await readOn(log, delivery, stream, known), attempt + 1);
-    }
+    if (appended.outcome === "conflict") return claimAgain(it, await readOn(log, delivery, stream, known), attempt);
     if (!admits) return blocked(request, judged);
 
     for (const { stream } of judged.reservations) {
@@ -195,6 +194,11 @@ export const admission = (deps: AdmissionDeps): Admission => {
     authenticated_at: iso(it.authenticatedAt),
     at: iso(clock.now()),
   });
+
+  const claimAgain = (it: Identified, known: Known<Delivery>, attempt: number): Promise<Answer | Problem> => {
+    if (attempt >= CLAIMS_MAX) throw new LogUnavailable(`${it.eventId} is written by too many at once`);
+    return claim(it, known, attempt + 1);
+  };
 
   /** Most webhooks are new, so nothing is read for one that is not known to have come: its appends conflict if it has. */
   const decideFirst = async (it: Identified): Promise<Answer | Problem> => {

@@ -1,0 +1,128 @@
+import { createHmac } from "node:crypto";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { PLANS } from "../../../domain/account/plans.ts";
+import type { PublishedPolicy } from "../../../domain/policy/decider.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import type { PresentSource } from "../../../domain/source/decider.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { accepting } from "../../../src/admission/accepting.ts";
+import { admission } from "../../../src/admission/admission.ts";
+import { compiledPolicies } from "../../../src/admission/compiled-policy.ts";
+import { fate } from "../../../src/admission/fate.ts";
+import { ledgers } from "../../../src/admission/ledgers.ts";
+import type { Aggregates } from "../../../src/aggregates.ts";
+import { payloads } from "../../../src/payloads.ts";
+
+const test = suite("admission");
+const SOURCE_ID = `src_${"a".repeat(32)}`;
+const clock = { now: () => Date.parse("2026-05-05T12:00:00Z") };
+const trace = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+const source: PresentSource = {
+  phase: "present",
+  sourceId: SOURCE_ID,
+  account: "acc_1",
+  type: "hmac",
+  auth: null,
+  dedupe: { header: "X-Delivery-Id" },
+  settings: { name: "s", policy_id: "pol_1", endpoint_id: null, status: "active" },
+  secrets: [{ sealed: "secret", until: null }],
+  createdAt: "2026-05-05T00:00:00.000Z",
+};
+const policy: PublishedPolicy = {
+  phase: "published",
+  policyId: "pol_1",
+  account: "acc_1",
+  version: 1,
+  definition: { name: "one", rate_per_minute: 1 },
+  createdBy: "key_1",
+  createdAt: "2026-05-05T00:00:00.000Z",
+};
+// The two aggregates that an admission loads, by the category of their stream.
+const aggregates = {
+  load: async (_decider: unknown, stream: string) => ({
+    state: stream.startsWith("source-") ? source : policy,
+    revision: 0,
+  }),
+} as unknown as Aggregates;
+
+const admitting = (log: EventLog) => {
+  const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError: fail });
+  const admit = admission({
+    accepting: accepting(aggregates),
+    log,
+    aggregates,
+    clock,
+    randomness,
+    box: { open: (sealed) => sealed },
+    payloads: payloads(log, randomness),
+    ledgers: places,
+    counts: { rejected: () => {}, duplicate: () => {}, reused: () => {}, flush: async () => {} },
+    policies: compiledPolicies(),
+    publicUrl: () => "http://localhost",
+    accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
+    deliver: { offer: () => {} },
+  });
+  return async (id: string) => {
+    const body = Buffer.from(JSON.stringify({ id }));
+    const signature = createHmac("sha256", "secret").update(body).digest("hex");
+    const headers = { "x-signature": signature, "x-delivery-id": id, "content-type": "application/json" };
+    const rawHeaders = Object.entries(headers).flat();
+    const answer = await admit({
+      provider: "hmac",
+      sourceId: SOURCE_ID,
+      headers,
+      rawHeaders,
+      body,
+      ip: "127.0.0.1",
+      trace,
+      receivedAt: clock.now(),
+    });
+    await places.idle();
+    return "problem" in answer ? answer.problem : answer.status;
+  };
+};
+
+test("P6: an admission that is fenced while its gates are asked asks them again, and takes no place that was given to another", async () => {
+  const log = memoryEventLog();
+  // It was here before, and died behind its payload.
+  const once = admitting({
+    ...log,
+    append: async (stream, ...rest) =>
+      stream.startsWith("delivery-") ? fail(new Error("died")) : log.append(stream, ...rest),
+  });
+  await once("slow").catch(() => undefined);
+  let others = 0;
+  const slow: EventLog = {
+    ...log,
+    async append(stream, expected, events) {
+      const outcome = await log.append(stream, expected, events);
+      // Behind its reservation another node finds it dead, fences it, and takes its place for another event.
+      if (events[0]?.type === "Reserved" && others === 0) {
+        others += 1;
+        assert.is(await admitting(log)("other"), 202);
+      }
+      return outcome;
+    },
+  };
+  assert.is(await admitting(slow)("slow"), "gate-rate");
+  const admitted = (await log.readAll(null, 1_000)).filter(({ type }) => type === "EventAdmitted");
+  assert.is(admitted.length, 1);
+});
+
+test("a blocked event that comes again when there is room is admitted under the same id", async () => {
+  const log = memoryEventLog();
+  const admit = admitting(log);
+  assert.is(await admit("first"), 202);
+  assert.is(await admit("second"), "gate-rate");
+  clock.now = () => Date.parse("2026-05-05T12:02:00Z");
+  assert.is(await admit("second"), 202);
+  assert.is(await admit("second"), 200);
+});
+
+test.run();
