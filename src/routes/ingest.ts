@@ -3,8 +3,8 @@ import type { Clock } from "../../domain/ports.ts";
 import type { Accepting } from "../admission/accepting.ts";
 import type { Admission } from "../admission/admission.ts";
 import { readBody } from "../http/counted-body.ts";
+import { loopLag } from "../http/loop-lag.ts";
 import { sendProblem } from "../http/problem-reply.ts";
-import { Refused } from "../http/refused.ts";
 import { traceOf } from "../http/trace.ts";
 import { problem } from "../problems.ts";
 import { isProblem } from "./route.ts";
@@ -14,9 +14,11 @@ export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 /**
  * Webhooks under way at once, and the bytes of their bodies in memory: the rest is told to come again (P10). A request is
  * under way once its body is there: until then a client holds a connection and the bytes it has really sent, no more.
+ * On its way to the log a body is there several times, as bytes, as text and as a record: memory is some times `bytes`.
+ * `lagMs`: so late an event loop leaves much unseen in sockets. Senders wait for 3 s (Slack) and more.
  */
-export type IngestLimits = { readonly requests: number; readonly bytes: number };
-const IN_FLIGHT_MAX: IngestLimits = { requests: 4_000, bytes: 128 * 1_048_576 };
+export type IngestLimits = { readonly requests: number; readonly bytes: number; readonly lagMs: number };
+const IN_FLIGHT_MAX: IngestLimits = { requests: 4_000, bytes: 48 * 1_048_576, lagMs: 2_000 };
 const RETRY_AFTER_S = 1;
 /** How long a body may bring no byte. Senders have theirs ready: a longer pause is a dead network, or no sender. */
 const SILENCE_MS = 5_000;
@@ -29,7 +31,7 @@ export type IngestDeps = {
   readonly silenceMs?: number;
 };
 
-type Load = { requests: number; bytes: number };
+type Share = { requests: number; bytes: number; isRefused: boolean };
 
 const overloaded = problem("overloaded", "More is under way than this node takes at once: send it again in a second.", {
   retryAfterS: RETRY_AFTER_S,
@@ -43,28 +45,35 @@ const addressOf = ({ params }: FastifyRequest) => params as { readonly provider:
 export const ingest =
   ({ accepting, admit, clock, limits = IN_FLIGHT_MAX, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
-    const load: Load = { requests: 0, bytes: 0 };
+    const lag = loopLag();
+    const load = { requests: 0, bytes: 0 };
     /** What of the load is each request's. */
-    const shares = new WeakMap<FastifyRequest, Load>();
+    const shares = new WeakMap<FastifyRequest, Share>();
 
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (request, raw, done) => {
-      const take = (bytes: number): void => {
+      const take = (bytes: number): boolean => {
         const share = shares.get(request);
-        if (load.bytes + bytes > limits.bytes) throw new Refused(overloaded);
-        if (share === undefined) return;
+        // A client who is gone has left its share.
+        if (share === undefined || share.isRefused) return false;
+        share.isRefused = load.bytes + bytes > limits.bytes;
+        if (share.isRefused) return false;
         load.bytes += bytes;
         share.bytes += bytes;
+        return true;
       };
       readBody(raw, { bytesMax: PAYLOAD_BYTES_MAX, silenceMs, take }, done);
     });
 
     app.addHook("onRequest", async (request, reply) => {
-      if (load.requests >= limits.requests) return sendProblem(request, reply, overloaded);
-      const { provider, source_id: sourceId } = addressOf(request);
-      const source = await accepting(provider, sourceId);
-      if ("problem" in source) return sendProblem(request, reply, source);
-      shares.set(request, { requests: 0, bytes: 0 });
+      const isRefused = load.requests >= limits.requests || lag() > limits.lagMs;
+      if (!isRefused) {
+        const { provider, source_id: sourceId } = addressOf(request);
+        const source = await accepting(provider, sourceId);
+        if ("problem" in source) return sendProblem(request, reply, source);
+      }
+      // Told when its body has been read: see `readBody`.
+      shares.set(request, { requests: 0, bytes: 0, isRefused });
       // Fastify answers 415 to a content type that is none, as `json`: what to make of it is the receiver's affair.
       // Only the choice of a parser reads these headers, and the one there is reads anything.
       if (request.mediaType === undefined) request.headers = { "content-type": undefined };
@@ -84,12 +93,13 @@ export const ingest =
     app.addHook("onRequestAbort", async (request) => leave(request));
 
     const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      if (load.requests >= limits.requests) return sendProblem(request, reply, overloaded);
       const share = shares.get(request);
-      if (share !== undefined) {
-        load.requests += 1;
-        share.requests = 1;
+      // A client who is gone has left its share, and reads no answer either.
+      if (share === undefined || share.isRefused || load.requests >= limits.requests) {
+        return sendProblem(request, reply, overloaded);
       }
+      load.requests += 1;
+      share.requests = 1;
       const { provider, source_id: sourceId } = addressOf(request);
       const answer = await admit({
         provider,

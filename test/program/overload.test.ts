@@ -39,9 +39,9 @@ const checkMemory = ({ pid }: Program): void => {
 
 /** Accepted, or told when to come again. Answers the ids that were accepted. */
 const checkAnswers = (replies: readonly Flooded[]): string[] => {
-  for (const { id, status, retryAfter } of replies) {
+  for (const { id, status, error, retryAfter } of replies) {
     if (status === 202) continue;
-    assert.ok(status === 503 || status === 429, `${id} was answered ${status}`);
+    assert.ok(status === 503 || status === 429, `${id} was answered ${status} ${error ?? ""}`);
     assert.ok(Number(retryAfter) > 0, `${id} is told when to come again`);
   }
   return replies.filter(({ status }) => status === 202).map(({ eventId }) => eventId);

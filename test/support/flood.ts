@@ -4,10 +4,11 @@ import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { HOOK_SECRET } from "./client.ts";
 
-/** Status 0: the connection ended without an answer. */
 export type Flooded = {
   readonly id: string;
+  /** 0: the connection ended without an answer, by `error`. */
   readonly status: number;
+  readonly error?: string;
   readonly retryAfter: string | undefined;
   readonly eventId: string;
 };
@@ -26,13 +27,14 @@ export const flood = (
         "x-signature": createHmac("sha256", HOOK_SECRET).update(body).digest("hex"),
         "x-delivery-id": id,
       };
-      const gone = (): void => resolve({ id, status: 0, retryAfter: undefined, eventId: "" });
+      const gone = (error: Error = new Error("closed")): void =>
+        resolve({ id, status: 0, error: error.message, retryAfter: undefined, eventId: "" });
       const sent = request(url, { method: "POST", agent, headers }, (response) => {
         let text = "";
         response.setEncoding("utf8");
         response.on("data", (chunk: string) => (text += chunk));
         response.on("error", gone);
-        response.on("close", gone);
+        response.on("close", () => gone());
         response.on("end", () => {
           const [, eventId = ""] = /"event_id":"(evt_[a-z2-7]+)"/.exec(text) ?? [];
           resolve({ id, status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"], eventId });

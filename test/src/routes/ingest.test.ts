@@ -60,7 +60,7 @@ test("the largest body is taken whatever it calls itself, one byte more is 413",
 /** With these a place that was lost, or a few bytes of a body, would leave no room for the largest one. */
 const CHUNKED = "POST /v1/webhooks/stripe/src_a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 const GONE = 300;
-const LIMITS = { requests: GONE, bytes: PAYLOAD_BYTES_MAX + GONE };
+const LIMITS = { requests: GONE, bytes: PAYLOAD_BYTES_MAX + GONE, lagMs: 60_000 };
 
 for (const [moment, sent] of [
   ["while its body comes", `${CHUNKED}3\r\nabc\r\n`],
@@ -106,7 +106,7 @@ test("what does not fit, by number or by bytes that have come, is told to come a
     await answering;
     return { status: 202, body: {} };
   };
-  const limits = { requests: 2, bytes: 1_000 };
+  const limits = { requests: 2, bytes: 1_000, lagMs: 60_000 };
   const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
@@ -169,7 +169,7 @@ test("a source that is not there or takes nothing is told before anything of the
 
 test("a body that brings nothing for too long ends with 408, and what it held is given back", async () => {
   const admit = async () => ({ status: 202, body: {} });
-  const limits = { requests: 1, bytes: 1_000 };
+  const limits = { requests: 1, bytes: 1_000, lagMs: 60_000 };
   const register = ingest({ accepting, admit, clock: testClock(), limits, silenceMs: 150 });
   const app = await testApp([], { register });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -182,6 +182,28 @@ test("a body that brings nothing for too long ends with 408, and what it held is
   for (const it of silent) assert.match(it.answer(), '"code":"request-timeout"');
   const url = `http://127.0.0.1:${port}${path}`;
   assert.is((await fetch(url, { method: "POST", body: Buffer.alloc(1_000) })).status, 202);
+  await app.close();
+});
+
+test("while the event loop is late, what comes is told to come again; afterwards it is taken", async () => {
+  let admitted = 0;
+  const admit = async () => {
+    admitted += 1;
+    // A turn of the loop that takes its time.
+    for (const end = performance.now() + 300; performance.now() < end; );
+    return { status: 202, body: {} };
+  };
+  const limits = { requests: 100, bytes: 1_000_000, lagMs: 100 };
+  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  // A server that listens on a port.
+  const { port } = app.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/v1/webhooks/stripe/src_a`;
+  const replies = await Promise.all(Array.from({ length: 20 }, () => fetch(url, { method: "POST", body: "{}" })));
+  const refused = replies.filter(({ status }) => status === 503);
+  assert.ok(refused.length > 0);
+  assert.is(refused.length + admitted, replies.length);
+  await until("it is taken again", async () => (await fetch(url, { method: "POST", body: "{}" })).status === 202);
   await app.close();
 });
 
