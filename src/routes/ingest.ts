@@ -18,7 +18,7 @@ export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
  * `lagMs`: so late an event loop leaves much unseen in sockets. Senders wait for 3 s (Slack) and more.
  */
 export type IngestLimits = { readonly requests: number; readonly bytes: number; readonly lagMs: number };
-const IN_FLIGHT_MAX: IngestLimits = { requests: 4_000, bytes: 48 * 1_048_576, lagMs: 2_000 };
+const IN_FLIGHT_MAX: IngestLimits = { requests: 4_000, bytes: 32 * 1_048_576, lagMs: 2_000 };
 const RETRY_AFTER_S = 1;
 /** How long a body may bring no byte. Senders have theirs ready: a longer pause is a dead network, or no sender. */
 const SILENCE_MS = 5_000;

@@ -13,13 +13,16 @@ export type Flooded = {
   readonly eventId: string;
 };
 
+/** Connections that are opened but have not sent all of theirs: with more, this process would be the slow one. */
+const SENDING_MAX = 200;
+
 /** Sends webhooks all at once, each on a connection of its own, as many senders behind no proxy do. */
-export const flood = (
+export const flood = async (
   url: string,
   bodies: readonly (readonly [id: string, body: string | Buffer])[],
 ): Promise<Flooded[]> => {
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
-  const one = (id: string, body: string | Buffer): Promise<Flooded> =>
+  const one = (id: string, body: string | Buffer, sent: () => void): Promise<Flooded> =>
     new Promise((resolve) => {
       const headers = {
         "content-type": "application/json",
@@ -29,7 +32,7 @@ export const flood = (
       };
       const gone = (error: Error = new Error("closed")): void =>
         resolve({ id, status: 0, error: error.message, retryAfter: undefined, eventId: "" });
-      const sent = request(url, { method: "POST", agent, headers }, (response) => {
+      const sending = request(url, { method: "POST", agent, headers }, (response) => {
         let text = "";
         response.setEncoding("utf8");
         response.on("data", (chunk: string) => (text += chunk));
@@ -40,10 +43,19 @@ export const flood = (
           resolve({ id, status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"], eventId });
         });
       });
-      sent.on("error", gone);
-      sent.end(body);
+      sending.on("error", gone).on("finish", sent).on("close", sent);
+      sending.end(body);
     });
-  return Promise.all(bodies.map(([id, body]) => one(id, body)));
+  const answers: Promise<Flooded>[] = [];
+  const left = [...bodies];
+  const lane = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [id, body] = next;
+      await new Promise<void>((sent) => answers.push(one(id, body, sent)));
+    }
+  };
+  await Promise.all(Array.from({ length: SENDING_MAX }, lane));
+  return Promise.all(answers);
 };
 
 /** Clients that announce a body of one of the lengths, in turn, send a little of it and then nothing more. `close` hangs up. */
