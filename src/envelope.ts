@@ -3,6 +3,9 @@ import type { Actor, JsonObject, Metadata, NewEvent } from "../domain/ports.ts";
 
 export type Trace = { readonly trace_id: string; readonly span_id: string };
 
+/** What is done beside any request belongs to no trace. */
+export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+
 /** Who wants something, when, and under which name: the same `commandId` again is the same command. */
 export type Envelope = {
   readonly commandId: string;

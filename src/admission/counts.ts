@@ -1,7 +1,7 @@
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import type { RejectReason, SourceEvent } from "../../domain/source/events.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import { type Fact, type Trace, toEvents } from "../envelope.ts";
+import { type Fact, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
 
 /**
  * What happens too often, or is too cheap to provoke, to be a record each: refused signatures a source and minute, and
@@ -28,8 +28,6 @@ type Rejects = {
   readonly sample: { readonly reason: RejectReason; readonly ip: string; readonly user_agent: string };
 };
 type Repeats = { readonly account: string; readonly trace: Trace; duplicates: number; reused: number };
-
-const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
 
 export const counts = (log: EventLog, clock: Clock, randomness: Randomness, onError: (e: unknown) => void): Counts => {
   /** One a source: bounded by the sources that exist, as an unknown source is never counted. */

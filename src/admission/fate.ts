@@ -2,10 +2,9 @@ import { delivery } from "../../domain/delivery/decider.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import { source } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
+import { NO_TRACE } from "../envelope.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { LedgerDeps } from "./ledger-stream.ts";
-
-const NO_TRACE = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
 
 /**
  * What became of the holder of a place whose request is gone. An event that was not admitted is fenced in its own stream

@@ -14,7 +14,7 @@ import {
 import type { Clock, EventLog, JsonObject, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
-import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
+import { type Envelope, type Fact, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
 import { appendKnown } from "../run-command.ts";
 
 export type LedgerDeps = {
@@ -42,8 +42,6 @@ const ATTEMPTS_MAX = 64;
 const CHECKPOINT_EVERY = 1_000;
 /** A checkpoint lists every open place: with more of them it waits until some are settled. */
 const CHECKPOINT_OPEN_MAX = 2_000;
-/** What is done beside any request belongs to no trace. */
-const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
 /** A place whose event has not appeared by then belongs to a request that died. */
 export const ORPHAN_AGE_MS = 30_000;
 

@@ -15,7 +15,6 @@ export type Deliverer = {
   wake(): void;
   /** Started, and the last look on disk ended well and not long ago. */
   healthy(): boolean;
-  readonly depth: () => { readonly running: number; readonly waiting: number };
 };
 
 export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onWritten"> & { readonly views: ViewStore };
@@ -227,6 +226,5 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     },
     wake: () => lookAt(clock.now()),
     healthy: () => lookedAt !== null && clock.now() - lookedAt < LOOK_AGE_MAX_MS,
-    depth: () => ({ running: queue.running() + recording.size, waiting: queue.waiting() }),
   };
 };

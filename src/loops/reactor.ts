@@ -1,5 +1,5 @@
 import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
-import { eventId } from "../envelope.ts";
+import { NO_TRACE, toEvents } from "../envelope.ts";
 
 /** What follows from an event: a command, idempotent, as it is given again after a crash. */
 export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise<void> };
@@ -40,18 +40,15 @@ export const reactor = (
   const checkpoint = async (position: Position): Promise<void> => {
     sinceCheckpoint = 0;
     looks = 0;
-    const meta = {
+    const envelope = {
+      commandId: `reactor/${position}`,
       account: "",
       actor: { kind: "system", id: "reactor" },
-      command_id: `reactor/${position}`,
-      trace_id: "0".repeat(32),
-      span_id: "0".repeat(16),
-      causation_id: null,
-      recorded_at: new Date(clock.now()).toISOString(),
-      schema: 1,
+      trace: NO_TRACE,
+      at: new Date(clock.now()).toISOString(),
     } as const;
-    const event = { id: eventId(meta.command_id, 0), type: "ReactorCheckpointed", data: { position }, meta };
-    await log.append("checkpoint-reactor", "any", [event]);
+    const events = toEvents([{ type: "ReactorCheckpointed", data: { position } }], envelope);
+    await log.append("checkpoint-reactor", "any", events);
   };
 
   const page = async (): Promise<boolean> => {
