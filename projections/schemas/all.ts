@@ -1,0 +1,26 @@
+import { apiKeysView } from "./api-keys.ts";
+import { auditView } from "./audit.ts";
+import { deliveryQueueView } from "./delivery-queue.ts";
+import { endpointsView } from "./endpoints.ts";
+import { eventsView } from "./events.ts";
+import { membersView } from "./members.ts";
+import { policiesView, policyVersionsView } from "./policies.ts";
+import type { PublishedView } from "./published-view.ts";
+import { sourcesView } from "./sources.ts";
+import { statusView } from "./status.ts";
+import { usageView } from "./usage.ts";
+
+/** Every view of `projections/all.ts`, in its order, as it is published. */
+export const PUBLISHED: readonly PublishedView[] = [
+  eventsView,
+  deliveryQueueView,
+  endpointsView,
+  auditView,
+  usageView,
+  statusView,
+  membersView,
+  apiKeysView,
+  sourcesView,
+  policiesView,
+  policyVersionsView,
+];

@@ -1,0 +1,25 @@
+import type { QueueDocument } from "../delivery-queue.ts";
+import { closed, count, orNull, text, time } from "./json-schema.ts";
+import type { PublishedView } from "./published-view.ts";
+import { ACCOUNT } from "./words.ts";
+
+const BETWEEN = "nobody is trying.";
+
+export const deliveryQueueView: PublishedView = {
+  view: "delivery-queue.v1",
+  description: "The events that wait for an attempt or are in one. What is delivered or given up leaves it.",
+  id: "The event's id, evt_….",
+  documents: [
+    closed<QueueDocument>("An event on its way.", {
+      event_id: text("The event's id, evt_…."),
+      account: ACCOUNT,
+      endpoint_id: text("Where it is to be delivered, end_…."),
+      admitted_at: time("When it was admitted."),
+      due_at: time("When to try. During an attempt: when its lease ends and another node may try."),
+      attempts: count("Attempts begun."),
+      node: orNull(text("The process that is trying."), BETWEEN),
+      lease_until: orNull(time("Until when no other process may try."), BETWEEN),
+      revision: count("Of the last record in the event's stream."),
+    }),
+  ],
+};

@@ -1,0 +1,52 @@
+import type { AttemptsBucket, EndpointDocument, LastFailure } from "../endpoints.ts";
+import { amount, closed, count, list, oneOf, orNull, text, time } from "./json-schema.ts";
+import type { PublishedView } from "./published-view.ts";
+import { ACCOUNT, FAILURE_KIND, histogram } from "./words.ts";
+
+const LAST_FAILURE = closed<LastFailure>("The last attempt that failed.", {
+  at: time("When it ended."),
+  kind: FAILURE_KIND,
+  status_code: orNull({ type: "integer", description: "The HTTP status of the answer." }, "there was no answer."),
+});
+
+const BUCKET = closed<AttemptsBucket>("The attempts that ended within five minutes.", {
+  slot: count("Which five minutes: their number since 1970-01-01T00:00Z."),
+  succeeded: count("Attempts answered with 2xx."),
+  failed: count("All others."),
+  duration: histogram("How long the attempts took."),
+});
+
+const DISABLED = closed<NonNullable<EndpointDocument["disabled"]>>("Why nothing is delivered.", {
+  reason: text("What it was disabled for."),
+  at: time("When it was disabled."),
+});
+
+export const endpointsView: PublishedView = {
+  view: "endpoints.v1",
+  description: "Where events are delivered, and how that goes. Deleted endpoints stay, for the events that name them.",
+  id: "The endpoint's id, end_….",
+  documents: [
+    closed<EndpointDocument>("An endpoint, without its secrets.", {
+      account: ACCOUNT,
+      name: text("What the account calls it."),
+      url: text("Where events are sent."),
+      timeout_ms: count("Milliseconds that an attempt may take."),
+      retry_schedule_s: list(
+        amount("Seconds."),
+        "Seconds between one attempt and the next; when it is used up, it failed.",
+      ),
+      concurrency: count("Requests that may be under way at once."),
+      rate_per_second: orNull(amount("Requests that may begin in a second."), "any number."),
+      notifications: list({ type: "string" }, "Whom to tell when it fails."),
+      header_names: list({ type: "string" }, "The headers of its own that are sent along; their values are secret."),
+      created_at: time("When it was registered."),
+      deleted: oneOf([0, 1], "1 when it was deleted."),
+      disabled: orNull(DISABLED, "it is not disabled."),
+      queued: count("Events admitted for it that have not come to an end."),
+      consecutive_failures: count("Attempts that failed since the last that succeeded."),
+      last_success_at: orNull(time("When an attempt last succeeded."), "none has."),
+      last_failure: orNull(LAST_FAILURE, "none has failed."),
+      buckets: list(BUCKET, "The hour before the newest attempt, oldest first; times without attempts are left out."),
+    }),
+  ],
+};

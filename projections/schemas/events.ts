@@ -1,0 +1,169 @@
+import type { Origin, Timings } from "../../domain/delivery/events.ts";
+import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
+import type { Attempt, EventDocument, SeenInAccount, Stage } from "../events.ts";
+import {
+  amount,
+  closed,
+  count,
+  flag,
+  type JsonSchema,
+  list,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+} from "./json-schema.ts";
+import type { PublishedView } from "./published-view.ts";
+import { ACCOUNT, failure } from "./words.ts";
+
+const STATUSES: readonly EventDocument["status"][] = [
+  "blocked",
+  "queued",
+  "delivering",
+  "retrying",
+  "delivered",
+  "failed",
+  "recorded",
+];
+const STAGES: readonly Stage["stage"][] = [
+  "received",
+  "authenticated",
+  "gated",
+  "admitted",
+  "blocked",
+  "attempt",
+  "delivered",
+  "failed",
+  "payload_erased",
+];
+const GATES: readonly GateResult["gate"][] = [
+  "scope",
+  "schema",
+  "require_fields",
+  "content",
+  "rate",
+  "loop",
+  "budget",
+  "quota",
+  "approval",
+];
+const OUTCOMES: readonly GateResult["outcome"][] = ["allow", "deny", "hold"];
+const KINDS: readonly Origin["kind"][] = ["source", "agent"];
+
+const origin_kind = oneOf(KINDS, "What kind of sender it came from.");
+const origin_id = text("The sender's id, src_….");
+const ms = (description: string): JsonSchema => amount(`${description} Milliseconds.`);
+const status_code: JsonSchema = { type: "integer", description: "The HTTP status of the receiver's answer." };
+
+const ORIGIN = closed<Origin>("Who sent it, as it was then.", {
+  kind: origin_kind,
+  id: origin_id,
+  name: text("What the account called the sender then."),
+  type: text("The provider of a source, such as stripe."),
+});
+
+const PAYLOAD = closed<EventDocument["payload"]>("What is known of the payload; the payload itself is in no view.", {
+  revision: count("Which record of the stream payload-<event> holds it."),
+  content_type: text("The media type that it came with."),
+  size: count("Bytes."),
+  sha256: text("Hex SHA-256 over its salt and its bytes. The salt is kept beside the payload, and erased with it."),
+  erased_at: orNull(time("When it was erased."), "it is kept."),
+});
+
+const GATE = closed<GateResult>("One check.", {
+  gate: oneOf(GATES, "Which check."),
+  outcome: oneOf(OUTCOMES, "How it ended."),
+  code: text("Why, for machines; ok when it was allowed."),
+  detail: text("Why, in a sentence for a person."),
+});
+
+const POLICY = closed<NonNullable<Verdict["policy"]>>("The policy it was checked against.", {
+  id: text("The policy's id, pol_…."),
+  version: count("The version that was in force; policy-versions.v1 has it."),
+});
+
+const VERDICT = closed<Verdict>("The last decision, as it was made; it is never computed again.", {
+  decision: oneOf(OUTCOMES, "What was decided."),
+  policy: orNull(POLICY, "the source had no policy."),
+  gates: list(GATE, "Each check that was made, in its order."),
+  observed: optional({
+    const: true,
+    description: "A gate was violated, and the policy only observes. Missing: nothing was violated, or it was refused.",
+  }),
+});
+
+const TIMINGS = closed<Timings>("Where the time went. A reused connection has 0 for dns, connect and tls.", {
+  dns: ms("The look-up of the name."),
+  connect: ms("The TCP connection."),
+  tls: ms("The TLS handshake."),
+  first_byte: orNull(ms("From the beginning to the first byte of the answer."), "no byte came."),
+  total: ms("The whole exchange."),
+});
+
+const NOT_ENDED = "it has not ended, or nobody recorded its end.";
+
+const ATTEMPT = closed<Attempt>("One request to the endpoint.", {
+  number: count("1, 2, 3 …"),
+  trigger: oneOf(["auto", "replay"], "What it was made for."),
+  started_at: time("When it began."),
+  outcome: oneOf(
+    ["running", "succeeded", "failed", "unknown"],
+    "unknown: it began and nobody recorded its end, as the process was gone. It was then made again.",
+  ),
+  duration_ms: orNull(ms("How long it took."), NOT_ENDED),
+  status_code: orNull(status_code, "there was no answer, or it has not ended."),
+  failure: orNull(failure("Why it failed."), "it did not fail."),
+  timings_ms: orNull(TIMINGS, NOT_ENDED),
+  next_attempt_at: orNull(time("When the next attempt was planned for."), "none was."),
+});
+
+const STAGE = closed<Stage>("One step.", {
+  stage: oneOf(STAGES, "Which step."),
+  at: time("When."),
+  number: optional(count("The attempt's number. Missing: it is no attempt.")),
+});
+
+const EVENT = closed<EventDocument>("A webhook and what became of it.", {
+  account: ACCOUNT,
+  status: oneOf(STATUSES, "How it stands. recorded: admitted, and its source has no endpoint."),
+  origin: ORIGIN,
+  origin_kind,
+  origin_id,
+  endpoint_id: orNull(text("Where it is to be delivered, end_…."), "nowhere: it is recorded only."),
+  type: text("The provider's name for what happened, such as payment_intent.succeeded; empty where it has none."),
+  delivery_id: text("The sender's name for this delivery, by which a repeat is recognised."),
+  received_at: time("When the first request of it came."),
+  payload: PAYLOAD,
+  verdict: VERDICT,
+  cost: orNull(
+    {
+      type: "integer",
+      minimum: 0,
+      description: "What it costs under its policy, in micro-euros: 1,000,000 are 1 euro.",
+    },
+    "no cost could be, or had to be, determined.",
+  ),
+  decisions: count("How often it was decided on: more than once when a blocked event was sent again."),
+  duplicates: count("Repeats that were answered and not delivered again."),
+  reused: count("Requests with its delivery id and another body, refused."),
+  trace_id: text("The W3C trace id of the request that was decided on last, 32 hex characters."),
+  failure: orNull(failure("Why it failed in the end."), "it has not failed."),
+  attempts: list(ATTEMPT, "Every attempt, oldest first."),
+  timeline: list(STAGE, "What happened when; of several decisions the first and the last."),
+});
+
+const SEEN = closed<SeenInAccount>("One an account, under the account's id: what its events have in common.", {
+  types: list({ type: "string" }, "The types that were seen, sorted; 500 at most."),
+  types_complete: flag("False when there were more types than are kept."),
+  origins: list({ type: "string" }, "The ids of the senders seen, the newest last; 1,000 at most."),
+});
+
+export const eventsView: PublishedView = {
+  view: "events.v1",
+  description:
+    "One document for every webhook that was authenticated and decided on, with its attempts and its timeline; " +
+    "documents without a status say what an account's events have in common.",
+  id: "The event's id, evt_…; of the few without a status the account's id.",
+  documents: [EVENT, SEEN],
+};

@@ -1,0 +1,66 @@
+import type { CostRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { NewestPolicyDocument, PolicyDocument } from "../policies.ts";
+import { amount, closed, count, flag, type JsonSchema, list, optional, text, time } from "./json-schema.ts";
+import type { PublishedView } from "./published-view.ts";
+import { ACCOUNT } from "./words.ts";
+
+type Fixed = Extract<CostRule, { readonly fixed_eur: number }>;
+type Read = Extract<CostRule, { readonly pointer: string }>;
+
+const COST: JsonSchema = {
+  description: "What an event costs. Missing: nothing that a budget could count.",
+  oneOf: [
+    closed<Fixed>("The same for every event.", { fixed_eur: amount("Euros.") }),
+    closed<Read>("Read from the payload.", {
+      pointer: text("A JSON Pointer to a number in the payload."),
+      scale: optional(amount("Euros for each unit of that number. Missing: 1.")),
+      default_eur: optional(
+        amount("Euros where there is no number. Missing: such an event is refused under a budget."),
+      ),
+    }),
+  ],
+};
+
+const DENY = closed<DenyRule>("A rule that refuses.", {
+  name: text("What the refusal is called."),
+  when: text("A CEL expression; where it is true the event is refused."),
+});
+
+const DEFINITION = closed<PolicyDefinition>("What the policy says, as it was published. Money in euros.", {
+  name: text("The policy's name."),
+  budget_eur_day: optional(amount("Euros that may be spent a day of the account's time zone. Missing: no ceiling.")),
+  rate_per_minute: optional(count("Events admitted in any 60 seconds at most. Missing: no ceiling.")),
+  require_fields: optional(list({ type: "string" }, "Fields that a payload has to have: dotted, or JSON Pointers.")),
+  block_on_violation: optional(
+    flag("False: a violation is recorded, and the event admitted all the same. Missing: true."),
+  ),
+  cost: optional(COST),
+  schema: optional({ type: ["object", "boolean"], description: "A JSON Schema that payloads have to satisfy." }),
+  deny: optional(list(DENY, "Rules on what is in the payload.")),
+  redact: optional(list({ type: "string" }, "Fields of the payload that only admins are shown.")),
+});
+
+const VERSION = {
+  account: ACCOUNT,
+  policy_id: text("The policy's id, pol_…."),
+  version: count("1, 2, 3 … A version never changes."),
+  definition: DEFINITION,
+  created_by: text("The id of the member or the key that published it."),
+  created_at: time("When this version was published."),
+};
+
+export const policiesView: PublishedView = {
+  view: "policies.v1",
+  description: "The newest version of each policy: the one that is in force.",
+  id: "The policy's id, pol_….",
+  documents: [
+    closed<NewestPolicyDocument>("A policy.", { ...VERSION, first_at: time("When its first version was published.") }),
+  ],
+};
+
+export const policyVersionsView: PublishedView = {
+  view: "policy-versions.v1",
+  description: "Every version of every policy, for verdicts that name one.",
+  id: "<policy>/<version>.",
+  documents: [closed<PolicyDocument>("A version of a policy.", VERSION)],
+};

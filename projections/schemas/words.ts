@@ -1,0 +1,38 @@
+import type { Failure } from "../../domain/delivery/events.ts";
+import { closed, list, oneOf, text } from "./json-schema.ts";
+
+/** What several views say alike. */
+
+export const ACCOUNT = text("The account's id, acc_…. Everything in the document belongs to this account.");
+
+export const ROLES = ["owner", "admin", "approver", "auditor", "viewer"] as const;
+
+const FAILURE_KINDS: readonly Failure["kind"][] = [
+  "dns",
+  "connect",
+  "tls",
+  "timeout",
+  "reset",
+  "response-too-large",
+  "redirect",
+  "blocked-address",
+  "http-4xx",
+  "http-5xx",
+  "invalid-response",
+  "endpoint-deleted",
+  "payload-erased",
+];
+
+export const FAILURE_KIND = oneOf(FAILURE_KINDS, "What went wrong, for machines.");
+
+export const failure = (description: string) =>
+  closed<Failure>(description, { kind: FAILURE_KIND, detail: text("The same in a sentence for a person.") });
+
+/** `projections/histogram.ts` says why it is like that. */
+export const histogram = (description: string) =>
+  list(
+    { type: "integer", minimum: 0 },
+    `${description} A histogram in whole milliseconds, flat: bin, count, bin, count …, by rising bin. A bin below 16 is ` +
+      "its duration; for any other bin b, with s = floor(b / 8) - 1, it counts durations from (b - 8 * s) * 2^s ms, " +
+      "2^s of them. Add the counts of equal bins to put several histograms together.",
+  );
