@@ -1,0 +1,145 @@
+import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { JsonObject } from "../../domain/ports.ts";
+import { at, deliveryFacts, endpointRegistered, type Fact, type History, history } from "./history.ts";
+
+const people = (log: History): void => {
+  const added = (member: string): Fact => ({
+    type: "MemberAdded",
+    data: { account: "acc_1", member, email: `${member}@example.com`, role: "admin", at: at(0) },
+  });
+  const key = (key_id: string, expires_at: string | null): Fact => ({
+    type: "ApiKeyCreated",
+    data: { account: "acc_1", key_id, name: "ci", role: "viewer", digest: "00", last4: "wxyz", expires_at, at: at(0) },
+  });
+  const byOwner = { actor: { kind: "member", id: "mem_1" } } as const;
+  log.add("account-acc_1", added("mem_1"), byOwner);
+  log.add("account-acc_1", added("mem_2"), byOwner);
+  log.add("account-acc_1", {
+    type: "MemberRemoved",
+    data: { account: "acc_1", member: "mem_2", email: "", at: at(1) },
+  });
+  // A clock that was set back makes a record late.
+  log.add("account-acc_1", key("key_1", null), { ...byOwner, at: at(-60) });
+  log.add("account-acc_1", key("key_2", at(9_000)), byOwner);
+  log.add("account-acc_1", key("key_3", null), byOwner);
+  log.add("account-acc_1", { type: "ApiKeyRevoked", data: { account: "acc_1", key_id: "key_3", at: at(2) } });
+};
+
+const sources = (log: History): void => {
+  const source = (source_id: string, over: JsonObject): void => {
+    const settings = { name: "shop", policy_id: null, endpoint_id: null, status: "active" };
+    const rules = { type: "stripe", auth: null, dedupe: null };
+    const data = { source_id, account: "acc_1", secret: "sealed", ...settings, ...rules, ...over, at: at(0) };
+    log.add(`source-${source_id}`, { type: "SourceRegistered", data });
+  };
+  const auth = { header: "x-signature", algorithm: "sha256", encoding: "hex" };
+  source("src_1", { policy_id: "pol_1", endpoint_id: "end_1" });
+  source("src_2", { type: "hmac", auth, dedupe: { header: "x-delivery" } });
+  const signed = { ...auth, prefix: "v1=", timestamp_header: "x-time" };
+  source("src_3", { type: "hmac", auth: signed, dedupe: { pointer: "/id" } });
+  source("src_4", {});
+  const changes = { name: "till", status: "paused" };
+  log.add("source-src_2", { type: "SourceChanged", data: { source_id: "src_2", changes, at: at(1) } });
+  log.add("source-src_4", { type: "SourceDeleted", data: { source_id: "src_4", at: at(1) } });
+};
+
+const policies = (log: History): void => {
+  const full: Required<PolicyDefinition> = {
+    name: "payments",
+    budget_eur_day: 250,
+    rate_per_minute: 60,
+    require_fields: ["data.object.id"],
+    block_on_violation: false,
+    cost: { pointer: "/amount", scale: 0.01, default_eur: 0.5 },
+    // Names that MongoDB does not take everywhere.
+    schema: { type: "object", $comment: "a.b", properties: { "a.b": { $ref: "#/$defs/x" } }, $defs: { x: true } },
+    deny: [{ name: "large", when: "payload.amount > 50000" }],
+    redact: ["data.object.card"],
+  };
+  const versions: readonly PolicyDefinition[] = [
+    full,
+    { name: "fixed", cost: { fixed_eur: 0.02 }, schema: true },
+    { name: "bare" },
+  ];
+  // Of the first policy one version, of the second two: each definition is the newest of one.
+  for (let policy = 1; policy <= versions.length; policy += 1) {
+    const policy_id = `pol_${policy}`;
+    for (const [index, definition] of versions.slice(0, policy).entries()) {
+      const about = { policy_id, account: "acc_1", version: index + 1, created_by: "mem_1", at: at(index) };
+      // Plain JSON: the readonly lists of the type are what keeps the compiler from seeing it.
+      const data: JsonObject = { ...about, definition: definition as unknown as JsonObject };
+      log.add(`policy-${policy_id}`, { type: "PolicyPublished", data });
+    }
+  }
+};
+
+const endpoints = (log: History): void => {
+  const about = (endpoint_id: string, type: string, data: JsonObject = {}): void =>
+    void log.add(`endpoint-${endpoint_id}`, { type, data: { endpoint_id, ...data, at: at(5) } });
+  for (const id of ["end_1", "end_2", "end_3"]) log.add(`endpoint-${id}`, endpointRegistered(id));
+  about("end_1", "EndpointChanged", {
+    changes: { rate_per_second: 5, headers: { "x-team": "sealed" }, notifications: ["ops@example.com"] },
+  });
+  about("end_2", "EndpointDisabled", { reason: "it answered 410" });
+  about("end_3", "EndpointDisabled", { reason: "asked for" });
+  about("end_3", "EndpointEnabled");
+  about("end_3", "EndpointDeleted");
+};
+
+const VIOLATED: Request["verdict"] = {
+  decision: "allow",
+  policy: { id: "pol_1", version: 1 },
+  gates: [{ gate: "rate", outcome: "deny", code: "rate", detail: "60 of 60 in the last minute" }],
+  observed: true,
+};
+
+/** As when no byte came. */
+const unanswered = (failed: DeliveryEvent): DeliveryEvent => {
+  if (failed.type !== "AttemptFailed") return failed;
+  const timings_ms = { dns: 1, connect: 2, tls: 3, first_byte: null, total: 6 };
+  const data = { ...failed.data, status_code: null, timings_ms, failure: { kind: "timeout", detail: "late" } } as const;
+  return { ...failed, data };
+};
+
+const deliveries = (log: History): void => {
+  type Tell = (facts: ReturnType<typeof deliveryFacts>) => readonly DeliveryEvent[];
+  const told = (id: string, tell: Tell, endpoint = "end_1"): void => {
+    for (const fact of tell(deliveryFacts(id, endpoint))) log.add(`delivery-${id}`, fact);
+  };
+  told("evt_1", (is) => [is.admitted(), is.started(1, 10), is.succeeded(1, 11), is.delivered(11), is.erased(20)]);
+  told("evt_2", (is) => [
+    is.admitted({ verdict: VIOLATED, type: "" }),
+    is.started(1, 10),
+    is.attemptFailed(1, 11, at(16)),
+    { type: "DuplicatesCounted", data: { event_id: "evt_2", count: 2, at: at(12) } },
+    { type: "DeliveryIdReused", data: { event_id: "evt_2", count: 1, at: at(13) } },
+  ]);
+  const late: Tell = (is) => [
+    is.admitted({ cost: null }),
+    is.started(1, 10),
+    unanswered(is.attemptFailed(1, 12, at(17))),
+  ];
+  told("evt_3", late, "end_2");
+  told("evt_4", (is) => [
+    is.admitted(),
+    is.started(1, 10),
+    is.started(2, 50),
+    is.attemptFailed(2, 51, null),
+    is.failed(51),
+  ]);
+  told("evt_5", (is) => [is.blocked({ verdict: { ...VIOLATED, decision: "deny", policy: null } }), is.blocked()]);
+  told("evt_6", (is) => [is.admitted({ endpoint_id: null })]);
+  told("evt_7", (is) => [is.admitted(), is.started(1, 30)]);
+};
+
+/** Every type of event that a view is folded from, with each of its members set and, where it can be, null or missing. */
+export const broadHistory = (): History => {
+  const log = history();
+  people(log);
+  sources(log);
+  policies(log);
+  endpoints(log);
+  deliveries(log);
+  return log;
+};

@@ -1,0 +1,50 @@
+import * as fc from "fast-check";
+import { at, deliveryFacts, endpointRegistered, type History, history } from "./history.ts";
+
+/** Any facts about four events, three endpoints and two accounts, in any order: also such as no decider would allow. */
+const step = fc.record({
+  event: fc.integer({ min: 1, max: 4 }),
+  endpoint: fc.integer({ min: 1, max: 3 }),
+  fact: fc.constantFrom(
+    ...(["admitted", "blocked", "started", "succeeded", "delivered", "attemptFailed", "lastFailed", "failed"] as const),
+    ...(["duplicates", "erased", "endpointRegistered", "unknown"] as const),
+  ),
+  number: fc.integer({ min: 1, max: 3 }),
+  second: fc.integer({ min: 0, max: 200_000 }),
+});
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+const add = (log: History, { event, endpoint, fact, number, second }: Step): void => {
+  const id = `evt_${event}`;
+  const facts = deliveryFacts(id, `end_${endpoint}`);
+  const about = { account: `acc_${1 + (event % 2)}`, at: at(second) };
+  const stream = `delivery-${id}`;
+  switch (fact) {
+    case "admitted":
+    case "blocked":
+      return void log.add(stream, facts[fact]({ at: at(second), type: `type.${number}` }), about);
+    case "started":
+    case "succeeded":
+      return void log.add(stream, facts[fact](number, second), about);
+    case "attemptFailed":
+      return void log.add(stream, facts.attemptFailed(number, second, at(second + 5)), about);
+    case "lastFailed":
+      return void log.add(stream, facts.attemptFailed(number, second, null), about);
+    case "duplicates":
+      return void log.add(stream, facts.duplicates(number, second), about);
+    case "delivered":
+    case "failed":
+    case "erased":
+      return void log.add(stream, facts[fact](second), about);
+    case "endpointRegistered":
+      return void log.add(`endpoint-end_${endpoint}`, endpointRegistered(`end_${endpoint}`), about);
+    case "unknown":
+      return void log.add(stream, { type: "constructor", data: {} }, about);
+  }
+};
+
+export const randomHistory: fc.Arbitrary<History> = fc.array(step, { maxLength: 60 }).map((steps) => {
+  const log = history();
+  for (const one of steps) add(log, one);
+  return log;
+});
