@@ -59,13 +59,13 @@ const security = ({ who }: Route): Record<string, string[]>[] => {
   return [...(who.session === undefined ? [] : [{ session: [] }]), ...(who.key === undefined ? [] : [{ apiKey: [] }])];
 };
 
-const responses = (answers: Route["answers"]): Record<string, unknown> =>
+const responses = ({ answers, produces = "application/json" }: Route): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, schema]) => {
       const description = STATUS_CODES[status] ?? "Success";
       return [
         status,
-        schema === null ? { type: "null", description } : { description, content: { "application/json": { schema } } },
+        schema === null ? { type: "null", description } : { description, content: { [produces]: { schema } } },
       ];
     }),
   );
@@ -85,7 +85,7 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
     ...(names.length === 0 ? {} : { params: { type: "object", required: names, properties: params } }),
     querystring: { type: "object", additionalProperties: false, properties: query },
     ...(route.body === undefined ? {} : { body: route.body }),
-    response: responses(route.answers),
+    response: responses(route),
   };
 };
 
@@ -136,6 +136,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
           "Authenticate, gate, deliver once, record: what stands between a trigger and the action that follows.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
+      externalDocs: { description: "JSON Schemas of the views' documents in MongoDB", url: "/schemas" },
       components: {
         securitySchemes: {
           session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },

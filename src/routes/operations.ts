@@ -1,6 +1,7 @@
 import type { Clock, Json, JsonObject } from "../../domain/ports.ts";
 import { landingPage } from "./landing-page.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
+import { viewSchemaRoutes } from "./view-schemas.ts";
 
 /** What `/runtime` tells beside what the process knows of itself. No tenant data and no secret. */
 export type Runtime = {
@@ -130,5 +131,6 @@ export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
       const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": csp };
       return { status: 200, body: Buffer.from(html), headers };
     }),
+    ...viewSchemaRoutes(deps.publicUrl),
   ];
 };

@@ -56,6 +56,8 @@ export type Route = {
   readonly bodyOptional?: true;
   /** The schema of the body of each successful status. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
+  /** The media type of those bodies; left out: application/json. */
+  readonly produces?: string;
   /** The views that this read shows: `?after=<position>` waits for them. */
   readonly reads?: readonly string[];
   /** For `who: "anyone"` the call's principal and account are empty: see `publicCall` in `src/app.ts`. */
