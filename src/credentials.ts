@@ -1,11 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import { apiKey } from "../domain/account/api-key.ts";
-import { account, isExpired } from "../domain/account/decider.ts";
+import { account, isExpired, type OpenAccount } from "../domain/account/decider.ts";
 import { session } from "../domain/account/session.ts";
 import type { Clock } from "../domain/ports.ts";
 import { isBearerKey, keyDigest, keyId } from "../infra/crypto/api-key.ts";
 import { accountStream } from "./accounts.ts";
-import type { Aggregates } from "./aggregates.ts";
+import { type Aggregates, STALENESS_MAX_MS } from "./aggregates.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import type { Principal } from "./routes/route.ts";
 import { sessionStream } from "./sessions.ts";
@@ -21,9 +21,14 @@ const sameDigest = (a: string, b: string): boolean =>
 /** Session cookies and account keys. Two cached streams say all: what was closed, revoked or removed on this node is
  * refused at once, on another within `STALENESS_MAX_MS`. */
 export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticate => {
-  const openAccount = async (id: string) => {
-    const { state } = await aggregates.load(account, accountStream(id));
-    return state.phase === "open" ? state : null;
+  /** Looked for a second time before it is refused: another node may have made it a moment ago. */
+  const ofAccount = async <T>(id: string, find: (open: OpenAccount) => T | undefined): Promise<T | undefined> => {
+    for (const maxAgeMs of [STALENESS_MAX_MS, 0]) {
+      const { state } = await aggregates.load(account, accountStream(id), maxAgeMs);
+      const found = state.phase === "open" ? find(state) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
   };
 
   const fromKey = async (key: string): Promise<Principal | null> => {
@@ -31,8 +36,9 @@ export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticat
     const digest = keyDigest(key);
     const id = keyId(digest);
     const { state: issued } = await aggregates.load(apiKey, apiKeyStream(id));
-    const known = issued && (await openAccount(issued.account))?.keys.get(id);
-    if (!issued || !known || !sameDigest(known.digest, digest)) return null;
+    if (issued === null) return null;
+    const known = await ofAccount(issued.account, ({ keys }) => keys.get(id));
+    if (known === undefined || !sameDigest(known.digest, digest)) return null;
     if (isExpired(known, new Date(clock.now()).toISOString())) return null;
     return { kind: "key", account: issued.account, id, role: known.role };
   };
@@ -42,7 +48,7 @@ export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticat
     if (stream === null) return null;
     const { state } = await aggregates.load(session, stream);
     if (state.phase !== "open" || isExpired(state, new Date(clock.now()).toISOString())) return null;
-    const member = (await openAccount(state.account))?.members.get(state.member);
+    const member = await ofAccount(state.account, ({ members }) => members.get(state.member));
     if (member === undefined) return null;
     return { kind: "member", account: state.account, id: state.member, ...member, session: stream };
   };

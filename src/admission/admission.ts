@@ -8,7 +8,7 @@ import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type Envelope, type Trace, toEvents } from "../envelope.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
-import { contentEncodingField, decodeBody, type KeptPayload, type Payloads } from "../payloads.ts";
+import { contentEncodingField, type KeptPayload, type Payloads } from "../payloads.ts";
 import { type Problem, type ProblemCode, problem } from "../problems.ts";
 import { answerDirectly, identify } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
@@ -102,7 +102,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const first = state.phase === "admitted" ? state.request.payload : null;
     const kept = first === null ? null : await deps.payloads.read(eventId, first.revision);
     // After an erasure nothing is left to compare with.
-    if (first !== null && kept !== null && !decodeBody(kept).equals(webhook.body)) return reused(event, webhook.trace);
+    if (first !== null && kept !== null && !kept.body.equals(webhook.body)) return reused(event, webhook.trace);
     deps.counts.duplicate(event, webhook.trace);
     return { status: 200, body: { event_id: eventId, status: statusOf(state), duplicate: true } };
   };
@@ -114,7 +114,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     return problem("delivery-id-reused", detail, { extra: { event_id: event.id } });
   };
 
-  /** Places taken for what turns out to be a repeat of an event that has long been settled. */
+  /** This request's part in places taken for what turns out to be a repeat: whoever admitted the event holds its own. */
   const giveBack = async (it: Identified, reservations: readonly Reservation[]): Promise<void> => {
     for (const { stream, account } of reservations) {
       await deps.ledgers.release(stream, account, it.eventId, it.webhook.trace);
@@ -124,7 +124,6 @@ export const admission = (deps: AdmissionDeps): Admission => {
   /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
    * between (another winner, or the fence of `fate`) makes the append conflict: a verdict is never used twice. */
   const claim = async (it: Identified, from: Known<Delivery>, attempt = 1): Promise<Answer | Problem> => {
-    // The winner's reservation is this one's too: an event holds one place, however many requests reserved it.
     if (from.state.phase === "admitted") return duplicate(it, from);
     const { webhook, source, eventId } = it;
     const stream = `delivery-${eventId}`;
@@ -153,7 +152,12 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const decision = delivery.decide({ type: admits ? "Admit" : "Block", request }, known.state);
     if (!decision.ok) return duplicate(it, known);
     const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
-    if (appended.outcome === "conflict") return claimAgain(it, await readOn(log, delivery, stream, known), attempt);
+    if (appended.outcome === "conflict") {
+      const lost = await readOn(log, delivery, stream, known);
+      // The winner may have asked other ledgers: those of the policy as it was, or of another day.
+      if (lost.state.phase === "admitted") await giveBack(it, judged.reservations);
+      return claimAgain(it, lost, attempt);
+    }
     if (!admits) return blocked(request, judged);
 
     for (const { stream } of judged.reservations) {

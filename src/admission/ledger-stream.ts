@@ -1,4 +1,4 @@
-import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
+import type { Carried, LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
 import {
   type Answer,
   carriedFrom,
@@ -9,6 +9,7 @@ import {
   fromCheckpoint,
   type Ledger,
   type LedgerCommand,
+  type Place,
   refill,
 } from "../../domain/ledger/ledger.ts";
 import type { Clock, EventLog, JsonObject, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
@@ -44,6 +45,8 @@ const CHECKPOINT_EVERY = 1_000;
 const CHECKPOINT_OPEN_MAX = 2_000;
 /** A place whose event has not appeared by then belongs to a request that died. */
 export const ORPHAN_AGE_MS = 30_000;
+/** Between two questions after old places that a full ledger asks: one that is held for long costs a look each time. */
+const ORPHAN_GAP_MS = 5_000;
 
 type Waiting = {
   readonly command: LedgerCommand;
@@ -57,9 +60,9 @@ export type LedgerStream = {
   /** "closed": the next day has begun. Rejects with LogUnavailable or OutcomeUnknown. */
   submit(command: LedgerCommand, trace: Trace): Promise<Answer | "closed">;
   /** Ends the day: nothing is reserved here afterwards. Answers what the next one is opened with. */
-  close(trace: Trace): Promise<readonly number[]>;
+  close(trace: Trace): Promise<Carried>;
   /** Begins the day, unless another node has. */
-  open(carried: readonly number[], trace: Trace): Promise<void>;
+  open(carried: Carried, trace: Trace): Promise<void>;
   /** Gives back the places of requests that died. */
   sweep(minAgeMs: number): Promise<void>;
   busy(): boolean;
@@ -70,6 +73,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
   let ledger: Ledger = emptyLedger();
   let revision: Revision | null = null;
   let checkpointed = -1;
+  let askedAt = Number.NEGATIVE_INFINITY;
   let ready: Promise<void> | null = null;
   let running = false;
   let turn: Promise<void> = Promise.resolve();
@@ -110,8 +114,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
   };
 
   const resolveOrphans = async (minAgeMs: number): Promise<void> => {
-    const bornBefore = clock.now() - minAgeMs;
-    const suspects = [...ledger.open].filter(([, place]) => place.at <= bornBefore);
+    const suspects = suspected(minAgeMs);
     const verdicts: { readonly event: string; readonly holders: number; readonly fact: LedgerEvent }[] = [];
     for (const [event, { cost, holders }] of suspects) {
       const fate = await deps.fate(account, event);
@@ -134,6 +137,22 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
           break;
       }
     }
+  };
+
+  const suspected = (minAgeMs: number): readonly (readonly [string, Place])[] => {
+    const bornBefore = clock.now() - minAgeMs;
+    return [...ledger.open].filter(([, place]) => place.at <= bornBefore);
+  };
+
+  /** What other nodes have given back meanwhile, and what requests that died on them hold, is free. Whoever appends notices
+   * by itself that it is behind; a refusal appends nothing, so it would be repeated for ever. */
+  const makeRoom = async (): Promise<void> => {
+    await catchUp();
+    const now = clock.now();
+    // A clock that was set back must not put it off for longer.
+    if (Math.abs(now - askedAt) < ORPHAN_GAP_MS || suspected(ORPHAN_AGE_MS).length === 0) return;
+    askedAt = now;
+    await resolveOrphans(ORPHAN_AGE_MS);
   };
 
   const load = async (): Promise<void> => {
@@ -177,10 +196,17 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
   };
 
   const settleBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    let isFresh = false;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const [open, late] = ledger.closed ? split(batch) : [batch, []];
       const commands = open.map((waiting) => waiting.command);
       const decision = decideLedger(ledger, commands, clock.now());
+      if (!isFresh && comesToNothing(ledger, commands, decision.answers)) {
+        isFresh = true;
+        const known = revision;
+        await makeRoom();
+        if (revision !== known) continue;
+      }
       const [first] = batch;
       if (decision.events.length > 0 && first !== undefined) {
         if (!(await append(decision.events, first.trace))) continue;
@@ -236,12 +262,18 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
       }),
     open: (carried, trace) =>
       inTurn(async () => {
-        if (revision === null) await append([{ type: "LedgerOpened", data: { carried } }], trace);
+        if (revision === null) await append([{ type: "LedgerOpened", data: carried }], trace);
       }),
     sweep: (minAgeMs) => inTurn(() => resolveOrphans(minAgeMs)),
     busy: () => running || queue.length > 0 || ledger.open.size > 0,
   };
 };
+
+/** Whether one of them is refused, or settles or gives back a place that is not known here. */
+const comesToNothing = (ledger: Ledger, commands: readonly LedgerCommand[], answers: readonly Answer[]): boolean =>
+  commands.some(({ type, event }, index) =>
+    type === "Reserve" ? answers[index]?.granted !== true : !ledger.open.has(event),
+  );
 
 /** In a closed ledger places are still settled and given back, and none is reserved. */
 const split = (batch: readonly Waiting[]): readonly [readonly Waiting[], readonly Waiting[]] => [

@@ -41,4 +41,13 @@ test("a session is no key and a key is no session", async () => {
   assert.is(await authenticate({ kind: "bearer", token }), null);
   assert.is(await authenticate({ kind: "session", token: String(body.key) }), null);
 });
+test("a key that one node has just made holds on every other, also where the account was looked at a moment ago", async () => {
+  const { signUp, cookieOf, memberBy, call, another } = accountsWorld();
+  const token = cookieOf(await signUp("ana@shop.example"));
+  const other = another();
+  assert.ok(await other.authenticate({ kind: "session", token }));
+  const { body } = await call("POST", "/v1/api-keys", { principal: await memberBy(token), body: { name: "ci" } });
+  assert.ok(await other.authenticate({ kind: "bearer", token: String(body.key) }));
+});
+
 test.run();

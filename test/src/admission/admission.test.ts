@@ -43,15 +43,16 @@ const policy: PublishedPolicy = {
   createdBy: "key_1",
   createdAt: "2026-05-05T00:00:00.000Z",
 };
-// The two aggregates that an admission loads, by the category of their stream.
-const aggregates = {
-  load: async (_decider: unknown, stream: string) => ({
-    state: stream.startsWith("source-") ? source : policy,
-    revision: 0,
-  }),
-} as unknown as Aggregates;
+/** The two aggregates that an admission loads, by the category of their stream. */
+const those = (policy: PublishedPolicy): Aggregates =>
+  ({
+    load: async (_decider: unknown, stream: string) => {
+      const settings = { ...source.settings, policy_id: policy.policyId };
+      return { state: stream.startsWith("source-") ? { ...source, settings } : policy, revision: 0 };
+    },
+  }) as unknown as Aggregates;
 
-const admitting = (log: EventLog) => {
+const admitting = (log: EventLog, aggregates: Aggregates = those(policy)) => {
   const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError: fail });
   const admit = admission({
     accepting: accepting(aggregates),
@@ -123,6 +124,27 @@ test("a blocked event that comes again when there is room is admitted under the 
   clock.now = () => Date.parse("2026-05-05T12:02:00Z");
   assert.is(await admit("second"), 202);
   assert.is(await admit("second"), 200);
+});
+
+test("a request that loses the race to a node where another policy held gives back what it took from its own", async () => {
+  const log = memoryEventLog();
+  let others = 0;
+  const slow: EventLog = {
+    ...log,
+    async append(stream, expected, events) {
+      if (stream.startsWith("delivery-") && others === 0) {
+        others += 1;
+        assert.is(await admitting(log)("same"), 202);
+      }
+      return log.append(stream, expected, events);
+    },
+  };
+  assert.is(await admitting(slow, those({ ...policy, policyId: "pol_2" }))("same"), 200);
+  const places = (await log.readAll(null, 1_000)).filter(({ stream }) => stream === "ledger-pol_2-2026-05-05");
+  assert.equal(
+    places.map(({ type }) => type),
+    ["LedgerOpened", "Reserved", "Released"],
+  );
 });
 
 test.run();

@@ -110,6 +110,52 @@ test("a place is not given back while its request may still be under way on anot
   assert.is((await other.reserveDay(POLICY, "evt_2", 1, { budget: 100 }, TRACE)).answer.granted, true);
 });
 
+test("a place that another node gave back, or settled for less, is free on every node", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b] = [node(log, clock), node(log, clock)];
+  const limits = { budget: 100 };
+  const { stream } = await a.reserveDay(POLICY, "evt_1", 60, limits, TRACE);
+  await a.reserveDay(POLICY, "evt_2", 40, limits, TRACE);
+  assert.is((await b.reserveDay(POLICY, "evt_3", 1, limits, TRACE)).answer.granted, false);
+  await a.release(stream, "acc_1", "evt_1", TRACE);
+  const { answer } = await b.reserveDay(POLICY, "evt_4", 60, limits, TRACE);
+  assert.equal([answer.granted, answer.budget?.used], [true, 40]);
+  assert.is((await b.reserveDay(POLICY, "evt_5", 10, limits, TRACE)).answer.granted, false);
+  a.settle(stream, "acc_1", "evt_2", 30, TRACE);
+  await a.idle();
+  assert.is((await b.reserveDay(POLICY, "evt_6", 10, limits, TRACE)).answer.granted, true);
+});
+
+test("a place that one node took is given back by another that had not heard of it", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b] = [node(log, clock), node(log, clock)];
+  const stream = "ledger-acc_1-sources";
+  const take = (at: Ledgers, id: string) => at.reserve(stream, "acc_1", id, { count: 2 }, TRACE);
+  await take(b, "src_1");
+  await take(a, "src_2");
+  await b.release(stream, "acc_1", "src_2", TRACE, true);
+  assert.is((await take(a, "src_3")).answer.granted, true);
+  assert.is((await take(b, "src_4")).answer.granted, false);
+});
+
+test("what a dead node holds is given back when it is 30 s old and somebody is refused for it, and not before", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const limits = { budget: 100 };
+  const other = node(log, clock, { evt_dead: "free" });
+  await other.reserveDay(POLICY, "evt_1", 40, limits, TRACE);
+  await node(log, clock).reserveDay(POLICY, "evt_dead", 60, limits, TRACE);
+  const ask = async (event: string) => (await other.reserveDay(POLICY, event, 60, limits, TRACE)).answer.granted;
+  assert.is(await ask("evt_2"), false);
+  clock.ms += 29_999;
+  assert.is(await ask("evt_3"), false);
+  clock.ms += 1;
+  assert.is(await ask("evt_4"), true);
+  assert.is(await ask("evt_5"), false);
+});
+
 test("a long ledger is read from its checkpoint and still decides exactly", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
