@@ -1,0 +1,70 @@
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import { DELETED, indexAt, isRecordStart, type State, type StoredRecord } from "./state.ts";
+
+export type Direction = "forwards" | "backwards";
+export type From = "start" | "end" | number;
+
+type Options = streams.ReadReq.Options;
+
+export const fromRevision = (options: streams.ReadReq.Options.StreamOptions): From => {
+  if (options.hasStart()) return "start";
+  return options.hasEnd() ? "end" : Number(options.getRevision());
+};
+
+/** The commit position alone: of plain writes the prepare position is the same. */
+export const fromPosition = (options: streams.ReadReq.Options.AllOptions): From => {
+  const position = options.getPosition();
+  if (position !== undefined) return Number(position.getCommitPosition());
+  return options.hasEnd() ? "end" : "start";
+};
+
+export const directionOf = (options: Options): Direction =>
+  options.getReadDirection() === 0 ? "forwards" : "backwards";
+
+const existing = (record: StoredRecord | undefined): record is StoredRecord => record !== undefined;
+
+/** Null when there is no such stream: never written to, or softly deleted. Truncated altogether, it is empty. */
+export const readStream = (
+  state: State,
+  name: string,
+  from: From,
+  direction: Direction,
+  count: number,
+): readonly StoredRecord[] | null => {
+  const stream = state.streams.get(name);
+  if (stream === undefined || stream.records.length === 0 || stream.truncateBefore === DELETED) return null;
+  const { records, truncateBefore } = stream;
+  if (direction === "forwards") {
+    const revision = from === "start" ? 0 : from === "end" ? records.length : from;
+    const first = Math.max(revision, truncateBefore);
+    return records.slice(first, first + count).filter(existing);
+  }
+  const revision = from === "start" ? 0 : from === "end" ? records.length - 1 : Math.min(from, records.length - 1);
+  const end = revision + 1;
+  return records
+    .slice(Math.max(end - count, truncateBefore, 0), end)
+    .filter(existing)
+    .reverse();
+};
+
+/**
+ * A page of `$all`; null when no record begins at the position. Forwards a position is inclusive and may lie behind the end;
+ * backwards the page is what lies before it (AllReader.ReadAllEventsBackwardInternal of the server).
+ */
+export const readAll = (
+  state: State,
+  from: From,
+  direction: Direction,
+  count: number,
+): readonly StoredRecord[] | null => {
+  const position = from === "start" ? 0 : from === "end" ? state.end : from;
+  if (direction === "forwards") {
+    if (position >= state.end) return [];
+    if (!isRecordStart(state, position)) return null;
+    const first = indexAt(state, position);
+    return state.log.slice(first, first + count);
+  }
+  if (position > state.end || (position < state.end && !isRecordStart(state, position))) return null;
+  const end = indexAt(state, position);
+  return state.log.slice(Math.max(end - count, 0), end).reverse();
+};
