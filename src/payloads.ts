@@ -2,10 +2,13 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { PayloadEvent } from "../domain/delivery/events.ts";
 import type { EventLog, Expected, Randomness, Revision } from "../domain/ports.ts";
+import { LogUnavailable } from "../infra/log-errors.ts";
 import { type Envelope, toEvents } from "./envelope.ts";
 import { appendKnown } from "./run-command.ts";
 
 type Kept = Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
+type Encoded = Pick<Kept, "encoding" | "body">;
+type Exact = Exclude<Expected, "any">;
 
 /** What came in: the exact bytes, and the headers with secrets already redacted. */
 export type Incoming = {
@@ -18,9 +21,22 @@ export type Incoming = {
 
 export type KeptPayload = { readonly revision: Revision; readonly sha256: string };
 
+export type ReadPayload = Pick<Kept, "content_type" | "content_encoding"> & {
+  /** The bytes as they came in. */
+  readonly body: Buffer;
+};
+
 const SALT_BYTES = 16;
-/** A stream holds a payload, seldom a second one, and a response an attempt. */
-const READ_PAGE = 100;
+/** A record here may carry a megabyte, so few are held at once. */
+const READ_PAGE = 20;
+/** As JSON, text takes at most six times its bytes (\u0000): up to here that is far below an append's limit. */
+const TEXT_UNMEASURED_MAX = 64 * 1_024;
+/** Of the 1,000,000 bytes of an append (`APPEND_BYTES_MAX`): the rest is for the headers (16 Ki characters) and metadata. */
+const BODY_JSON_MAX = 900_000;
+/** In the longer encoding, base64, it takes 4/3 of this, which is below `BODY_JSON_MAX`. */
+const PART_BYTES = 640 * 1_024;
+/** Each lost race means that another writer kept something: so often it is not by chance. */
+const KEEP_ATTEMPTS_MAX = 64;
 
 export const payloadStream = (eventId: string): string => `payload-${eventId}`;
 
@@ -28,14 +44,39 @@ export const payloadStream = (eventId: string): string => `payload-${eventId}`;
 export const payloadDigest = (salt: Uint8Array, body: Uint8Array): string =>
   createHash("sha256").update(salt).update(body).digest("hex");
 
-/** Text where that gives the same bytes back, as it is shorter and can be read in the log. */
-export const encodeBody = (body: Buffer): { readonly encoding: "text" | "base64"; readonly body: string } =>
-  isUtf8(body)
-    ? { encoding: "text", body: body.toString("utf8") }
-    : { encoding: "base64", body: body.toString("base64") };
+const base64Length = (body: Buffer): number => Math.ceil(body.length / 3) * 4;
+/** Bytes of a text inside a JSON document, without its quotes. */
+const jsonLength = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-export const decodeBody = (kept: { readonly encoding: "text" | "base64"; readonly body: string }): Buffer =>
+/** Text where that gives the same bytes back, as it is shorter and can be read in the log; not where its escapes make it longer. */
+export const encodeBody = (body: Buffer): Encoded => {
+  if (isUtf8(body)) {
+    const text = body.toString("utf8");
+    if (body.length <= TEXT_UNMEASURED_MAX || jsonLength(text) <= base64Length(body))
+      return { encoding: "text", body: text };
+  }
+  return { encoding: "base64", body: body.toString("base64") };
+};
+
+export const decodeBody = (kept: Encoded): Buffer =>
   Buffer.from(kept.body, kept.encoding === "text" ? "utf8" : "base64");
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** A body as it goes into appends: whole if one append can carry it, else in slices, cut between characters if it is text. */
+const slicesOf = (body: Buffer): readonly Encoded[] => {
+  const whole = encodeBody(body);
+  if (body.length <= TEXT_UNMEASURED_MAX || jsonLength(whole.body) <= BODY_JSON_MAX) return [whole];
+  const slices: Encoded[] = [];
+  for (let from = 0; from < body.length; ) {
+    let to = Math.min(from + PART_BYTES, body.length);
+    // A character of UTF-8 has at most three continuation bytes (RFC 3629, section 3).
+    if (whole.encoding === "text") while (to < body.length && isContinuation(body[to])) to -= 1;
+    slices.push(encodeBody(body.subarray(from, to)));
+    from = to;
+  }
+  return slices;
+};
 
 /** Left out for none, as most bodies come. */
 export const contentEncodingField = (contentEncoding: string): { readonly content_encoding?: string } =>
@@ -44,43 +85,97 @@ export const contentEncodingField = (contentEncoding: string): { readonly conten
 export type Payloads = {
   /** Keeps an event's first payload durably; null when a request before this one got at least so far. */
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
-  /** Finds the same payload kept before, or keeps this one beside it: only for an event that is not admitted. */
+  /**
+   * Finds the same payload kept before, or keeps this one beside it: only for an event that is not admitted. Rejects with
+   * `LogUnavailable` when too many others keep theirs meanwhile.
+   */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload>;
   /** The payload at a revision of its stream; null when it was erased. */
-  read(eventId: string, revision: Revision): Promise<Kept | null>;
+  read(eventId: string, revision: Revision): Promise<ReadPayload | null>;
 };
 
+/** What a stream holds: parts by their revisions, and the payloads that are there with all of theirs. */
+type Stored = {
+  readonly parts: Map<Revision, Encoded>;
+  readonly payloads: { readonly revision: Revision; readonly salt: string; readonly body: Buffer }[];
+};
+
+/** Null when a part is gone: the stream is being erased. */
+const joined = (kept: Kept, partAt: (revision: Revision) => Encoded | undefined): Buffer | null => {
+  if (kept.parts === undefined) return decodeBody(kept);
+  const slices: Buffer[] = [];
+  for (const revision of kept.parts) {
+    const part = partAt(revision);
+    if (part === undefined) return null;
+    slices.push(decodeBody(part));
+  }
+  return Buffer.concat([...slices, decodeBody(kept)]);
+};
+
+const isSame = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding && a.body === b.body;
+
+/**
+ * Payloads in `payload-<event>`. A body too long for one append is kept in parts, each appended by itself, and exists
+ * once the `PayloadKept` that names them does: whatever ends in between leaves parts that nobody reads and that an
+ * erasure takes along.
+ */
 export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
-  const kept = async (eventId: string): Promise<{ revision: Revision; payload: Kept }[]> => {
-    const found: { revision: Revision; payload: Kept }[] = [];
+  const stored = async (eventId: string): Promise<Stored> => {
+    const found: Stored = { parts: new Map(), payloads: [] };
     for (let after: Revision | null = null; ; ) {
       const page = await log.read(payloadStream(eventId), after, READ_PAGE);
-      for (const event of page) {
+      for (const recorded of page) {
+        const { revision } = recorded;
         // `payload-evt_` streams hold PayloadEvents alone.
-        if (event.type === "PayloadKept") found.push({ revision: event.revision, payload: event.data as Kept });
-        after = event.revision;
+        const event = recorded as unknown as PayloadEvent;
+        if (event.type === "PayloadPartKept") found.parts.set(revision, event.data);
+        else if (event.type === "PayloadKept") {
+          const body = joined(event.data, (part) => found.parts.get(part));
+          if (body !== null) found.payloads.push({ revision, salt: event.data.salt, body });
+        }
+        after = revision;
       }
       if (page.length < READ_PAGE) return found;
     }
   };
 
+  /** `there` are parts of the stream, of which those that this body has are not kept a second time. */
   const keepAt = async (
     eventId: string,
-    expected: Exclude<Expected, "any">,
+    expected: Exact,
     incoming: Incoming,
     envelope: Envelope,
+    there: ReadonlyMap<Revision, Encoded> = new Map(),
   ): Promise<KeptPayload | { readonly actual: Revision | "absent" }> => {
+    const stream = payloadStream(eventId);
     const salt = Buffer.from(randomness.bytes(SALT_BYTES));
+    const slices = slicesOf(incoming.body);
+    const parts: Revision[] = [];
+    let at = expected;
+    for (const [index, slice] of slices.slice(0, -1).entries()) {
+      const known = [...there].find(([, part]) => isSame(part, slice));
+      if (known !== undefined) {
+        parts.push(known[0]);
+        continue;
+      }
+      const fact = { type: "PayloadPartKept", data: { event_id: eventId, ...slice } };
+      const named = { ...envelope, commandId: `${envelope.commandId}/part-${index}` };
+      const appended = await appendKnown(log, stream, at, toEvents([fact], named));
+      if (appended.outcome === "conflict") return { actual: appended.actual };
+      parts.push(appended.revision);
+      at = appended.revision;
+    }
     const data: Kept = {
       event_id: eventId,
       salt: salt.toString("base64"),
       content_type: incoming.contentType,
       ...contentEncodingField(incoming.contentEncoding),
-      ...encodeBody(incoming.body),
+      // There is a last slice, even of an empty body.
+      ...(slices.at(-1) ?? encodeBody(incoming.body)),
+      ...(parts.length === 0 ? {} : { parts }),
       headers: incoming.headers,
     };
-    const events = toEvents([{ type: "PayloadKept", data }], envelope);
-    const appended = await appendKnown(log, payloadStream(eventId), expected, events);
+    const appended = await appendKnown(log, stream, at, toEvents([{ type: "PayloadKept", data }], envelope));
     if (appended.outcome === "conflict") return { actual: appended.actual };
     return { revision: appended.revision, sha256: payloadDigest(salt, incoming.body) };
   };
@@ -92,22 +187,40 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
     },
 
     async keepAgain(eventId, incoming, envelope) {
-      let expected: Exclude<Expected, "any"> = "absent";
-      for (;;) {
-        for (const { revision, payload } of await kept(eventId)) {
-          const body = decodeBody(payload);
-          if (!body.equals(incoming.body)) continue;
-          return { revision, sha256: payloadDigest(Buffer.from(payload.salt, "base64"), body) };
+      let expected: Exact = "absent";
+      for (let attempt = 1; attempt <= KEEP_ATTEMPTS_MAX; attempt += 1) {
+        const { parts, payloads } = await stored(eventId);
+        const same = payloads.find(({ body }) => body.equals(incoming.body));
+        if (same !== undefined) {
+          const { revision, salt, body } = same;
+          return { revision, sha256: payloadDigest(Buffer.from(salt, "base64"), body) };
         }
-        const added = await keepAt(eventId, expected, incoming, envelope);
+        // Under a name of its own: a part that was kept and erased meanwhile must not be taken for this one's repeat.
+        const named = { ...envelope, commandId: `${envelope.commandId}/${attempt}` };
+        const added = await keepAt(eventId, expected, incoming, named, parts);
         if ("sha256" in added) return added;
         expected = added.actual;
       }
+      throw new LogUnavailable(`the payload of ${eventId} is written by too many at once`);
     },
 
     async read(eventId, revision) {
-      const [event] = await log.read(payloadStream(eventId), revision === 0 ? null : revision - 1, 1);
-      return event?.revision === revision && event.type === "PayloadKept" ? (event.data as Kept) : null;
+      const stream = payloadStream(eventId);
+      const at = async (wanted: Revision): Promise<PayloadEvent | undefined> => {
+        const [event] = await log.read(stream, wanted === 0 ? null : wanted - 1, 1);
+        return event?.revision === wanted ? (event as unknown as PayloadEvent) : undefined;
+      };
+      const event = await at(revision);
+      if (event?.type !== "PayloadKept") return null;
+      const parts = new Map<Revision, Encoded>();
+      for (const wanted of event.data.parts ?? []) {
+        const part = await at(wanted);
+        if (part?.type === "PayloadPartKept") parts.set(wanted, part.data);
+      }
+      const body = joined(event.data, (part) => parts.get(part));
+      if (body === null) return null;
+      const { content_type, content_encoding = "" } = event.data;
+      return { content_type, ...contentEncodingField(content_encoding), body };
     },
   };
 };

@@ -139,6 +139,11 @@ export type DeliveryEvent =
 
 /** Stream `payload-<event>`: the only kind that retention or an erasure request removes. */
 export type PayloadEvent =
+  /** Belongs to the `PayloadKept` that names its revision; one that none names was left by a crash or a lost race. */
+  | {
+      readonly type: "PayloadPartKept";
+      readonly data: { readonly event_id: string; readonly encoding: "text" | "base64"; readonly body: string };
+    }
   | {
       readonly type: "PayloadKept";
       readonly data: {
@@ -151,6 +156,8 @@ export type PayloadEvent =
         /** "text" when the body is UTF-8 that survives the round trip, else "base64". */
         readonly encoding: "text" | "base64";
         readonly body: string;
+        /** Of a body too long for one append: the revisions of its beginning (`PayloadPartKept`), in order; `body` is its end. */
+        readonly parts?: readonly number[];
         /** The request's headers with secrets and signatures redacted. */
         readonly headers: Readonly<Record<string, string>>;
       };

@@ -1,11 +1,17 @@
 /** A place taken in a ledger, by the event (or source) it is for. `cost` in micro-euros, `at` in ms since 1970. */
 export type Entry = { readonly event: string; readonly cost: number; readonly at: number };
 
+/**
+ * When places were taken on the day before that still count in the sliding minute. The first number is in ms since 1970,
+ * each further one the ms since the one before it. `counts` says how many places were taken at each, left out for one
+ * each: so it is never more than a minute's milliseconds long, and fits into one append at any rate.
+ */
+export type Carried = { readonly carried: readonly number[]; readonly counts?: readonly number[] };
+
 /** Streams `ledger-<policy>-<day>`, `ledger-<account>-<month>` (quota) and `ledger-<account>-sources`. */
 export type LedgerEvent =
-  /** The first record of a day: when places were taken on the day before that still count in the sliding minute. The
-   * first number is in ms since 1970, each further one the ms since the one before it. */
-  | { readonly type: "LedgerOpened"; readonly data: { readonly carried: readonly number[] } }
+  /** The first record of a day. */
+  | { readonly type: "LedgerOpened"; readonly data: Carried }
   | { readonly type: "Reserved"; readonly data: { readonly entries: readonly Entry[] } }
   /** `cost` is what was really spent. */
   | { readonly type: "Settled"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }

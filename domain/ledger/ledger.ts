@@ -1,4 +1,4 @@
-import type { Entry, LedgerCheckpoint, LedgerEvent } from "./events.ts";
+import type { Carried, Entry, LedgerCheckpoint, LedgerEvent } from "./events.ts";
 
 /** The sliding window of `rate_per_minute`; also how long a settled place is remembered, so that reserving again within it is
  * recognised as the same reservation. A request lives shorter than this. */
@@ -73,15 +73,24 @@ const close = (ledger: Ledger, event: string): Place | undefined => {
   return place;
 };
 
+/** Adds the places of the day before to the window; answers the time of the last. */
+const carry = (ledger: Ledger, { carried, counts }: Carried, revision: number): number => {
+  let at = 0;
+  for (const [index, step] of carried.entries()) {
+    at += step;
+    for (let nth = counts?.[index] ?? 1; nth > 0; nth -= 1) {
+      ledger.recent.set(`carried/${index}/${nth}`, { at, cost: 0, holders: 1, settled: true, revision });
+    }
+  }
+  return at;
+};
+
 /** Applies one record of the stream, in place. */
 export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: number): void => {
   switch (record.type) {
     case "LedgerOpened":
       // Carried entries count in the sliding minute only: their money was spent on the day before.
-      for (const [index, step] of record.data.carried.entries()) {
-        ledger.lastAt += step;
-        ledger.recent.set(`carried/${index}`, { at: ledger.lastAt, cost: 0, holders: 1, settled: true, revision });
-      }
+      ledger.lastAt = Math.max(ledger.lastAt, carry(ledger, record.data, revision));
       return;
     case "Reserved":
       for (const entry of record.data.entries) reserve(ledger, entry, revision);
@@ -112,15 +121,23 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
 };
 
 /** What the next day's ledger is opened with (`LedgerOpened`): the times of the places still in the window at `now`. */
-export const carriedFrom = (ledger: Ledger, now: number): readonly number[] => {
+export const carriedFrom = (ledger: Ledger, now: number): Carried => {
   const carried: number[] = [];
+  const counts: number[] = [];
   let before = 0;
+  let isEachOne = true;
   for (const { at } of ledger.recent.values()) {
     if (at <= now - WINDOW_MS) continue;
+    if (at === before) {
+      isEachOne = false;
+      counts.push((counts.pop() ?? 0) + 1);
+      continue;
+    }
     carried.push(at - before);
+    counts.push(1);
     before = at;
   }
-  return carried;
+  return isEachOne ? { carried } : { carried, counts };
 };
 
 export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint => {
@@ -152,11 +169,7 @@ export const fromCheckpoint = (checkpoint: LedgerCheckpoint): Ledger => {
 /** Applies to the window alone a record between the checkpoint's `window_from` and its `revision`, in place. */
 export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): void => {
   if (record.type === "LedgerOpened") {
-    let at = 0;
-    for (const [index, step] of record.data.carried.entries()) {
-      at += step;
-      ledger.recent.set(`carried/${index}`, { at, cost: 0, holders: 1, settled: true, revision });
-    }
+    carry(ledger, record.data, revision);
     prune(ledger);
   } else if (record.type === "Reserved") {
     for (const { event, at, cost } of record.data.entries) {

@@ -58,8 +58,8 @@ export type Idempotency = {
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** Twice the longest wait of a call: a claim older than this and without an answer is that of a dead process. */
 const CLAIM_MS = 60_000;
-/** Larger answers are not kept; the largest command's has a few kilobytes. */
-const ANSWER_CHARS_MAX = 256 * 1024;
+/** Larger answers are not kept, and this one sealed fits into an append; the largest command's has a few kilobytes. */
+const ANSWER_BYTES_MAX = 256 * 1024;
 /** Each lost race shows another request with this key, so the next look almost always ends it. */
 const CLAIM_ATTEMPTS_MAX = 5;
 
@@ -149,7 +149,7 @@ export const idempotency = (deps: {
         const common = { digest, command_id: claimed.commandId, at };
         const text = wire === null ? null : keptText(wire);
         const fact: IdempotencyEvent =
-          wire === null || text === null || text.length > ANSWER_CHARS_MAX || !worthKeeping(wire)
+          wire === null || text === null || Buffer.byteLength(text) > ANSWER_BYTES_MAX || !worthKeeping(wire)
             ? { type: "RequestReleased", data: common }
             : {
                 type: "RequestAnswered",

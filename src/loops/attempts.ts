@@ -7,7 +7,7 @@ import type { Clock, EventLog, HttpSender, Randomness, Sent } from "../../domain
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
-import { decodeBody, encodeBody, type Payloads, payloadStream } from "../payloads.ts";
+import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
 import type { Job } from "./lanes.ts";
 import type { Outbound } from "./outbound.ts";
@@ -168,9 +168,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       return null;
     }
     if (endpoint.disabled !== null) return null;
-    const kept = job.body === undefined ? await deps.payloads.read(job.eventId, request.payload.revision) : null;
-    const body = job.body ?? (kept === null ? null : decodeBody(kept));
-    if (body === null) {
+    const body = job.body ?? (await deps.payloads.read(job.eventId, request.payload.revision))?.body;
+    if (body === undefined) {
       await giveUp(job, known, ERASED, trace);
       return null;
     }

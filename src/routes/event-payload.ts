@@ -5,7 +5,7 @@ import type { PolicyEvent } from "../../domain/policy/events.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
 import { isEventId } from "../event-id.ts";
-import { decodeBody, type Payloads, payloadStream } from "../payloads.ts";
+import { type Payloads, payloadStream } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Answer, Call, Principal } from "./route.ts";
@@ -54,7 +54,7 @@ export const readPayload = async (
 ): Promise<Answer | Problem> => {
   const kept = event.payload.erased_at === null ? await payloads.read(id, event.payload.revision) : null;
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
-  const body = decodeBody(kept);
+  const { body } = kept;
   const headers = safeHeaders(id, kept.content_type, kept.content_encoding);
   const paths = await hiddenPaths(log, event, principal);
   if (paths.length === 0) return { status: 200, body, headers };

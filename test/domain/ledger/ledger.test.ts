@@ -126,11 +126,30 @@ test("the minute goes on across midnight: what is carried over still counts", ()
   for (let i = 0; i < 5; i += 1) yesterday.send([reserve(`evt_${i}`, 7, { rate: 9 })], T0 + i * 20_000);
   const carried = carriedFrom(yesterday.ledger, T0 + 80_000);
   const today = opened();
-  evolveLedger(today.ledger, { type: "LedgerOpened", data: { carried } }, 0);
+  evolveLedger(today.ledger, { type: "LedgerOpened", data: carried }, 0);
   // Of 0, 20, 40, 60 and 80 s the last three lie in the minute before 80 s (20 s is exactly one minute old: it has left).
   assert.is(today.send([reserve("new", 7, { rate: 3 })], T0 + 80_000)[0]?.granted, false);
   assert.is(today.ledger.settled + today.ledger.reserved, 0);
   assert.is(today.send([reserve("new", 7, { rate: 3 })], T0 + 40_000 + WINDOW_MS)[0]?.granted, true);
+});
+
+test("a minute at any rate is carried over in one append, place by place", () => {
+  const yesterday = emptyLedger();
+  const perMs = 10;
+  for (let at = 0; at < WINDOW_MS; at += 1) {
+    const entries = Array.from({ length: perMs }, (_, nth) => ({ event: `evt_${at}_${nth}`, cost: 1, at: T0 + at }));
+    evolveLedger(yesterday, { type: "Reserved", data: { entries } }, at);
+  }
+  const now = T0 + WINDOW_MS - 1;
+  const carried = carriedFrom(yesterday, now);
+  assert.ok(JSON.stringify(carried).length < 600_000);
+  const today = emptyLedger();
+  evolveLedger(today, { type: "LedgerOpened", data: carried }, 0);
+  const full = decideLedger(today, [reserve("new", 0, { rate: WINDOW_MS * perMs })], now);
+  assert.is(full.answers[0]?.rate?.used, WINDOW_MS * perMs);
+  const later = decideLedger(today, [reserve("new", 0, { rate: WINDOW_MS * perMs })], now + 1);
+  assert.is(later.answers[0]?.rate?.used, (WINDOW_MS - 1) * perMs);
+  assert.equal(carriedFrom(today, now), carried);
 });
 
 const commands = fc.array(
