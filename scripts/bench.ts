@@ -7,23 +7,29 @@
  *     npm run bench -- --quick             about a minute, to see that everything works
  *     npm run bench -- --events 1000000    the larger log with a million
  *     npm run bench -- --json FILE         where the figures go, bench-<date>.json if not said
+ *     npm run bench -- --engines           on the engines of EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS, whichever are set
+ *     npm run bench -- --double            the same with a double in memory in EventStoreDB's place
+ *     npm run bench -- --engines --embedded    both, and their ratios
+ *     npm run bench -- --engines --yes     on a log that holds something; it keeps what the benchmark writes, so never in production
  *
+ * A database and a topic of its own are made beside the configured ones and dropped at the end.
  * A figure is comparable only with others of the same run: look at the ratios.
  */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openReader } from "../infra/sqlite/event-log-reader.ts";
-import { removeFolder } from "../test/support/program.ts";
+import { ConfigError } from "../src/config.ts";
+import { openLog } from "../src/engines.ts";
 import { measureAdmission, measureLatency } from "./bench/admission.ts";
+import { type Records, recordsOf } from "./bench/admission-records.ts";
 import { openWorld, type World } from "./bench/bench-world.ts";
-import { measureEcho, measureInserts, type Rows, rowsOf } from "./bench/floor.ts";
+import { enginesToMeasure, type MeasuredEngines } from "./bench/engines.ts";
+import { measureEcho, measureKeeping } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
 import { measureArrival, measureSustained } from "./bench/pipeline.ts";
-import { printed, type Report } from "./bench/report.ts";
+import { type Measured, printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
-import { type Subject, setUp } from "./bench/subject.ts";
+import { close, logOf, runtimeOf, type Subject, setUp } from "./bench/subject.ts";
 
 /** Seconds that each measurement takes. */
 type Lengths = {
@@ -44,12 +50,17 @@ const SIZES_QUICK = [1_000, 5_000];
 const SMALL = 10_000;
 /** Admissions a second while the log grows: the same for all sizes, well below the limit of any machine. */
 const GROWTH_RATE = 500;
+const EXIT_CONFIG = 2;
 
 const { values: flags } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     events: { type: "string" },
     json: { type: "string" },
+    engines: { type: "boolean", default: false },
+    double: { type: "boolean", default: false },
+    embedded: { type: "boolean", default: false },
+    yes: { type: "boolean", default: false },
   },
 });
 
@@ -62,26 +73,25 @@ const sizes = (): readonly number[] => {
 
 const say = (text: string): void => console.error(`bench: ${text}`);
 
-/** The rows that a real admission has left in the log. */
-const recordedRows = async ({ client, program }: Subject): Promise<Rows> => {
-  const { body } = await client.call("GET", "/v1/events?limit=1");
-  const log = openReader(join(program.dir, "log.db"));
+/** The records that a real admission has left in the log. */
+const recordedBy = async (subject: Subject): Promise<Records> => {
+  const { body } = await subject.client.call("GET", "/v1/events?limit=1");
+  const log = await openLog(logOf(subject), { readOnly: true });
   try {
-    return rowsOf(log, body.data[0].id);
+    return await recordsOf(log, body.data[0].id);
   } finally {
-    log.close();
+    await log.close();
   }
 };
 
-const measureOne = async (world: World, lengths: Lengths): Promise<Omit<Report, "loadAverage" | "growth">> => {
-  let subject = await setUp(world.receiverPort);
+const measureOne = async (world: World, set: MeasuredEngines, lengths: Lengths): Promise<Omit<Measured, "growth">> => {
+  let subject = await setUp(world.receiverPort, set);
   try {
     say("warming up");
     await measureAdmission(world, subject, WARM_UP_S);
+    const { engines } = await runtimeOf(subject);
     say("E, the bare echo");
     const echo = await measureEcho(world, lengths.floor);
-    say("I, the bare inserts");
-    const insertsPerS = await measureInserts(await recordedRows(subject), lengths.floor);
     say("A, admissions");
     const admission = await measureAdmission(world, subject, lengths.admission);
     say("admissions at half load");
@@ -96,28 +106,40 @@ const measureOne = async (world: World, lengths: Lengths): Promise<Omit<Report, 
     say("kill -9");
     const { crash, subject: next } = await measureCrash(world, subject);
     subject = next;
-    const floorPerS = 1 / (1 / echo.perS + 1 / insertsPerS);
-    const machine = { at: new Date().toISOString(), node: process.versions.node, cores: availableParallelism() };
-    return { ...machine, echo, insertsPerS, floorPerS, admission, sustained, halfLoad, arrival, idlePercent, crash };
+    const records = await recordedBy(subject);
+    // A service that follows the same log would take its share.
+    await subject.program.stop();
+    say("I, the bare appends");
+    const keptPerS = await measureKeeping(records, lengths.floor, logOf(subject));
+    const floorPerS = 1 / (1 / echo.perS + 1 / keptPerS);
+    const { notes } = set;
+    return { engines, notes, echo, keptPerS, floorPerS, admission, sustained, halfLoad, arrival, idlePercent, crash };
   } finally {
-    await subject.program.kill();
-    removeFolder(subject.program.dir);
+    await close(subject);
   }
+};
+
+const measure = async (world: World, set: MeasuredEngines, lengths: Lengths): Promise<Measured> => {
+  say(`the ${set.name} engines`);
+  const one = await measureOne(world, set, lengths);
+  const growth: Growth[] = [];
+  for (const events of sizes()) {
+    say(`a log of ${events} events`);
+    growth.push(await measureGrowth(world, set, { events, rate: GROWTH_RATE, seconds: lengths.growth }));
+  }
+  return { ...one, growth };
 };
 
 const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
+  const sets = await enginesToMeasure(process.env, flags);
   const before = loadavg()[0] ?? 0;
-  const events = sizes();
   const world = await openWorld();
   try {
-    const one = await measureOne(world, lengths);
-    const growth: Growth[] = [];
-    for (const size of events) {
-      say(`a log of ${size} events`);
-      growth.push(await measureGrowth(world, { events: size, rate: GROWTH_RATE, seconds: lengths.growth }));
-    }
-    const report: Report = { ...one, loadAverage: [before, loadavg()[0] ?? 0], growth };
+    const measured: Measured[] = [];
+    for (const set of sets) measured.push(await measure(world, set, lengths));
+    const machine = { at: new Date().toISOString(), node: process.versions.node, cores: availableParallelism() };
+    const report: Report = { ...machine, loadAverage: [before, loadavg()[0] ?? 0], measured };
     const file = flags.json ?? `bench-${report.at.slice(0, 10)}.json`;
     writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
     console.log(printed(report));
@@ -127,4 +149,10 @@ const run = async (): Promise<void> => {
   }
 };
 
-await run();
+try {
+  await run();
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  console.error(error.message);
+  process.exitCode = EXIT_CONFIG;
+}

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { EventLogReader } from "../../infra/sqlite/event-log-reader.ts";
-import type { EventText } from "../../infra/sqlite/event-log-writer.ts";
-import { parseStreamName } from "../../infra/stream-name.ts";
+import type { LogPlace } from "../../src/engines.ts";
 import { removeFolder, temporaryFolder } from "../../test/support/program.ts";
+import type { Records } from "./admission-records.ts";
+import type { AppendsOrder } from "./appends.ts";
 import { acceptedPerSecond, CONNECTIONS, newOrder, sendLoad, type World } from "./bench-world.ts";
 import { startChild } from "./child.ts";
 import type { InsertsOrder } from "./inserts.ts";
@@ -20,27 +20,27 @@ export const measureEcho = async (world: World, seconds: number): Promise<{ perS
   }
 };
 
-export type Rows = Pick<InsertsOrder, "payload" | "admitted">;
-
-/** The two rows of one admission, as they stand in the log of the service. */
-export const rowsOf = (log: EventLogReader, eventId: string): Rows => {
-  const first = (category: string): EventText => {
-    const [event] = log.read(parseStreamName(`${category}-${eventId}`), null, 1);
-    if (event === undefined) throw new Error(`the log has no ${category}-${eventId}`);
-    const { id, type, data, meta } = event;
-    return { id, type, data: JSON.stringify(data), meta: JSON.stringify(meta) };
-  };
-  return { payload: first("payload"), admitted: first("delivery") };
-};
-
-/** I: pairs of these rows a second. As many senders as the closed loop has can have as many appends waiting: one group. */
-export const measureInserts = async (rows: Rows, seconds: number): Promise<number> => {
+/** As many senders as the closed loop has can have as many appends waiting: one group. */
+const measureInserts = async (records: Records, seconds: number): Promise<number> => {
   const inserts = startChild<InsertsOrder, number>("inserts");
   const dir = temporaryFolder();
   try {
-    return await inserts.ask({ path: join(dir, "log.db"), seconds, groupRows: CONNECTIONS, ...rows });
+    return await inserts.ask({ path: join(dir, "log.db"), seconds, groupRows: CONNECTIONS, ...records });
   } finally {
     await inserts.close();
     removeFolder(dir);
   }
 };
+
+const measureAppends = async (records: Records, seconds: number, url: string): Promise<number> => {
+  const appends = startChild<AppendsOrder, number>("appends");
+  try {
+    return await appends.ask({ url, seconds, pairsAtOnce: CONNECTIONS, ...records });
+  } finally {
+    await appends.close();
+  }
+};
+
+/** I: pairs of these records a second into the engine of this log, through its bare client. SQLite's go into a file of their own. */
+export const measureKeeping = (records: Records, seconds: number, place: LogPlace): Promise<number> =>
+  place.engine === "sqlite" ? measureInserts(records, seconds) : measureAppends(records, seconds, place.url);

@@ -1,15 +1,13 @@
-import { join } from "node:path";
 import type { RecordedEvent } from "../../domain/ports.ts";
-import { openReader } from "../../infra/sqlite/event-log-reader.ts";
-import { parseStreamName } from "../../infra/stream-name.ts";
-import { removeFolder, until } from "../../test/support/program.ts";
+import { openLog } from "../../src/engines.ts";
+import type { EngineSet } from "../../test/support/engine-sets.ts";
 import { measureLatency, type OpenLoop } from "./admission.ts";
 import type { World } from "./bench-world.ts";
 import { startChild } from "./child.ts";
 import { type Inspector, measureInspector } from "./inspector.ts";
 import { measureArrival } from "./pipeline.ts";
 import type { SeedOrder, SeedOutcome, SeedStream } from "./seed.ts";
-import { restarted, runtimeOf, type Subject, setUp } from "./subject.ts";
+import { close, logOf, restarted, runtimeOf, type Subject, setUp, upToDate } from "./subject.ts";
 
 /** How the service does with so many events in its log. */
 export type Growth = {
@@ -27,8 +25,6 @@ export type Growth = {
   readonly rssMiB: number;
 };
 
-const REBUILD_LIMIT_MS = 3_600_000;
-
 const textOf = ({ type, data, meta }: RecordedEvent): SeedStream["events"][number] => ({
   type,
   data: JSON.stringify(data),
@@ -39,27 +35,26 @@ const textOf = ({ type, data, meta }: RecordedEvent): SeedStream["events"][numbe
 const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> => {
   const { body } = await subject.client.call("GET", "/v1/events?status=delivered&limit=1");
   const [{ id: eventId }] = body.data as [{ id: string }];
-  const path = join(subject.program.dir, "log.db");
-  const log = openReader(path);
-  const stream = (category: string) => log.read(parseStreamName(`${category}-${eventId}`), null, 100);
-  const delivery = stream("delivery");
+  const place = logOf(subject);
+  const log = await openLog(place, { readOnly: true });
+  const stream = (category: string) => log.read(`${category}-${eventId}`, null, 100);
+  const [payload, delivery] = await Promise.all([stream("payload"), stream("delivery")]);
+  await log.close();
   // The first record of every delivery is EventAdmitted, with a Request as its data.
   const admitted = delivery[0]?.data as { readonly delivery_key: string; readonly received_at: string };
   const streams = [
-    { category: "payload", events: stream("payload").map(textOf) },
+    { category: "payload", events: payload.map(textOf) },
     { category: "delivery", events: delivery.map(textOf) },
   ];
-  log.close();
-  return { path, eventId, deliveryKey: admitted.delivery_key, receivedAt: admitted.received_at, streams };
+  return { place, eventId, deliveryKey: admitted.delivery_key, receivedAt: admitted.received_at, streams };
 };
-
-const isUpToDate = (subject: Subject) => async (): Promise<boolean> => (await runtimeOf(subject)).lagEvents === 0;
 
 export const measureGrowth = async (
   world: World,
+  engines: EngineSet,
   { events, rate, seconds }: { readonly events: number; readonly rate: number; readonly seconds: number },
 ): Promise<Growth> => {
-  const first = await setUp(world.receiverPort);
+  const first = await setUp(world.receiverPort, engines);
   const seeding = startChild<SeedOrder, SeedOutcome>("seed");
   let subject = first;
   try {
@@ -71,7 +66,7 @@ export const measureGrowth = async (
     const began = performance.now();
     const rebuilding = await restarted(first);
     subject = rebuilding.subject;
-    await until("the views are built", isUpToDate(subject), REBUILD_LIMIT_MS);
+    await upToDate(subject);
     const rebuildS = (performance.now() - began) / 1_000;
     const rssAfterRebuildMiB = (await runtimeOf(subject)).rssMiB;
     await subject.program.stop();
@@ -80,7 +75,7 @@ export const measureGrowth = async (
     subject = again.subject;
     await measureLatency(world, subject, rate, 2);
     const admission = await measureLatency(world, subject, rate, seconds);
-    await until("the views are up to date", isUpToDate(subject), 60_000);
+    await upToDate(subject);
     return {
       events,
       records: seeded.records,
@@ -95,7 +90,6 @@ export const measureGrowth = async (
     };
   } finally {
     await seeding.close();
-    await subject.program.kill();
-    removeFolder(first.program.dir);
+    await close(subject);
   }
 };

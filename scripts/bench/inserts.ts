@@ -1,5 +1,5 @@
 import { openWriting } from "../../infra/sqlite/event-log-schema.ts";
-import type { EventText } from "../../infra/sqlite/event-log-writer.ts";
+import type { Records } from "./admission-records.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
@@ -11,10 +11,7 @@ export type InsertsOrder = {
   readonly seconds: number;
   /** Rows in one transaction. */
   readonly groupRows: number;
-  /** As the service wrote them. */
-  readonly payload: EventText;
-  readonly admitted: EventText;
-};
+} & Records;
 
 const inserted = ({ path, seconds, groupRows, payload, admitted }: InsertsOrder): number => {
   const db = openWriting({ path });

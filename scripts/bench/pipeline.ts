@@ -10,6 +10,9 @@ export type Sustained = {
   /** The most that the views were behind, in domain events, and at the end of the load. */
   readonly lagEventsMax: number;
   readonly lagEventsAtEnd: number;
+  /** The same as an age: the positions of some logs do not tell how many events lie between them. */
+  readonly lagSMax: number;
+  readonly lagSAtEnd: number;
   /** Deliveries that waited, as the endpoint's health says, at the end. */
   readonly queuedAtEnd: number;
   /** From the end of the load until everything was delivered and visible. */
@@ -25,6 +28,8 @@ export type Sustained = {
 const WINDOW = 512;
 /** Domain events that the views may be behind: about half a second's. */
 const LAG_EVENTS_MAX = 4_000;
+/** The same where the log cannot tell how many: the age is measured once a second. */
+const LAG_S_MAX = 1;
 const LOOK_MS = 50;
 const DRAIN_LIMIT_MS = 120_000;
 /** The first part of the load is not counted: the backlog is empty at first, and has to be the same at both ends. */
@@ -48,7 +53,7 @@ const drained = async (world: World, subject: Subject, accepted: number): Promis
 /**
  * S: the highest rate at which no backlog grows. The senders are as many as in A, and each waits not only for its answer
  * but for the whole pipeline: together they may be at most `WINDOW` events ahead of the receiver, and they pause while a
- * view is more than `LAG_EVENTS_MAX` behind the log. So the rate settles at that of the slowest part, with the backlog
+ * view is more than `LAG_EVENTS_MAX` or `LAG_S_MAX` behind the log. So the rate settles at that of the slowest part, with the backlog
  * the same at both ends of what is counted; that it is small is shown by how fast it drains.
  */
 export const measureSustained = async (world: World, subject: Subject, seconds: number): Promise<Sustained> => {
@@ -57,6 +62,7 @@ export const measureSustained = async (world: World, subject: Subject, seconds: 
   const order = orderTo(subject, subject.deliverPath, send);
   await receiver.ask({ kind: "begin", run: order.run, delayMs: 0 });
   let lagEventsMax = 0;
+  let lagSMax = 0;
   let isOver = false;
   const sending = sendLoad(world, order).finally(() => {
     isOver = true;
@@ -64,14 +70,17 @@ export const measureSustained = async (world: World, subject: Subject, seconds: 
   const startedAt = monotonicMs();
   const endsAt = startedAt + seconds * 1_000;
   let first: { readonly at: number; readonly unique: number } | null = null;
-  let last = { at: startedAt, unique: 0, lagEvents: 0 };
+  let last = { at: startedAt, unique: 0, lagEvents: 0, lagS: 0 };
   while (!isOver && monotonicMs() < endsAt) {
-    const [{ unique }, { lagEvents }] = await Promise.all([receiver.ask({ kind: "count" }), runtimeOf(subject)]);
+    const [{ unique }, { lagEvents, lagS }] = await Promise.all([receiver.ask({ kind: "count" }), runtimeOf(subject)]);
     const at = monotonicMs();
-    last = { at, unique, lagEvents };
+    last = { at, unique, lagEvents, lagS };
     if (first === null && at > startedAt + WARM_UP * seconds * 1_000) first = last;
-    if (first !== null) lagEventsMax = Math.max(lagEventsMax, lagEvents);
-    if (lagEvents <= LAG_EVENTS_MAX) load.tell({ credit: unique + WINDOW });
+    if (first !== null) {
+      lagEventsMax = Math.max(lagEventsMax, lagEvents);
+      lagSMax = Math.max(lagSMax, lagS);
+    }
+    if (lagEvents <= LAG_EVENTS_MAX && lagS <= LAG_S_MAX) load.tell({ credit: unique + WINDOW });
     await sleep(LOOK_MS);
   }
   load.tell({ credit: 0 });
@@ -84,6 +93,8 @@ export const measureSustained = async (world: World, subject: Subject, seconds: 
     perS: (last.unique - begun.unique) / ((last.at - begun.at) / 1_000),
     lagEventsMax,
     lagEventsAtEnd: last.lagEvents,
+    lagSMax,
+    lagSAtEnd: last.lagS,
     queuedAtEnd,
     drainS,
     delivered: unique,

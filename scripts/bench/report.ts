@@ -1,19 +1,21 @@
 import type { ClosedLoop, OpenLoop } from "./admission.ts";
+import { comparison } from "./comparison.ts";
 import type { Growth } from "./growth.ts";
 import type { Arrival, Sustained } from "./pipeline.ts";
 import type { Crash } from "./rest.ts";
+import type { EngineNames } from "./subject.ts";
 import { amount, figures, milliseconds, type Row, table } from "./table.ts";
 
-/** All that one run measured; what is written as JSON. Rates a second, times as their names say. */
-export type Report = {
-  readonly at: string;
-  readonly node: string;
-  readonly cores: number;
-  /** One-minute load averages at the start and at the end: what else the machine did. */
-  readonly loadAverage: readonly [number, number];
+/** What was measured of one set of engines. Rates a second, times as their names say. */
+export type Measured = {
+  /** As the service names them. */
+  readonly engines: EngineNames;
+  /** Sentences on what they are or keep. */
+  readonly notes: readonly string[];
   readonly echo: { readonly perS: number; readonly loadCpuShare: number };
-  readonly insertsPerS: number;
-  /** F: what one thread can do that only echoes and inserts. */
+  /** I: both records of an admission, through the bare client of the log's engine. */
+  readonly keptPerS: number;
+  /** F: what one thread can do that only echoes and keeps. */
   readonly floorPerS: number;
   readonly admission: ClosedLoop;
   readonly sustained: Sustained;
@@ -22,6 +24,16 @@ export type Report = {
   readonly idlePercent: number | null;
   readonly crash: Crash;
   readonly growth: readonly Growth[];
+};
+
+/** All that one run measured; what is written as JSON. */
+export type Report = {
+  readonly at: string;
+  readonly node: string;
+  readonly cores: number;
+  /** One-minute load averages at the start and at the end: what else the machine did. */
+  readonly loadAverage: readonly [number, number];
+  readonly measured: readonly Measured[];
 };
 
 /** The bars (issue 1) and, with peerbench on 2 cores, the best figures of other gateways without any gate. */
@@ -59,12 +71,12 @@ const LOAD_SHARE_MAX = 0.9;
 const generator = (share: number): string =>
   `${amount(share * 100)} % of a core${share > LOAD_SHARE_MAX ? ": the generator is the limit" : ""}`;
 
-const rows = (report: Report): Row[] => {
-  const { echo, insertsPerS, floorPerS, admission, sustained, halfLoad, arrival, idlePercent, crash } = report;
+const rows = (measured: Measured): Row[] => {
+  const { engines, echo, keptPerS, floorPerS, admission, sustained, halfLoad, arrival, idlePercent, crash } = measured;
   return [
     { name: "E  bare Fastify echo", value: `${amount(echo.perS)}/s` },
     { name: "   load generator meanwhile", value: generator(echo.loadCpuShare) },
-    { name: "I  bare synced inserts of both rows", value: `${amount(insertsPerS)}/s` },
+    { name: `I  bare appends of both records, ${engines.log}`, value: `${amount(keptPerS)}/s` },
     { name: "F  floor, 1/(1/E + 1/I)", value: `${amount(floorPerS)}/s` },
     atLeast("A  admitted, all gates, closed loop", admission.perS, BARS.admittedPerS, "/s"),
     { name: "   p50 / p95 / p99", value: milliseconds(admission.latencyMs) },
@@ -77,7 +89,7 @@ const rows = (report: Report): Row[] => {
     atLeast("S  admitted, delivered, visible", sustained.perS, BARS.deliveredPerS, "/s"),
     {
       name: "   views behind, most / at the end",
-      value: `${sustained.lagEventsMax} / ${sustained.lagEventsAtEnd} events`,
+      value: `${amount(sustained.lagSMax)} / ${amount(sustained.lagSAtEnd)} s`,
     },
     { name: "   drained after", value: `${amount(sustained.drainS)} s` },
     { name: "   delivered (more than once)", value: `${sustained.delivered} (${sustained.repeated})` },
@@ -140,12 +152,22 @@ const growthRows = (growth: readonly Growth[]): Row[] => {
   ];
 };
 
+const enginesLine = ({ engines: { log, views, feed }, notes }: Measured): string =>
+  [`Engines: log ${log}, views ${views}, feed ${feed}.`, ...notes].join("\n");
+
+const section = (measured: Measured): string[] => {
+  const { growth } = measured;
+  const table = [enginesLine(measured), figures(rows(measured))];
+  return growth.length === 0 ? table : [...table, growthTable(growth), figures(growthRows(growth))];
+};
+
 /** The report as text for a terminal. */
 export const printed = (report: Report): string => {
   const [before, after] = report.loadAverage.map((value) => value.toFixed(2));
+  const [first, second] = report.measured;
   return [
     `Node ${report.node}, ${report.cores} cores, load average ${before} before and ${after} after. Times are p50 / p95 / p99.`,
-    figures(rows(report)),
-    ...(report.growth.length === 0 ? [] : [growthTable(report.growth), figures(growthRows(report.growth))]),
+    ...report.measured.flatMap(section),
+    ...(first === undefined || second === undefined ? [] : [comparison(first, second)]),
   ].join("\n\n");
 };

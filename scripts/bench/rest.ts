@@ -2,11 +2,11 @@ import { until } from "../../test/support/program.ts";
 import { OPEN_CONNECTIONS, orderTo, sendLoad, type World } from "./bench-world.ts";
 import { monotonicMs, sleep } from "./clock.ts";
 import { processorSeconds } from "./processor-time.ts";
-import { restarted, runtimeOf, type Subject } from "./subject.ts";
+import { restarted, type Subject, upToDate } from "./subject.ts";
 
 /** Percent of one core that the service takes when nothing happens; null where it cannot be read. */
 export const measureIdle = async (subject: Subject, seconds: number): Promise<number | null> => {
-  await until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, 60_000);
+  await upToDate(subject);
   await sleep(1_000);
   const before = processorSeconds(subject.program.pid);
   await sleep(seconds * 1_000);

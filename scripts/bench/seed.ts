@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { NewEvent } from "../../domain/ports.ts";
 import { base32 } from "../../infra/crypto/ids.ts";
-import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
+import { type LogPlace, openLog } from "../../src/engines.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
@@ -17,7 +17,7 @@ export type SeedStream = {
 };
 
 export type SeedOrder = {
-  readonly path: string;
+  readonly place: LogPlace;
   readonly count: number;
   /** What is to be replaced in the text of the streams. */
   readonly eventId: string;
@@ -30,13 +30,13 @@ export type SeedOutcome = { readonly records: number; readonly perS: number };
 
 /** The webhooks came evenly over this time, and the last of them just now. */
 const SPAN_MS = 24 * 3_600_000;
-/** Streams being appended at once: the writer makes large groups of them. */
-const AT_ONCE = 2_000;
+/** Streams being appended at once: SQLite's writer makes large groups of them, a server takes as many as it is used to. */
+const AT_ONCE = { sqlite: 2_000, eventstoredb: 64 } as const;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
 const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
-  const { count, eventId, deliveryKey, receivedAt, streams } = order;
-  const log = await sqliteEventLog({ path: order.path });
+  const { place, count, eventId, deliveryKey, receivedAt, streams } = order;
+  const log = await openLog(place);
   const firstAt = Date.now() - SPAN_MS;
   const original = Date.parse(receivedAt);
   const from = monotonicMs();
@@ -71,7 +71,7 @@ const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
       await append(n);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, worker));
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE[place.engine], count) }, worker));
   await log.close();
   return { records, perS: records / ((monotonicMs() - from) / 1_000) };
 };

@@ -1,9 +1,13 @@
+import { type LogPlace, placesOf } from "../../src/engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
-import { type Program, startProgram } from "../../test/support/program.ts";
+import type { EngineSet, Engines } from "../../test/support/engine-sets.ts";
+import { type Program, removeFolder, startProgram, until } from "../../test/support/program.ts";
 
 /** What is measured: the service as a process of its own, and an account in it. */
 export type Subject = {
   readonly program: Program;
+  /** Where its state is. */
+  readonly engines: Engines;
   readonly client: Client;
   readonly endpointId: string;
   /** Paths of two sources with every gate on: one records, the other delivers to the receiver. */
@@ -11,15 +15,33 @@ export type Subject = {
   readonly deliverPath: string;
 };
 
-export type Runtime = { readonly rssMiB: number; readonly lagEvents: number; readonly folded: number };
+export type EngineNames = { readonly log: string; readonly views: string; readonly feed: string };
+
+export type Runtime = {
+  readonly engines: EngineNames;
+  readonly rssMiB: number;
+  /** Events that the view furthest behind has not folded; where the log's positions do not tell how many, 1. */
+  readonly lagEvents: number;
+  /** The age of the oldest of them, in seconds. */
+  readonly lagS: number;
+};
 
 /** No load of this benchmark reaches it, but every request is counted against it. */
 const RATE_PER_MINUTE = 1_000_000;
 const BUDGET_EUR_DAY = 10_000_000;
 const CONCURRENCY = 32;
+/** A log of a million events is folded in less. */
+const FOLD_LIMIT_MS = 3_600_000;
 
-export const setUp = async (receiverPort: number): Promise<Subject> => {
-  const program = await startProgram();
+/** Once every view has reached the end of the log. */
+export const upToDate = (subject: Pick<Subject, "program">): Promise<boolean> =>
+  until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, FOLD_LIMIT_MS);
+
+export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subject> => {
+  const engines = await set.open();
+  const program = await startProgram(engines.env);
+  // A log that is shared has been filled by others, and the views are new.
+  await upToDate({ program });
   const client = await signUp(program.url);
   const policy = await client.make("/v1/policies", {
     name: "all gates",
@@ -40,6 +62,7 @@ export const setUp = async (receiverPort: number): Promise<Subject> => {
   };
   return {
     program,
+    engines,
     client,
     endpointId: endpoint.id,
     recordPath: await source("records", {}),
@@ -50,22 +73,37 @@ export const setUp = async (receiverPort: number): Promise<Subject> => {
 /** The same data in a new process. */
 export const restarted = async (subject: Subject): Promise<{ readonly subject: Subject; readonly startMs: number }> => {
   const began = performance.now();
-  const program = await startProgram({}, subject.program.dir);
-  return { subject: { ...subject, program }, startMs: performance.now() - began };
+  const program = await startProgram(subject.engines.env, subject.program.dir);
+  const startMs = performance.now() - began;
+  return { subject: { ...subject, program, client: subject.client.at(program.url) }, startMs };
+};
+
+export const logOf = ({ program, engines }: Subject): LogPlace => {
+  const { EVENTSTORE_URL: eventstoreUrl = null } = engines.env;
+  return placesOf({ dataDir: program.dir, eventstoreUrl, mongodbUrl: null }).log;
+};
+
+/** Ends it, if it has not ended, and removes what it has kept. */
+export const close = async ({ program, engines }: Subject): Promise<void> => {
+  await program.kill();
+  removeFolder(program.dir);
+  await engines.close();
 };
 
 type RuntimeBody = {
+  readonly engines: EngineNames;
   readonly memory: { readonly rss: number };
-  readonly projections: readonly { readonly position: string | null; readonly lag_events: number }[];
+  readonly projections: readonly { readonly lag_events: number; readonly lag_s: number }[];
 };
 
-export const runtimeOf = async ({ program }: Subject): Promise<Runtime> => {
+export const runtimeOf = async ({ program }: Pick<Subject, "program">): Promise<Runtime> => {
   const response = await fetch(`${program.url}/runtime`);
   // As `api.md` describes the answer.
-  const { memory, projections } = (await response.json()) as RuntimeBody;
+  const { engines, memory, projections } = (await response.json()) as RuntimeBody;
   return {
+    engines,
     rssMiB: memory.rss / 1_048_576,
     lagEvents: Math.max(0, ...projections.map((view) => view.lag_events)),
-    folded: Math.min(...projections.map((view) => Number(view.position ?? 0))),
+    lagS: Math.max(0, ...projections.map((view) => view.lag_s)),
   };
 };

@@ -1,0 +1,62 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { databaseBeside } from "../../scripts/bench/database-beside.ts";
+import { type EngineFlags, enginesToMeasure } from "../../scripts/bench/engines.ts";
+
+const test = suite("the benchmark's engines");
+
+const none: EngineFlags = { engines: false, double: false, embedded: false, yes: false };
+const key = Buffer.alloc(32, 1).toString("base64");
+
+const refused = async (env: Record<string, string>, flags: Partial<EngineFlags>, sentence: RegExp): Promise<void> => {
+  try {
+    await enginesToMeasure(env, { ...none, ...flags });
+  } catch (error) {
+    assert.instance(error, Error);
+    assert.match((error as Error).message, sentence);
+    return;
+  }
+  assert.unreachable("nothing was refused");
+};
+
+test("without a flag the embedded engines are measured, whatever the environment names", async () => {
+  const sets = await enginesToMeasure({ MONGODB_URL: "mongodb://127.0.0.1:1/x" }, none);
+  assert.equal(
+    sets.map(({ name }) => name),
+    ["embedded"],
+  );
+});
+
+test("both are measured when both are asked for, the embedded ones first", async () => {
+  const sets = await enginesToMeasure({ KAFKA_BROKERS: "127.0.0.1:1" }, { ...none, engines: true, embedded: true });
+  assert.equal(
+    sets.map(({ name }) => name),
+    ["embedded", "configured"],
+  );
+});
+
+test("with no engine configured, or two logs, a sentence says what to set", async () => {
+  await refused({}, { engines: true }, /EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS .* none of them is set/);
+  const EVENTSTORE_URL = "esdb://127.0.0.1:1?tls=false";
+  await refused({ EVENTSTORE_URL, COUNTERSIGN_KEY: key }, { double: true }, /--double takes the place/);
+  await refused({ EVENTSTORE_URL }, { engines: true }, /COUNTERSIGN_KEY is required/);
+});
+
+test("figures of the double say that they are not those of EventStoreDB", async () => {
+  const [set] = await enginesToMeasure({}, { ...none, double: true });
+  assert.match(set?.notes.join(" ") ?? "", /double .* not what EventStoreDB does/);
+});
+
+test("a database of the benchmark's own is beside the configured one", () => {
+  for (const [url, beside] of [
+    ["mongodb://127.0.0.1:27117/countersign", "mongodb://127.0.0.1:27117/countersign_1"],
+    ["mongodb://127.0.0.1:27117", "mongodb://127.0.0.1:27117/countersign_1"],
+    ["mongodb://a:1,b:2/audit?replicaSet=rs0", "mongodb://a:1,b:2/audit_1?replicaSet=rs0"],
+    ["mongodb+srv://u:p@db.example.com/audit", "mongodb+srv://u:p@db.example.com/audit_1?authSource=audit"],
+    ["mongodb://u:p@a/audit?authSource=admin", "mongodb://u:p@a/audit_1?authSource=admin"],
+  ]) {
+    assert.is(databaseBeside(url ?? "", "1"), beside);
+  }
+});
+
+test.run();
