@@ -100,7 +100,13 @@ export type ViewQuery = {
 
 export type Found = { readonly id: string; readonly document: Document };
 
-/** The read models. May lag, may be dropped and folded again; nothing is ever decided from it. */
+/** A document to fold on, and how far in the log it is folded; null where that is as far as the view's checkpoint. */
+export type Loaded = { readonly document: Document | null; readonly position: Position | null };
+
+/**
+ * The read models. May lag, may be dropped and folded again; nothing is ever decided from it. Adapters throw
+ * `ViewsUnavailable` (`infra/view-errors.ts`) when the storage fails: the same call may be made again.
+ */
 export type ViewStore = {
   get(view: string, id: string): Promise<Document | null>;
   getMany(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>;
@@ -108,7 +114,17 @@ export type ViewStore = {
   /** How many match, counted up to `atMost`. */
   count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
   position(view: string): Promise<Position | null>;
-  /** Documents (null removes) and checkpoint together, if the checkpoint still is `after`; else nothing, and "stale". */
+  /**
+   * What a fold from the checkpoint `after` begins with: each of the ids, with null where there is no document.
+   * "stale" when the checkpoint is another. Where documents and checkpoint are not written together, a document may be
+   * folded further than the checkpoint: events up to its position are in it already.
+   */
+  load(view: string, after: Position | null, ids: readonly string[]): Promise<ReadonlyMap<string, Loaded> | "stale">;
+  /**
+   * Documents (null removes) and checkpoint, if the checkpoint still is `after`; else nothing, and "stale". Each is what
+   * the fold gives at `upTo`. An engine without transactions writes them in the order given and the checkpoint last: it
+   * may answer "stale", or fail, with some of them written, and the checkpoint where it was; who loads then sees which.
+   */
   commit(
     view: string,
     after: Position | null,
@@ -116,6 +132,45 @@ export type ViewStore = {
     documents: ReadonlyMap<string, Document | null>,
   ): Promise<"committed" | "stale">;
   drop(view: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+/**
+ * One record for the world outside, as CloudEvents 1.0 has it (JSON event format, section 2; extension attributes are
+ * lower-case). Source and id name a record for ever, whichever engine keeps it; `position` is this log's own.
+ */
+export type CloudEvent = {
+  readonly specversion: "1.0";
+  /** The record's. */
+  readonly id: string;
+  /** A URI reference: the account's stream. */
+  readonly source: string;
+  readonly type: string;
+  /** The stream: events of one subject come in the order of their revisions. */
+  readonly subject: string;
+  readonly time: string;
+  readonly datacontenttype: "application/json";
+  readonly account?: string;
+  readonly revision: Revision;
+  readonly position: Position;
+  readonly actorkind: ActorKind;
+  readonly actorid: string;
+  /** Of the extension for distributed tracing. */
+  readonly traceparent?: string;
+  /** Of the extension for correlation: the id of the event that was reacted to. */
+  readonly causationid?: string;
+  /** Left out only where it could not be carried; `dataref` (an extension as well) then says where it can be read. */
+  readonly data?: JsonObject;
+  readonly dataref?: string;
+};
+
+/** Whoever takes the records, outside of this program. */
+export type Feed = {
+  /**
+   * Resolves when all are kept there, those of one subject in this order. Rejects when that is not known of all: some
+   * may be kept, and publishing the same again is right.
+   */
+  publish(events: readonly CloudEvent[]): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -42,7 +42,7 @@ export const readOn = async <S, E extends Fact>(
 
 /** Appends, and after a lost reply sends the same append again: same ids, same revision, so it happens once. */
 export const appendKnown = async (
-  log: EventLog,
+  log: Pick<EventLog, "append">,
   stream: string,
   expected: Exclude<Expected, "any">,
   events: Parameters<EventLog["append"]>[2],

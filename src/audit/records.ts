@@ -1,4 +1,4 @@
-import type { EventLog, ViewStore } from "../../domain/ports.ts";
+import type { EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import { type AuditDocument, audit, recordId } from "../../projections/audit.ts";
 
 export type AuditFilter = {
@@ -33,6 +33,31 @@ export const recordOf = (document: unknown): AuditDocument => document as AuditD
 /** The record at an index, which has to be below the head's count. */
 export const recordAt = async (views: Pick<ViewStore, "get">, account: string, index: number): Promise<AuditDocument> =>
   recordOf(await views.get(audit.schema.name, recordId(account, index)));
+
+/** What a record says: the event itself. */
+export const eventOf = async (
+  log: Pick<EventLog, "read">,
+  { stream, revision }: Pick<AuditDocument, "stream" | "revision">,
+): Promise<RecordedEvent> => {
+  const [event] = await log.read(stream, revision === 0 ? null : revision - 1, 1);
+  // Only payload streams are ever erased, and they are no records: without its event a record is a broken log.
+  if (event?.revision !== revision) throw new Error(`the log has no ${stream} at ${revision}`);
+  return event;
+};
+
+/** An account's records from an index on, at most `limit`; fewer where the view is not as far yet. */
+export const eventsFrom = async (
+  { views, log }: { readonly views: Pick<ViewStore, "getMany">; readonly log: Pick<EventLog, "read"> },
+  account: string,
+  index: number,
+  limit: number,
+): Promise<readonly RecordedEvent[]> => {
+  const ids = Array.from({ length: limit }, (_, i) => recordId(account, index + i));
+  const found = await views.getMany(audit.schema.name, ids);
+  const missing = ids.findIndex((id) => !found.has(id));
+  const known = missing === -1 ? ids : ids.slice(0, missing);
+  return Promise.all(known.map((id) => eventOf(log, recordOf(found.get(id)))));
+};
 
 /** Halves its way to the first record within the bounds that `reached` holds for, as for all behind it. */
 export const firstRecord = async (

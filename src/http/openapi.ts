@@ -85,6 +85,7 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
     ...(names.length === 0 ? {} : { params: { type: "object", required: names, properties: params } }),
     querystring: { type: "object", additionalProperties: false, properties: query },
     ...(route.body === undefined ? {} : { body: route.body }),
+    ...(route.headers === undefined ? {} : { headers: { type: "object", properties: route.headers } }),
     response: responses(route),
   };
 };

@@ -1,12 +1,13 @@
+import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { PROBLEMS, type Problem, problemBody } from "../problems.ts";
 import { type Answer, isProblem } from "../routes/route.ts";
 
-/** An answer as it goes out, and as it is kept for a repeat. Header names are lower-case. */
+/** An answer as it goes out, and as it is kept for a repeat; a stream is not kept. Header names are lower-case. */
 export type Wire = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | null;
+  readonly body: string | Uint8Array | Readable | null;
 };
 
 /** No answer is for a cache or to be guessed at; a page overrides what it needs to. */
@@ -35,7 +36,7 @@ const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, st
 export const wireOf = (it: Answer | Problem, traceId: string): Wire => {
   if (isProblem(it)) return problemWire(it, traceId);
   const { status, body, headers = {}, position } = it;
-  const bytes = body instanceof Uint8Array;
+  const bytes = body instanceof Uint8Array || body instanceof Readable;
   return {
     status,
     headers: {
@@ -52,6 +53,12 @@ export const wireOf = (it: Answer | Problem, traceId: string): Wire => {
 
 export const sendWire = (reply: FastifyReply, { status, headers, body }: Wire): FastifyReply => {
   reply.code(status).headers({ ...headers });
+  if (body instanceof Readable) {
+    if (reply.request.method !== "HEAD") return reply.send(body);
+    // Fastify would read it to its end, for nobody; one that lasts has none.
+    body.destroy();
+    return reply.send();
+  }
   // As bytes: to text with a JSON type Fastify adds a charset, which problem+json does not have.
   return body === null ? reply.send() : reply.send(typeof body === "string" ? Buffer.from(body) : body);
 };

@@ -1,5 +1,6 @@
 import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
 import { NO_TRACE, toEvents } from "../envelope.ts";
+import { placeOf, positionOf } from "./place.ts";
 
 /** What follows from an event: a command, idempotent, as it is given again after a crash. */
 export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise<void> };
@@ -16,8 +17,7 @@ const POLL_MS = 1_000;
 const GATHER_MS = 25;
 /** After an error the same event is tried again: nothing is passed over. */
 const BACKOFF_MS = 1_000;
-/** Its place is written down when it has done something, and after so many looks: a restart looks no further back. */
-const CHECKPOINT_LOOKS = 1_000;
+const STREAM = "checkpoint-reactor";
 
 /** The process manager: follows the log from its own checkpoint (stream `checkpoint-reactor`) and turns events into commands. */
 export const reactor = (
@@ -30,25 +30,23 @@ export const reactor = (
   for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
   const types = [...byType.keys()];
   let after: Position | null = null;
-  let sinceCheckpoint = 0;
-  let looks = 0;
+  /** Dealt with, and not yet written down. */
+  let unsaved: RecordedEvent | null = null;
   let stopping = false;
   let wake: () => void = () => undefined;
   let woken = false;
   let running: Promise<void> = Promise.resolve();
 
-  const checkpoint = async (position: Position): Promise<void> => {
-    sinceCheckpoint = 0;
-    looks = 0;
+  const checkpoint = async (event: RecordedEvent): Promise<void> => {
     const envelope = {
-      commandId: `reactor/${position}`,
+      commandId: `reactor/${event.id}`,
       account: "",
       actor: { kind: "system", id: "reactor" },
       trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
     } as const;
-    const events = toEvents([{ type: "ReactorCheckpointed", data: { position } }], envelope);
-    await log.append("checkpoint-reactor", "any", events);
+    const events = toEvents([{ type: "ReactorCheckpointed", data: placeOf(event) }], envelope);
+    await log.append(STREAM, "any", events);
   };
 
   const page = async (): Promise<boolean> => {
@@ -56,13 +54,14 @@ export const reactor = (
     for (const event of events) {
       for (const reaction of byType.get(event.type) ?? []) await reaction.run(event);
       after = event.position;
-      sinceCheckpoint += 1;
+      unsaved = event;
       if (stopping) return false;
     }
     if (upTo === null) return false;
     after = upTo;
-    looks += 1;
-    if (sinceCheckpoint > 0 || looks >= CHECKPOINT_LOOKS) await checkpoint(after);
+    // Looking alone is not written down: after a restart it is looked again for the few types that there is a reaction to.
+    if (unsaved !== null) await checkpoint(unsaved);
+    unsaved = null;
     return true;
   };
 
@@ -80,10 +79,7 @@ export const reactor = (
   const loop = async (): Promise<void> => {
     while (!stopping) {
       try {
-        if (after === null) {
-          const last = await log.last("checkpoint-reactor");
-          after = last === null ? null : String(last.data.position);
-        }
+        after ??= await positionOf(log, await log.last(STREAM));
         woken = false;
         if (await page()) continue;
         await pause(POLL_MS);

@@ -1,6 +1,7 @@
 import type { EventLog, ViewStore } from "../../domain/ports.ts";
 import { type AuditDocument, audit } from "../../projections/audit.ts";
 import { leafBytes, leafHash } from "../audit/leaf.ts";
+import { eventOf } from "../audit/records.ts";
 import { withoutSealed } from "../audit/sealed.ts";
 import { searchAudit } from "../audit/search.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -69,9 +70,7 @@ const RECORD: JsonSchema = {
 
 const shown = async (log: AuditDeps["log"], record: AuditDocument) => {
   const { index, stream, revision, type, recorded_at, actor_kind, actor_id, subject } = record;
-  const [event] = await log.read(stream, revision === 0 ? null : revision - 1, 1);
-  // Only payload streams are ever erased, and they are no records: without its event a record is a broken log.
-  if (event?.revision !== revision) throw new Error(`the log has no ${stream} at ${revision}`);
+  const event = await eventOf(log, record);
   return {
     index,
     stream,

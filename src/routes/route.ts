@@ -14,10 +14,11 @@ export type Principal =
       /** The session's stream id, for logout and rate limits. */
       readonly session: string;
     }
-  | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role };
+  | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role }
+  | { readonly kind: "agent"; readonly account: string; readonly id: string };
 
 /** The weakest role that may call, per kind of credential; a kind left out may not call at all. */
-export type Who = "anyone" | { readonly session?: Role; readonly key?: Role };
+export type Who = "anyone" | { readonly session?: Role; readonly key?: Role; readonly agent?: true };
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -31,11 +32,20 @@ export type Call = {
   readonly envelope: Envelope;
   readonly ip: string;
   readonly userAgent: string;
+  /** Those that the route names, as they came; several of one name are joined by a comma. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** For answers that last: whether the credential still holds and still may make this call. */
+  readonly isStillAllowed: () => Promise<boolean>;
+  /** Aborted when the server begins to close: an answer that lasts ends then. */
+  readonly closing: AbortSignal;
 };
 
 export type Answer = {
   readonly status: number;
-  /** JSON, or bytes with a content type in `headers`. Left out: an empty body. */
+  /**
+   * JSON; or bytes, or a stream of them, with a content type in `headers`. Left out: an empty body. A stream is destroyed
+   * when its client is gone.
+   */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Answered as `Countersign-Position`: a read with `?after=` waits for it. */
@@ -51,6 +61,8 @@ export type Route = {
   readonly summary: string;
   readonly tag: string;
   readonly query?: Readonly<Record<string, JsonSchema>>;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
   /** No body at all is then the same as `{}`. */
   readonly bodyOptional?: true;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
@@ -46,7 +47,7 @@ declare module "fastify" {
 const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewer" };
 
 const rateKey = (principal: Principal): string =>
-  principal.kind === "member" ? `session ${principal.session}` : `key ${principal.id}`;
+  principal.kind === "member" ? `session ${principal.session}` : `${principal.kind} ${principal.id}`;
 
 /** Who calls, and may they? Before the body is read, so that strangers cannot make us read one. */
 const admit = (route: Route, deps: TableDeps) => {
@@ -90,7 +91,25 @@ const checkBody = (route: Route) => async (request: FastifyRequest) => {
   );
 };
 
-const callOf = (request: FastifyRequest, deps: TableDeps, commandId: string): Call => {
+/** The credential of this request, looked at once more. */
+const isStillAllowed = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<boolean> => {
+  if (who === "anyone") return true;
+  const presented = presentedBy(request.raw.rawHeaders);
+  if (presented === null || typeof presented !== "object" || "problem" in presented) return false;
+  const principal = await deps.authenticate(presented);
+  return (
+    principal !== null && principal.account === request.principal?.account && forbiddenFor(principal, who) === null
+  );
+};
+
+const namedHeaders = ({ headers = {} }: Route, request: FastifyRequest): Call["headers"] =>
+  Object.fromEntries(
+    Object.keys(headers).map((name) => [name, headerValues(request.raw.rawHeaders, name).join(", ") || undefined]),
+  );
+
+type Called = { readonly route: Route; readonly request: FastifyRequest; readonly closing: AbortSignal };
+
+const callOf = ({ route, request, closing }: Called, deps: TableDeps, commandId: string): Call => {
   const principal = request.principal ?? PUBLIC;
   return {
     principal,
@@ -109,22 +128,22 @@ const callOf = (request: FastifyRequest, deps: TableDeps, commandId: string): Ca
     },
     ip: request.ip,
     userAgent: request.headers["user-agent"] ?? "",
+    headers: namedHeaders(route, request),
+    isStillAllowed: () => isStillAllowed(route, request, deps),
+    closing,
   };
 };
 
 /** Under a key the route runs once, and a repeat gets the first answer; null where no key counts. */
-const answerUnderKey = async (
-  route: Route,
-  request: FastifyRequest,
-  deps: TableDeps,
-): Promise<Wire | Problem | null> => {
+const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | Problem | null> => {
+  const { route, request } = called;
   if (request.principal === null || !isUnsafe(request.method)) return null;
   const key = idempotencyKey(headerValues(request.raw.rawHeaders, "idempotency-key"));
   if (key === null || typeof key !== "string") return key;
-  const { envelope } = callOf(request, deps, "");
+  const { envelope } = callOf(called, deps, "");
   const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
   return deps.idempotency.run(keyed, async (commandId) =>
-    wireOf(await route.handle(callOf(request, deps, commandId)), request.id),
+    wireOf(await route.handle(callOf(called, deps, commandId)), request.id),
   );
 };
 
@@ -134,16 +153,18 @@ const waited = async (route: Route, request: FastifyRequest, progress: Progress)
   return route.reads === undefined || after === undefined || progress.waitFor(route.reads, after, VIEW_WAIT_MS);
 };
 
-const respond = (route: Route, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
-  if (!(await waited(route, request, deps.progress))) {
-    const detail = "What was asked for with `after` is not in this view yet.";
-    return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
-  }
-  const keyed = await answerUnderKey(route, request, deps);
-  if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
-  const answer = await route.handle(callOf(request, deps, randomId("cmd_", deps.randomness)));
-  return sendWire(reply, wireOf(answer, request.id));
-};
+const respond =
+  (route: Route, closing: AbortSignal, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!(await waited(route, request, deps.progress))) {
+      const detail = "What was asked for with `after` is not in this view yet.";
+      return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
+    }
+    const called = { route, request, closing };
+    const keyed = await answerUnderKey(called, deps);
+    if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
+    const answer = await route.handle(callOf(called, deps, randomId("cmd_", deps.randomness)));
+    return sendWire(reply, wireOf(answer, request.id));
+  };
 
 /** `/v1/events/{id}` as the router writes it. */
 const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
@@ -151,6 +172,10 @@ const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1"
 /** Adds the routes to a Fastify context that reads JSON strictly and validates with `validation.ts`. */
 export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: TableDeps): void => {
   app.decorateRequest("principal", null);
+  const closing = new AbortController();
+  // As many answers may last as the routes allow.
+  setMaxListeners(0, closing.signal);
+  app.addHook("preClose", async () => closing.abort());
   for (const route of routes) {
     const admission = admit(route, deps);
     app.route({
@@ -162,7 +187,7 @@ export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: 
         return refusal === null ? undefined : sendProblem(request, reply, refusal);
       },
       preValidation: checkBody(route),
-      handler: respond(route, deps),
+      handler: respond(route, closing.signal, deps),
     });
   }
 };

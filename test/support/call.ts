@@ -22,6 +22,9 @@ export const callOf = ({ principal, envelope, ...over }: Partial<Call> = {}): Ca
     },
     ip: "192.0.2.1",
     userAgent: "test",
+    headers: {},
+    isStillAllowed: async () => true,
+    closing: new AbortController().signal,
     ...over,
   };
 };

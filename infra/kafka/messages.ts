@@ -1,0 +1,52 @@
+import type { CloudEvent } from "../../domain/ports.ts";
+
+/** CloudEvents' Kafka protocol binding 1.0.2, section 3.3.1: structured mode, JSON event format. */
+const CONTENT_TYPE = "application/cloudevents+json; charset=utf-8";
+
+/** Without a timestamp of its own: with the record's, a topic's retention would drop old records as they come in. */
+export type FeedMessage = {
+  /** The stream: all of one stream come to one partition, and there in their order. */
+  readonly key: string;
+  readonly value: Buffer;
+  readonly headers: { readonly "content-type": string };
+};
+
+export const messageOf = (event: CloudEvent): FeedMessage => ({
+  key: event.subject,
+  value: Buffer.from(JSON.stringify(event)),
+  headers: { "content-type": CONTENT_TYPE },
+});
+
+/** The event without its data, which a consumer can read at `dataref`: what no broker takes must not stop the rest. */
+export const withoutData = ({ data: _, ...event }: CloudEvent): CloudEvent => ({
+  ...event,
+  dataref: `/v1/audit?stream=${encodeURIComponent(event.subject)}`,
+});
+
+export type Batch = { readonly events: readonly CloudEvent[]; readonly messages: readonly FeedMessage[] };
+
+const BATCH_MESSAGES_MAX = 500;
+/** Before compression, and half of what brokers take by default (1 MiB for the batch of one partition). */
+const BATCH_BYTES_MAX = 512 * 1024;
+/** What a message has beside key and value: lengths, header, offset. */
+const MESSAGE_EXTRA_BYTES = 100;
+
+/** The events in their order, in batches that are bounded; a larger event is a batch of its own. Made one by one. */
+export function* batchesOf(events: readonly CloudEvent[]): Generator<Batch> {
+  let batch: { events: CloudEvent[]; messages: FeedMessage[] } = { events: [], messages: [] };
+  let bytes = 0;
+  for (const event of events) {
+    const message = messageOf(event);
+    const size = message.value.length + Buffer.byteLength(message.key) + MESSAGE_EXTRA_BYTES;
+    const isFull = batch.events.length >= BATCH_MESSAGES_MAX || bytes + size > BATCH_BYTES_MAX;
+    if (isFull && batch.events.length > 0) {
+      yield batch;
+      batch = { events: [], messages: [] };
+      bytes = 0;
+    }
+    batch.events.push(event);
+    batch.messages.push(message);
+    bytes += size;
+  }
+  if (batch.events.length > 0) yield batch;
+}

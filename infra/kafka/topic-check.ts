@@ -1,0 +1,32 @@
+import { within } from "../within.ts";
+import { kafkaClient } from "./client.ts";
+
+const CHECK_MS = 20_000;
+
+const topicsOf = async (brokers: readonly string[]): Promise<readonly string[]> => {
+  const admin = kafkaClient(brokers).admin();
+  const asked = (async () => {
+    await admin.connect();
+    // Of all topics: asked about one that is missing, brokers may make it, with one partition and one copy.
+    return await admin.listTopics();
+  })();
+  try {
+    return await within(CHECK_MS, `no answer within ${CHECK_MS / 1_000} s`, asked);
+  } finally {
+    // Not waited for: it can hang behind requests that nobody answers.
+    admin.disconnect().catch(() => undefined);
+  }
+};
+
+/** Rejects with one sentence that says what to do when no broker answers, or when there is no such topic. */
+export const checkTopic = async (brokers: readonly string[], topic: string): Promise<void> => {
+  const [first = ""] = brokers;
+  const topics = await topicsOf(brokers).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`no broker answers at ${brokers.join(",")} (${reason}): start Kafka, or correct KAFKA_BROKERS.`);
+  });
+  if (topics.includes(topic)) return;
+  throw new Error(
+    `the topic ${topic} does not exist: create it (kafka-topics.sh --bootstrap-server ${first} --create --topic ${topic} --partitions 12), or set KAFKA_TOPIC.`,
+  );
+};

@@ -1,0 +1,12 @@
+/** Waits for `work` at most `limitMs`; then rejects with `sentence`, and whatever becomes of the work is nobody's. */
+export const within = async <T>(limitMs: number, sentence: string, work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(sentence)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,39 @@
+import type { CloudEvent, RecordedEvent } from "../../domain/ports.ts";
+import { categoryOf } from "../../projections/streams.ts";
+import { withoutSealed } from "../audit/sealed.ts";
+import { NO_TRACE } from "../envelope.ts";
+
+/** Payloads can be erased, and a feed cannot take back what it told; checkpoints are about the records. */
+const UNFED: ReadonlySet<string> = new Set(["payload", "checkpoint"]);
+
+/** Whether an event of the log is a record, and so part of the feed. */
+export const isFed = ({ stream }: Pick<RecordedEvent, "stream">): boolean => !UNFED.has(categoryOf(stream));
+
+const sourceOf = (account: string, stream: string): string => {
+  const path = `/streams/${encodeURIComponent(stream)}`;
+  return account === "" ? path : `/accounts/${encodeURIComponent(account)}${path}`;
+};
+
+/**
+ * A record as CloudEvents 1.0 has it: type `io.countersign.<its type>.v<its schema>`, source `/accounts/<account>/streams/
+ * <stream>`, id the record's own, so that source and id (by which consumers know repeats) stay the same in every engine.
+ * The data are what the audit search shows: nothing sealed.
+ */
+export const cloudEvent = ({ id, type, data, meta, stream, revision, position }: RecordedEvent): CloudEvent => ({
+  specversion: "1.0",
+  id,
+  source: sourceOf(meta.account, stream),
+  type: `io.countersign.${type}.v${meta.schema}`,
+  subject: stream,
+  time: meta.recorded_at,
+  datacontenttype: "application/json",
+  ...(meta.account === "" ? {} : { account: meta.account }),
+  revision,
+  position,
+  actorkind: meta.actor.kind,
+  actorid: meta.actor.id,
+  // The log keeps no flags. What is recorded is recorded: the sampled flag is set, as it is towards receivers.
+  ...(meta.trace_id === NO_TRACE.trace_id ? {} : { traceparent: `00-${meta.trace_id}-${meta.span_id}-01` }),
+  ...(meta.causation_id === null ? {} : { causationid: meta.causation_id }),
+  data: withoutSealed(data),
+});

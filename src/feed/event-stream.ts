@@ -1,0 +1,135 @@
+import { Readable } from "node:stream";
+import type { RecordedEvent } from "../../domain/ports.ts";
+import { cloudEvent } from "./cloud-event.ts";
+import type { FollowedCount } from "./record-counts.ts";
+
+/** How one stream of server-sent events (WHATWG HTML, section 9.2) behaves. Tests shorten the times. */
+export type EventStreamTimes = {
+  readonly heartbeatMs: number;
+  readonly recheckMs: number;
+  readonly drainMs: number;
+};
+
+export const EVENT_STREAM_TIMES: EventStreamTimes = {
+  /** Proxies cut connections that are silent for 30 s and more. */
+  heartbeatMs: 15_000,
+  /** How long a revoked key or an ended session goes on reading. */
+  recheckMs: 5_000,
+  /** A client that reads nothing for so long is gone, or too slow ever to catch up. */
+  drainMs: 30_000,
+};
+
+/** Records read at once: the memory that one stream takes beside its buffer. */
+const CHUNK = 16;
+const BUFFER_BYTES = 16 * 1024;
+/** How soon a client is to come back after the connection has ended. */
+const RETRY_MS = 3_000;
+
+/** The id before the first record. */
+export const START_ID = "start";
+const TAG_LENGTH = 8;
+
+/** The record's index, and the beginning of its own id: what another account or another log was given is recognised. */
+export const streamIdOf = (index: number, { id }: Pick<RecordedEvent, "id">): string =>
+  `${index}-${id.slice(0, TAG_LENGTH)}`;
+
+const frameOf = (index: number, record: RecordedEvent): string => {
+  const event = cloudEvent(record);
+  // JSON has no line ends of its own, so the data are one line.
+  return `id: ${streamIdOf(index, record)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+};
+
+export type EventStreamSource = {
+  /** The index of the first record to send, and the id of the one before it. */
+  readonly next: number;
+  readonly lastId: string;
+  readonly count: FollowedCount;
+  readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
+  readonly isStillAllowed: () => Promise<boolean>;
+  readonly closing: AbortSignal;
+  readonly times: EventStreamTimes;
+  /** Called once, when nothing is sent any more. */
+  readonly onEnd: () => void;
+};
+
+async function* framesOf(source: EventStreamSource, isOver: () => boolean): AsyncGenerator<string, void> {
+  const { count, times } = source;
+  let { next } = source;
+  let checkedAt = performance.now();
+  let sentAt = checkedAt;
+  // An id without data is no event, and is remembered: a client that goes before the first event resumes from here.
+  yield `retry: ${RETRY_MS}\nid: ${source.lastId}\n\n`;
+  while (!isOver()) {
+    if (performance.now() - checkedAt >= times.recheckMs) {
+      if (!(await source.isStillAllowed())) return;
+      checkedAt = performance.now();
+    }
+    const records = next < count.count() ? await source.read(next, Math.min(CHUNK, count.count() - next)) : [];
+    for (const record of records) {
+      if (isOver()) return;
+      yield frameOf(next, record);
+      next += 1;
+      sentAt = performance.now();
+    }
+    if (records.length > 0) continue;
+    if (performance.now() - sentAt >= times.heartbeatMs) {
+      yield ":\n\n";
+      sentAt = performance.now();
+    }
+    await count.changed(Math.min(times.recheckMs, times.heartbeatMs));
+  }
+}
+
+/**
+ * An account's records as server-sent events, from an index on and then as they come. Read only as fast as the client
+ * reads; ended by the client, by a credential that does not hold any more, when the server closes, and when the client
+ * does not read.
+ */
+export const eventStream = (source: EventStreamSource): Readable => {
+  const { count, closing, times, onEnd } = source;
+  let isDestroyed = false;
+  let isPumping = false;
+  let fullSince: number | null = null;
+  const frames = framesOf(source, () => isDestroyed || closing.aborted);
+
+  const pump = async (): Promise<void> => {
+    isPumping = true;
+    try {
+      let isRoom = true;
+      while (isRoom) {
+        const { value, done } = await frames.next();
+        if (isDestroyed) return;
+        isRoom = stream.push(done === true ? null : value) && done !== true;
+      }
+      fullSince = performance.now();
+    } catch (error) {
+      // The client resumes behind the last record that it has.
+      stream.destroy(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      isPumping = false;
+    }
+  };
+
+  const watch = setInterval(() => {
+    if (fullSince !== null && performance.now() - fullSince >= times.drainMs) stream.destroy();
+  }, times.drainMs / 4).unref();
+
+  const stream = new Readable({
+    highWaterMark: BUFFER_BYTES,
+    read() {
+      fullSince = null;
+      if (!isPumping) void pump();
+    },
+    destroy(error, done) {
+      isDestroyed = true;
+      clearInterval(watch);
+      closing.removeEventListener("abort", count.wake);
+      count.wake();
+      count.end();
+      onEnd();
+      done(error);
+    },
+  });
+  closing.addEventListener("abort", count.wake);
+  return stream;
+};
