@@ -23,11 +23,11 @@ export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onWritten"> & { re
 const RUNNING_MAX = 512;
 /** Bodies kept with waiting jobs; beyond, a body is read from the log when its turn comes. */
 const BODY_BYTES_MAX = 32 * 1_048_576;
-const POLL_BUSY_MS = 1_000;
-const POLL_IDLE_MS = 5_000;
+/** What another process admitted is found at a look, unless one is asked for before. */
+const POLL_MS = 1_000;
 /** Between two looks on disk, however often one is asked for. */
 const REFILL_GAP_MS = 50;
-/** Several idle polls, and time for one long look: a loop that has not ended one in this time hangs. */
+/** Many polls, and time for one long look: a loop that has not ended one in this time hangs. */
 const LOOK_AGE_MAX_MS = 30_000;
 /** Endpoints looked at in one go; the next look goes on behind the last. */
 const ENDPOINTS_A_LOOK = 500;
@@ -82,7 +82,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
         timerAt = Number.POSITIVE_INFINITY;
         void refill();
       },
-      Math.max(0, Math.min(atMs - clock.now(), POLL_IDLE_MS)),
+      Math.max(0, Math.min(atMs - clock.now(), POLL_MS)),
     );
     timer.unref();
   };
@@ -104,7 +104,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
       rest = await attempting.begin(job);
     } catch (error) {
       deps.onError(error);
-      lookAt(clock.now() + POLL_BUSY_MS);
+      lookAt(clock.now() + POLL_MS);
     }
     // The receiver is free again: what is left is ours to write down.
     const recorded = rest === null ? Promise.resolve() : rest().catch(deps.onError);
@@ -146,7 +146,6 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     if (refilling || stopping) return;
     refilling = true;
     let soonest = Number.POSITIVE_INFINITY;
-    let any = false;
     try {
       for (let looked = 0; looked < ENDPOINTS_A_LOOK; looked += 1) {
         const [next] = await views.page(QUEUE, {
@@ -156,7 +155,6 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
         });
         lastEndpoint = String(next?.document.endpoint_id ?? "");
         if (next === undefined) break;
-        any = true;
         soonest = Math.min(soonest, await refillLane(lastEndpoint));
       }
       if (lastEndpoint !== "") soonest = clock.now() + REFILL_GAP_MS;
@@ -164,10 +162,9 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     } catch (error) {
       lookedAt = null;
       deps.onError(error);
-      any = true;
     }
     refilling = false;
-    lookAt(Math.min(Math.max(soonest, clock.now() + REFILL_GAP_MS), clock.now() + (any ? POLL_BUSY_MS : POLL_IDLE_MS)));
+    lookAt(Math.min(Math.max(soonest, clock.now() + REFILL_GAP_MS), clock.now() + POLL_MS));
     pump();
   };
 
@@ -188,7 +185,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     });
     if (lane !== undefined) lane.overflowed = due.length === limit;
     let soonest = Number.POSITIVE_INFINITY;
-    for (const { id, document } of due) {
+    for (const { id, document } of deps.othersAreGone ? due : shuffled(due)) {
       const at = dueAt(document.due_at, document.node, document.lease_until);
       if (at > now) soonest = Math.min(soonest, at);
       else if ((ended.get(id) ?? -1) <= Number(document.revision)) {
@@ -197,6 +194,14 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     }
     return soonest;
   };
+
+  /** Nodes that look at the same time see the same list: each takes it in an order of its own, so that they seldom want the
+   * same delivery at once, which costs the loser an append. */
+  const shuffled = <T>(list: readonly T[]): readonly T[] =>
+    list
+      .map((item) => ({ item, order: deps.randomness.number() }))
+      .sort((a, b) => a.order - b.order)
+      .map(({ item }) => item);
 
   /** A lease that a gone process held does not have to run out. */
   const dueAt = (due: unknown, holder: unknown, lease: unknown): number =>

@@ -1,0 +1,163 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EndpointSettings } from "../../../domain/endpoint/events.ts";
+import type { EventLog, HttpSender } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { deliveryQueue } from "../../../projections/delivery-queue.ts";
+import { aggregates } from "../../../src/aggregates.ts";
+import { type Envelope, type Fact, toEvents } from "../../../src/envelope.ts";
+import { deliverer } from "../../../src/loops/deliverer.ts";
+import { inlineProjector } from "../../../src/loops/view-progress.ts";
+import { payloads } from "../../../src/payloads.ts";
+import { request } from "../../support/history.ts";
+import { testClock } from "../../support/http-app.ts";
+import { until } from "../../support/until.ts";
+
+/** Two nodes that deliver what is in one log. */
+const test = suite("two deliverers");
+const TIMEOUT_MS = 1_000;
+/** The lease of an attempt: the endpoint's timeout and a margin. */
+const LEASE_MS = TIMEOUT_MS + 15_000;
+const ENDPOINT: EndpointSettings = {
+  name: "app",
+  url: "https://app.example/hook",
+  timeout_ms: TIMEOUT_MS,
+  retry_schedule_s: [1],
+  concurrency: 10,
+  rate_per_second: null,
+  headers: {},
+  notifications: [],
+};
+const timings = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+/** As long as an append to a server takes: while it is under way the other node goes on. */
+const roundTrip = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
+
+const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
+  const clock = testClock();
+  const kept = memoryEventLog();
+  const starts = { appended: 0, conflict: 0 };
+  const log: EventLog = {
+    ...kept,
+    async append(stream, expected, events) {
+      await roundTrip();
+      const outcome = await kept.append(stream, expected, events);
+      if (events[0]?.type === "AttemptStarted") starts[outcome.outcome] += 1;
+      return outcome;
+    },
+    async read(...args) {
+      await roundTrip();
+      return kept.read(...args);
+    },
+  };
+  const views = memoryViewStore([deliveryQueue.schema]);
+  const following = await inlineProjector({ log: kept, views, projections: [deliveryQueue], clock, onError: fail });
+  const envelope = (): Envelope => ({
+    commandId: `cmd_${randomness.number()}`,
+    account: "acc_1",
+    actor: { kind: "system", id: "test" },
+    trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
+    at: new Date(clock.now()).toISOString(),
+  });
+  const append = (stream: string, fact: Fact) => kept.append(stream, "absent", toEvents([fact], envelope()));
+  const registered = { ...ENDPOINT, endpoint_id: "end_1", account: "acc_1", secret: "sealed", at: envelope().at };
+  await append("endpoint-end_1", { type: "EndpointRegistered", data: registered });
+
+  const sent: { readonly node: string; readonly id: string }[] = [];
+  const node = (name: string) => {
+    const sender: HttpSender = {
+      async send({ headers }) {
+        sent.push({ node: name, id: String(headers["webhook-id"]) });
+        await answers(name);
+        const body = Buffer.from("ok");
+        return {
+          outcome: "answered",
+          statusCode: 200,
+          headers: {},
+          body,
+          truncated: false,
+          retryAfterMs: null,
+          timings,
+        };
+      },
+      close: async () => undefined,
+    };
+    return deliverer({
+      log,
+      views,
+      clock,
+      randomness,
+      sender,
+      aggregates: aggregates(log, clock),
+      payloads: payloads(log, randomness),
+      outbound: { headers: ({ job }) => ({ "webhook-id": job.eventId }), shown: (headers) => headers },
+      node: name,
+      othersAreGone: false,
+      onError: fail,
+    });
+  };
+
+  return {
+    clock,
+    log: kept,
+    views,
+    starts,
+    sent,
+    node,
+    async admit(event_id: string): Promise<void> {
+      const incoming = { body: Buffer.from("{}"), contentType: "application/json", contentEncoding: "", headers: {} };
+      await payloads(kept, randomness).keepFirst(event_id, incoming, envelope());
+      const data = request({ event_id, endpoint_id: "end_1", at: envelope().at });
+      await append(`delivery-${event_id}`, { type: "EventAdmitted", data });
+    },
+    delivered: async () =>
+      (await kept.readAll(null, 10_000)).filter(({ type }) => type === "EventDelivered").map(({ stream }) => stream),
+    close: () => following.stop(),
+  };
+};
+
+test("each delivery is made once, both nodes have their part in a backlog, and they seldom want the same one at once", async () => {
+  const it = await world();
+  const ids = Array.from({ length: 400 }, (_, n) => `evt_${n}`);
+  for (const id of ids) await it.admit(id);
+  const nodes = [it.node("node_1"), it.node("node_2")];
+  for (const node of nodes) node.start();
+  await until("all are delivered", async () => (await it.delivered()).length === ids.length);
+  for (const node of nodes) await node.stop(1_000);
+  assert.equal(it.sent.map(({ id }) => id).sort(), ids.sort());
+  const ofFirst = it.sent.filter(({ node }) => node === "node_1").length;
+  assert.ok(ofFirst > 100 && ofFirst < 300, `${ofFirst} of 400 by the first`);
+  // In one and the same order it is nearly every one.
+  assert.ok(it.starts.conflict < 100, `${it.starts.conflict} appends in vain for 400 deliveries`);
+  await it.close();
+});
+
+test("what a dead node had under way is left alone for its lease, then delivered by the other under the same id", async () => {
+  const it = await world((node) => (node === "dead" ? new Promise(() => undefined) : roundTrip()));
+  await it.admit("evt_1");
+  const dead = it.node("dead");
+  dead.start();
+  await until("it is at the receiver", () => it.sent.length === 1);
+  await dead.stop(0);
+  const other = it.node("other");
+  other.start();
+  it.clock.advance(LEASE_MS - 1);
+  await it.admit("evt_2");
+  await until("the other one delivers", async () => (await it.delivered()).includes("delivery-evt_2"));
+  assert.equal(
+    it.sent.map(({ node, id }) => `${node} ${id}`),
+    ["dead evt_1", "other evt_2"],
+  );
+  it.clock.advance(1);
+  await until("it is taken over", async () => (await it.delivered()).includes("delivery-evt_1"));
+  assert.equal(it.sent.at(-1), { node: "other", id: "evt_1" });
+  await other.stop(1_000);
+  await it.close();
+});
+
+test.run();
