@@ -1,4 +1,4 @@
-import { CompressionTypes, KafkaJSProtocolError, Partitioners, type Producer } from "kafkajs";
+import { CompressionTypes, Partitioners, type Producer } from "kafkajs";
 import type { CloudEvent, Feed } from "../../domain/ports.ts";
 import { within } from "../within.ts";
 import { kafkaClient, REQUEST_MS } from "./client.ts";
@@ -21,7 +21,9 @@ const CLOSE_MS = 2_000;
 
 /** As brokers name what they refuse: one message, or a batch. */
 const TOO_LARGE: ReadonlySet<string> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"]);
-const isTooLarge = (error: unknown): boolean => error instanceof KafkaJSProtocolError && TOO_LARGE.has(error.type);
+// Its classes of errors are none of the names that Node finds in kafkajs, a CommonJS module.
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && "type" in error && TOO_LARGE.has(String(error.type));
 
 /**
  * A topic as the feed. Rejects with one sentence when no broker answers or the topic is missing; later failures reject

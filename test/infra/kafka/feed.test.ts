@@ -1,0 +1,147 @@
+import { randomBytes } from "node:crypto";
+import { Kafka as Binding, CloudEvent as Validated } from "cloudevents";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { CloudEvent } from "../../../domain/ports.ts";
+import { kafkaFeed } from "../../../infra/kafka/feed.ts";
+import { cloudEvent } from "../../../src/feed/cloud-event.ts";
+import { history } from "../../support/history.ts";
+import { type Consumed, kafkaProxy, testBrokers, testTopic } from "../../support/kafka.ts";
+
+const test = suite("feed to Kafka");
+const brokers = testBrokers("the feed to Kafka");
+
+const STREAMS = 7;
+const events = (count: number, text: (i: number) => string = () => ""): CloudEvent[] => {
+  const log = history();
+  return Array.from({ length: count }, (_, i) =>
+    cloudEvent(log.add(`delivery-evt_${i % STREAMS}`, { type: "Happened", data: { i, text: text(i) } })),
+  );
+};
+
+const idsByStream = (all: readonly { readonly subject: string; readonly id: string }[]) =>
+  Object.fromEntries(
+    Array.from({ length: STREAMS }, (_, i) => [
+      `delivery-evt_${i}`,
+      all.filter(({ subject }) => subject === `delivery-evt_${i}`).map(({ id }) => id),
+    ]),
+  );
+
+const eventsIn = (consumed: readonly Consumed[]): CloudEvent[] => consumed.map(({ value }) => JSON.parse(value));
+const atLeast = (count: number) => (consumed: readonly Consumed[]) => consumed.length >= count;
+/** As the real thing may carry repeats: what matters is when each came first. */
+const firsts = (all: readonly CloudEvent[]): CloudEvent[] => [...new Map(all.map((it) => [it.id, it])).values()];
+
+test("brokers that do not answer are one sentence that says what to do", async () => {
+  const refused = await kafkaFeed({ brokers: ["127.0.0.1:9"], topic: "t" }).catch((error: Error) => error.message);
+  assert.match(
+    String(refused),
+    /^no broker answers at 127\.0\.0\.1:9 \(.*\): start Kafka, or correct KAFKA_BROKERS\.$/,
+  );
+  assert.not.match(String(refused), "\n");
+});
+
+if (brokers !== null) {
+  test("a missing topic is one sentence that says how to make it, and is not made", async () => {
+    for (let i = 0; i < 2; i += 1) {
+      const refused = await kafkaFeed({ brokers, topic: "no-such-topic" }).catch((error: Error) => error.message);
+      assert.match(
+        String(refused),
+        /^the topic no-such-topic does not exist: create it \(kafka-topics\.sh .+\), or set KAFKA_TOPIC\.$/,
+      );
+    }
+  });
+
+  test("all arrive, each stream in its order in one partition, as CloudEvents in structured mode", async () => {
+    const topic = await testTopic(brokers);
+    const feed = await kafkaFeed({ brokers, topic: topic.name });
+    try {
+      const all = events(1_203);
+      await feed.publish(all.slice(0, 800));
+      await feed.publish(all.slice(800));
+      await feed.publish([]);
+      const consumed = await topic.read(atLeast(all.length));
+      assert.is(consumed.length, all.length);
+      assert.equal(idsByStream(eventsIn(consumed)), idsByStream(all));
+      for (let i = 0; i < STREAMS; i += 1) {
+        const own = consumed.filter(({ key }) => key === `delivery-evt_${i}`);
+        assert.is(new Set(own.map(({ partition }) => partition)).size, 1);
+      }
+      for (const { key, value, headers } of consumed.slice(0, 50)) {
+        assert.equal(headers, { "content-type": "application/cloudevents+json; charset=utf-8" });
+        const event = JSON.parse(value) as CloudEvent;
+        assert.is(key, event.subject);
+        assert.ok(new Validated({ ...event }, true).validate());
+        const message = { key, value, headers: { ...headers }, body: value, timestamp: "0" };
+        assert.equal(
+          [Binding.toEvent(message)].flat().map(({ id }) => id),
+          [event.id],
+        );
+      }
+    } finally {
+      await feed.close();
+      await topic.remove();
+    }
+  });
+
+  test("an event that the topic does not take comes without its data, in its place, and is told of", async () => {
+    const topic = await testTopic(brokers, { "max.message.bytes": "3000" });
+    const omitted: string[] = [];
+    const feed = await kafkaFeed({ brokers, topic: topic.name, onOmitted: ({ id }) => omitted.push(id) });
+    // What repeats would be compressed to next to nothing.
+    const long = randomBytes(9_000).toString("base64");
+    try {
+      const all = events(40, (i) => (i === 9 || i === 30 ? long : ""));
+      await feed.publish(all);
+      const isAll = (consumed: readonly Consumed[]) => firsts(eventsIn(consumed)).length >= all.length;
+      const read = firsts(eventsIn(await topic.read(isAll)));
+      assert.equal(idsByStream(read), idsByStream(all));
+      const bare = read.filter((event) => event.data === undefined);
+      assert.equal(bare.map(({ id }) => id).sort(), [all[9]?.id, all[30]?.id].sort());
+      assert.ok(bare.every(({ dataref }) => dataref?.startsWith("/v1/audit?stream=delivery-evt_")));
+      assert.equal(omitted, [all[9]?.id, all[30]?.id]);
+    } finally {
+      await feed.close();
+      await topic.remove();
+    }
+  });
+
+  test("while the broker is away publishing fails in bounded time, and the next call after its return succeeds", async () => {
+    const topic = await testTopic(brokers);
+    const proxy = await kafkaProxy(brokers[0] ?? "");
+    const feed = await kafkaFeed({ brokers: [proxy.address], topic: topic.name });
+    try {
+      const all = events(60);
+      await feed.publish(all.slice(0, 20));
+      proxy.cut();
+      for (let i = 0; i < 2; i += 1) {
+        const failed = await feed.publish(all.slice(20, 40)).then(
+          () => null,
+          (error: unknown) => error,
+        );
+        assert.ok(failed instanceof Error);
+      }
+      proxy.restore();
+      await feed.publish(all.slice(20, 40));
+      await feed.publish(all.slice(40));
+      const consumed = await topic.read(atLeast(all.length));
+      assert.equal(idsByStream(firsts(eventsIn(consumed))), idsByStream(all));
+    } finally {
+      await feed.close();
+      await proxy.stop();
+      await topic.remove();
+    }
+  });
+
+  test("a closed feed takes nothing more", async () => {
+    const topic = await testTopic(brokers);
+    const feed = await kafkaFeed({ brokers, topic: topic.name });
+    await feed.publish(events(1));
+    await feed.close();
+    const failed = await feed.publish(events(1)).catch((error: Error) => error.message);
+    assert.is(failed, "The feed is closed.");
+    await topic.remove();
+  });
+}
+
+test.run();
