@@ -7,3 +7,16 @@ export class LogUnavailable extends Error {
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
+
+/** Nothing was written, and the same append never will be: it has more bytes than the engines take at once. */
+export class AppendTooLarge extends Error {
+  override readonly name = "AppendTooLarge";
+  readonly bytes: number;
+  readonly bytesMax: number;
+
+  constructor(bytes: number, bytesMax: number) {
+    super(`an append of ${bytes} bytes: at most ${bytesMax} are taken at once`);
+    this.bytes = bytes;
+    this.bytesMax = bytesMax;
+  }
+}

@@ -1,5 +1,5 @@
 import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports.ts";
-import { checkAppend, checkPage, numberOf, positionOf } from "../event-log-arguments.ts";
+import { checkAppend, checkPage, checkSize, numberOf, positionOf } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 
@@ -84,6 +84,9 @@ export const memoryEventLog = (): EventLog => {
     async append(stream, expected, events) {
       parseStreamName(stream);
       checkAppend(expected, events);
+      checkSize(
+        events.map(({ type, data, meta }) => ({ type, data: JSON.stringify(data), meta: JSON.stringify(meta) })),
+      );
       checkOpen();
       return append(stream, expected, events);
     },

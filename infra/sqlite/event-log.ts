@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports.ts";
-import { checkAppend, checkPage } from "../event-log-arguments.ts";
+import { checkAppend, checkPage, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { type Appender, type AppenderOptions, openAppender } from "./event-log-appender.ts";
@@ -57,7 +57,9 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
     async append(stream, expected, events): Promise<Appended> {
       const { category, key } = parseStreamName(stream);
       checkAppend(expected, events);
-      const outcome = await appender.submit({ kind: "append", category, key, expected, events: toText(events) });
+      const texts = toText(events);
+      checkSize(texts);
+      const outcome = await appender.submit({ kind: "append", category, key, expected, events: texts });
       if (outcome.outcome === "erased") throw new Error("an append was answered as an erasure");
       return outcome;
     },

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { EventLog, JsonObject, NewEvent, RecordedEvent } from "../../domain/ports.ts";
+import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
+import { AppendTooLarge } from "../../infra/log-errors.ts";
 
 /** Ways to get the event log wrong, each as a wrapper around a log that is right. */
 
@@ -43,6 +45,8 @@ const naming =
 const mapJson = (data: JsonObject, change: (text: string) => string): JsonObject =>
   // What the break makes of the text is meant to be wrong, but is still an object.
   JSON.parse(change(JSON.stringify(data))) as JsonObject;
+
+const emptied = (event: NewEvent): NewEvent => ({ ...event, data: {} });
 
 const headOf = async (log: EventLog, stream: string): Promise<number> => (await log.last(stream))?.revision ?? -1;
 
@@ -401,9 +405,68 @@ const erasing: Readonly<Record<string, Break>> = {
   },
 };
 
+/** As if nothing were too large: what is above the limit is written without its data. */
+const lettingAllThrough: Break = (log) => ({
+  ...log,
+  async append(stream, expected, events) {
+    try {
+      return await log.append(stream, expected, events);
+    } catch (error) {
+      if (!(error instanceof AppendTooLarge)) throw error;
+      return log.append(stream, expected, events.map(emptied));
+    }
+  },
+});
+
+const measuring: Readonly<Record<string, Break>> = {
+  "an append of any size is taken": lettingAllThrough,
+  "an append that is too large is written in part": (log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      try {
+        return await log.append(stream, expected, events);
+      } catch (error) {
+        if (error instanceof AppendTooLarge) await log.append(stream, "any", events.slice(0, 1).map(emptied));
+        throw error;
+      }
+    },
+  }),
+  "an append that is too large fails those that come after": (log) => {
+    let isPoisoned = false;
+    return {
+      ...log,
+      async append(stream, expected, events) {
+        if (isPoisoned) throw new Error("the connection is of no use any more");
+        try {
+          return await log.append(stream, expected, events);
+        } catch (error) {
+          isPoisoned = error instanceof AppendTooLarge;
+          throw error;
+        }
+      },
+    };
+  },
+  "characters are counted, not bytes": (log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      const length = JSON.stringify(events).length;
+      return (length < APPEND_BYTES_MAX ? lettingAllThrough(log) : log).append(stream, expected, events);
+    },
+  }),
+  "the limit is a little lower": (log) => ({
+    ...log,
+    async append(stream, expected, events) {
+      const length = JSON.stringify(events).length;
+      if (length > APPEND_BYTES_MAX - 10_000) throw new AppendTooLarge(length, APPEND_BYTES_MAX);
+      return log.append(stream, expected, events);
+    },
+  }),
+};
+
 export const brokenLogs: Readonly<Record<string, Break>> = {
   ...appending,
   ...repeating,
   ...readingWrongly,
+  ...measuring,
   ...erasing,
 };
