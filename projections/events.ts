@@ -205,10 +205,10 @@ const isDecision = ({ type }: RecordedEvent): boolean => type === "EventAdmitted
 
 const NOTHING_SEEN: SeenInAccount = { types: [], types_complete: true, origins: [] };
 
-const withEvent = (before: SeenInAccount, { type, origin_id }: EventDocument): SeenInAccount => {
+const withEvent = (before: SeenInAccount, { type, origin }: Request): SeenInAccount => {
   let seen = before;
-  if (!seen.origins.includes(origin_id))
-    seen = { ...seen, origins: [...seen.origins.slice(1 - ORIGINS_MAX), origin_id] };
+  if (!seen.origins.includes(origin.id))
+    seen = { ...seen, origins: [...seen.origins.slice(1 - ORIGINS_MAX), origin.id] };
   if (!seen.types_complete || seen.types.includes(type)) return seen;
   return seen.types.length < TYPES_MAX
     ? { ...seen, types: [...seen.types, type].sort() }
@@ -252,10 +252,11 @@ export const events: Projection = {
     const after = evolve(before, event);
     // Plain JSON throughout; the compiler does not see that of a type with optional members.
     if (after !== before) documents.put(id, after as unknown as Document);
-    if (after === null || !isDecision(event)) return;
+    if (!isDecision(event)) return;
     const { account } = event.meta;
     const seen = (documents.get(account) as SeenInAccount | null) ?? NOTHING_SEEN;
-    const more = withEvent(seen, after);
+    // From the event alone: the document above may be folded further than this one.
+    const more = withEvent(seen, event.data as unknown as Request);
     if (more !== seen) documents.put(account, more);
   },
 };

@@ -1,13 +1,16 @@
 import type { Document, RecordedEvent, ViewSchema } from "../domain/ports.ts";
 
-/** The documents of one page: what `idsOf` named is loaded before; whatever else is put is written blindly. */
+/** The documents of one page: what `idsOf` named is loaded before; whatever else is put is written unasked. */
 export type Documents = {
   get(id: string): Document | null;
   put(id: string, document: Document | null): void;
 };
 
-/** A pure fold from recorded events to documents. Applying a page that is already in the documents never happens:
- * the projector commits documents and checkpoint together and compares the checkpoint first. */
+/**
+ * A pure fold from recorded events to documents. What a named document becomes depends on nothing but itself and the
+ * event, as of two named ones a crash may have left one folded and the other not. What is put without being named may
+ * depend on all that are: it is written before them, and so is there when one of them shows that the event was folded.
+ */
 export type Projection = {
   readonly schema: ViewSchema;
   /** The documents that `apply` will ask for. An empty list: the event is of no interest. */

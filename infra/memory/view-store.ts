@@ -92,6 +92,15 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       return count;
     },
     position: async (view) => keptOf(view).position,
+    async load(view, after, ids) {
+      const { position, documents } = keptOf(view);
+      if (position !== after) return "stale";
+      const documentOf = (id: string): Document | null => {
+        const text = documents.get(id);
+        return text === undefined ? null : parse(text);
+      };
+      return new Map(ids.map((id) => [id, { document: documentOf(id), position: null }]));
+    },
     async commit(view, after, upTo, documents) {
       const kept = keptOf(view);
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);

@@ -97,6 +97,14 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
     count: async (view, where, atMost) => reading(() => queries.count(view, where, atMost)),
     position: async (view) => reading(() => queries.position(view)),
 
+    // Two reads: a commit of another process between them moves the checkpoint, so that the fold's own commit is stale.
+    load: async (view, after, ids) =>
+      reading(() => {
+        if (queries.position(view) !== after) return "stale";
+        const documents = documentsOf(queries.getMany(view, ids));
+        return new Map(ids.map((id) => [id, { document: documents.get(id) ?? null, position: null }]));
+      }),
+
     async commit(view, after, upTo, documents) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const write = writing(() => writer(view));

@@ -1,68 +1,98 @@
-import type { Document, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Document, Loaded, Position, RecordedEvent } from "../../domain/ports.ts";
 import type { Documents, Projection } from "../../projections/projection.ts";
 
-/** A projection threw: a bug in it. Nothing of the event at `index` of the page, or behind it, has been folded. */
+/** A projection threw: a bug in it. Nothing of the event at `position`, or behind it, has been folded. */
 export class ProjectionFailed extends Error {
   override readonly name = "ProjectionFailed";
-  readonly index: number;
   readonly position: Position;
 
-  constructor(view: string, index: number, event: RecordedEvent, cause: unknown) {
+  constructor(view: string, event: RecordedEvent, cause: unknown) {
     super(`${view} failed at ${event.type} of ${event.stream}, position ${event.position}`, { cause });
-    this.index = index;
     this.position = event.position;
   }
 }
 
-/** Documents by id; null: it is known that there is none. */
-export type Changes = ReadonlyMap<string, Document | null>;
+export type Folded = {
+  /** How many of the page's events were folded. */
+  readonly events: number;
+  /**
+   * What the touched documents are behind the last of these events, null where there is none; those that were put
+   * unasked come first. Also what came and went within the page: a slower projector may be about to write it.
+   */
+  readonly documents: ReadonlyMap<string, Document | null>;
+};
 
 /** The documents that each event of the page will ask for. */
 export const idsOfPage = (projection: Projection, page: readonly RecordedEvent[]): readonly (readonly string[])[] =>
-  page.map((event, index) => {
+  page.map((event) => {
     try {
       return projection.idsOf(event);
     } catch (error) {
-      throw new ProjectionFailed(projection.schema.name, index, event, error);
+      throw new ProjectionFailed(projection.schema.name, event, error);
     }
   });
 
 /**
- * Folds a page, in its order, over the documents `loaded` (all that `ids` names), and returns what has changed.
- * What begins and ends within the page never was, as far as the store is concerned.
+ * Folds a page, in its order, over the documents `loaded` (all that `ids` names, and others that may be put).
+ *
+ * A document that is already folded as far as an event is left as it is. What the event puts unasked is then there as
+ * well: it is written before what the event names. For that order no document may be of both kinds, so the page ends
+ * before the event that would make it so; the first event of a page never does.
  */
 export const foldPage = (
   projection: Projection,
   page: readonly RecordedEvent[],
   ids: readonly (readonly string[])[],
-  loaded: Changes,
-): Changes => {
+  loaded: ReadonlyMap<string, Loaded>,
+): Folded => {
+  const view = projection.schema.name;
   const changed = new Map<string, Document | null>();
-  let named: readonly string[] = [];
+  const unasked = new Map<string, Document | null>();
+  const namedSoFar = new Set<string>();
+
+  const isFolded = (id: string, { position }: RecordedEvent): boolean => {
+    const reached = loaded.get(id)?.position ?? null;
+    return reached !== null && reached >= position;
+  };
   const current = (id: string): Document | null => {
     const document = changed.get(id);
-    return document === undefined ? (loaded.get(id) ?? null) : document;
+    return document === undefined ? (loaded.get(id)?.document ?? null) : document;
   };
-  const documents: Documents = {
-    get(id) {
-      // It might be there today, because of another event of this page, and not tomorrow in a page cut elsewhere.
-      if (!named.includes(id)) throw new Error(`${projection.schema.name} asks for ${id}, which idsOf did not name`);
-      return current(id);
-    },
-    put(id, document) {
-      const isKnown = loaded.has(id) || changed.has(id);
-      if (!isKnown || document !== current(id)) changed.set(id, document);
-    },
-  };
-  for (const [index, event] of page.entries()) {
-    named = ids[index] ?? [];
-    if (named.length === 0) continue;
+
+  /** False when the event puts unasked what one before it has named. */
+  const apply = (event: RecordedEvent, named: readonly string[]): boolean => {
+    const isKnown = named.some((id) => isFolded(id, event));
+    let isInOrder = true;
+    const documents: Documents = {
+      get(id) {
+        // It might be there today, because of another event of this page, and not tomorrow in a page cut elsewhere.
+        if (!named.includes(id)) throw new Error(`${view} asks for ${id}, which idsOf did not name`);
+        return current(id);
+      },
+      put(id, document) {
+        if (isFolded(id, event)) return;
+        if (named.includes(id)) {
+          if (document !== current(id)) changed.set(id, document);
+        } else if (namedSoFar.has(id)) isInOrder = false;
+        else if (!isKnown) unasked.set(id, document);
+      },
+    };
     try {
       projection.apply(event, documents);
     } catch (error) {
-      throw new ProjectionFailed(projection.schema.name, index, event, error);
+      throw new ProjectionFailed(view, event, error);
     }
+    return isInOrder;
+  };
+
+  let events = 0;
+  for (const event of page) {
+    const named = ids[events] ?? [];
+    if (named.some((id) => unasked.has(id))) break;
+    if (!named.every((id) => isFolded(id, event)) && !apply(event, named))
+      return foldPage(projection, page.slice(0, events), ids, loaded);
+    for (const id of named) namedSoFar.add(id);
+    events += 1;
   }
-  for (const [id, document] of changed) if (document === loaded.get(id)) changed.delete(id);
-  return changed;
+  return { events, documents: unasked.size === 0 ? changed : new Map([...unasked, ...changed]) };
 };

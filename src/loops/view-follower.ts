@@ -1,6 +1,6 @@
-import type { Document, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { Document, Loaded, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import type { Projection } from "../../projections/projection.ts";
-import { type Changes, foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
+import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
 import { recentDocuments } from "./recent-documents.ts";
 
 /** One view on its way through the log. */
@@ -16,48 +16,90 @@ export type ViewFollower = {
   advance(page: readonly RecordedEvent[]): Promise<void>;
 };
 
+type Documents = ReadonlyMap<string, Loaded>;
+
 export const viewFollower = (views: ViewStore, projection: Projection, documentsMax: number): ViewFollower => {
   const view = projection.schema.name;
-  // Right only as long as nobody else commits; the store compares the position, and says "stale" if somebody did.
+  // As folded up to `position`, which stays right whatever others commit: the fold gives everyone the same.
   const recent = recentDocuments(documentsMax);
   let position: Position | null = null;
+  /** The last commit was ours and complete: nothing that is in the store is folded further, as far as is known. */
+  let isUndisturbed = false;
+
+  const distrust = (): void => {
+    recent.clear();
+    isUndisturbed = false;
+  };
 
   const refresh = async (): Promise<void> => {
     const kept = await views.position(view);
-    if (kept !== position) recent.clear();
+    if (kept !== position) distrust();
     position = kept;
   };
 
-  const load = async (ids: Iterable<string>): Promise<Changes> => {
-    const loaded = new Map<string, Document | null>();
+  const load = async (ids: Iterable<string>): Promise<Documents | "stale"> => {
+    const known = new Map<string, Loaded>();
     const missing: string[] = [];
     for (const id of ids) {
       const document = recent.get(id);
       if (document === undefined) missing.push(id);
-      else loaded.set(id, document);
+      else known.set(id, { document, position: null });
     }
-    if (missing.length === 0) return loaded;
-    const found = await views.getMany(view, missing);
-    for (const id of missing) loaded.set(id, found.get(id) ?? null);
-    return loaded;
+    if (missing.length === 0) return known;
+    const found = await views.load(view, position, missing);
+    if (found === "stale" || known.size === 0) return found;
+    for (const [id, loaded] of found) known.set(id, loaded);
+    return known;
   };
 
-  const commit = async (page: readonly RecordedEvent[]): Promise<void> => {
-    const upTo = page.at(-1)?.position;
-    if (upTo === undefined) return;
-    const ids = idsOfPage(projection, page);
-    const loaded = await load(new Set(ids.flat()));
-    const changed = foldPage(projection, page, ids, loaded);
-    if ((await views.commit(view, position, upTo, changed)) === "stale") {
-      recent.clear();
-      await refresh();
-      return;
-    }
-    position = upTo;
-    // What was put without being asked for is not asked for later either.
-    for (const [id, document] of loaded) {
+  /** With those that the page puts unasked: what somebody has folded further than this page must not be overwritten. */
+  const withUnasked = async (loaded: Documents, ids: Iterable<string>): Promise<Documents | "stale"> => {
+    const unasked = [...ids].filter((id) => !loaded.has(id));
+    if (unasked.length === 0) return loaded;
+    const found = await views.load(view, position, unasked);
+    return found === "stale" ? found : new Map([...loaded, ...found]);
+  };
+
+  const stale = async (): Promise<number> => {
+    distrust();
+    await refresh();
+    return 0;
+  };
+
+  const remember = (loaded: Documents, changed: ReadonlyMap<string, Document | null>, upTo: Position): void => {
+    for (const [id, { document, position: reached }] of loaded) {
+      if (reached !== null && reached > upTo) continue;
       const now = changed.get(id);
       recent.set(id, now === undefined ? document : now);
+    }
+  };
+
+  /** Commits the page's first events, all of them but in rare cases, and returns how many; 0 when somebody else did. */
+  const commit = async (page: readonly RecordedEvent[]): Promise<number> => {
+    const ids = idsOfPage(projection, page);
+    const loaded = await load(new Set(ids.flat()));
+    if (loaded === "stale") return stale();
+    let folded = foldPage(projection, page, ids, loaded);
+    if (!isUndisturbed || [...loaded.values()].some((it) => it.position !== null)) {
+      const all = await withUnasked(loaded, folded.documents.keys());
+      if (all === "stale") return stale();
+      folded = foldPage(projection, page.slice(0, folded.events), ids, all);
+    }
+    const upTo = page[folded.events - 1]?.position;
+    if (upTo === undefined) throw new Error(`${view}: the fold of a page took no event`);
+    if ((await views.commit(view, position, upTo, folded.documents)) === "stale") return stale();
+    position = upTo;
+    isUndisturbed = true;
+    // What was put without being asked for is not asked for later either.
+    remember(loaded, folded.documents, upTo);
+    return folded.events;
+  };
+
+  const through = async (page: readonly RecordedEvent[]): Promise<void> => {
+    for (let rest = page; rest.length > 0; ) {
+      const committed = await commit(rest);
+      if (committed === 0) return;
+      rest = rest.slice(committed);
     }
   };
 
@@ -67,13 +109,16 @@ export const viewFollower = (views: ViewStore, projection: Projection, documents
     refresh,
     async advance(page) {
       try {
-        await commit(page);
+        await through(page);
       } catch (error) {
-        if (!(error instanceof ProjectionFailed)) {
+        if (error instanceof ProjectionFailed) {
+          const { position: failed } = error;
+          await through(page.filter((it) => (position === null || it.position > position) && it.position < failed));
+        } else {
           // Whether the commit came about is not known: the store is asked before anything else is done.
-          recent.clear();
+          distrust();
           await refresh().catch(() => undefined);
-        } else if (error.index > 0) await commit(page.slice(0, error.index));
+        }
         throw error;
       }
     },

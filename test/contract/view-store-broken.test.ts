@@ -78,6 +78,35 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
     },
   }),
   "keeps the documents of a dropped view": () => ({ drop: async () => undefined }),
+  "loads whatever the checkpoint is": (good) => ({
+    load: async (view, _after, ids) => good.load(view, await good.position(view), ids),
+  }),
+  "loads only what is there": (good) => ({
+    async load(view, after, ids) {
+      const loaded = await good.load(view, after, ids);
+      return loaded === "stale" ? loaded : new Map([...loaded].filter(([, { document }]) => document !== null));
+    },
+  }),
+  "loads what is at the checkpoint as if it were further": (good) => ({
+    async load(view, after, ids) {
+      const loaded = await good.load(view, after, ids);
+      return loaded === "stale" ? loaded : new Map([...loaded].map(([id, it]) => [id, { ...it, position: after }]));
+    },
+  }),
+  "never brings back": (good) => {
+    const removed = new Set<string>();
+    return {
+      async commit(view, after, upTo, documents) {
+        for (const [id, document] of documents) if (document === null) removed.add(id);
+        return good.commit(
+          view,
+          after,
+          upTo,
+          new Map([...documents].filter(([id, it]) => it === null || !removed.has(id))),
+        );
+      },
+    };
+  },
   "never removes": (good) => ({
     commit: (view, after, upTo, documents) =>
       good.commit(view, after, upTo, new Map([...documents].filter(([, document]) => document !== null))),

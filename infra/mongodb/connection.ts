@@ -1,0 +1,138 @@
+import { type Db, MongoClient, type MongoClientOptions, MongoError, MongoServerSelectionError } from "mongodb";
+import { ViewsUnavailable } from "../view-errors.ts";
+
+export type Connection = {
+  readonly db: Db;
+  /**
+   * One question to the server and its answer, within so many ms; `work` gets the time as what the server is told.
+   * Throws `ViewsUnavailable` for whatever MongoDB or the way to it answers, and when the time is over.
+   */
+  run<T>(limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T>;
+  /** Waits for what is under way, for a bounded time. */
+  close(): Promise<void>;
+};
+
+/** Time for a replica set to choose a new primary is longer: whoever asks meanwhile is told to ask again. */
+const SELECTION_MS = 5_000;
+const CONNECT_MS = 5_000;
+/** The longest that a socket may be silent while an answer is due; above all limits of single questions. */
+const SOCKET_MS = 30_000;
+/** Followed views commit side by side, and lists are read beside them. */
+const POOL_MAX = 32;
+/** To wait longer for a connection of the pool would be to answer too late. */
+const POOL_WAIT_MS = 2_000;
+/** For a majority to have a write, so that no change of the primary takes it back. */
+const MAJORITY_MS = 10_000;
+const CLOSE_MS = 5_000;
+
+const OPTIONS: MongoClientOptions = {
+  appName: "countersign",
+  retryReads: true,
+  retryWrites: true,
+  readPreference: "primary",
+  readConcern: { level: "majority" },
+  writeConcern: { w: "majority", wtimeoutMS: MAJORITY_MS },
+  serverSelectionTimeoutMS: SELECTION_MS,
+  connectTimeoutMS: CONNECT_MS,
+  socketTimeoutMS: SOCKET_MS,
+  maxPoolSize: POOL_MAX,
+  waitQueueTimeoutMS: POOL_WAIT_MS,
+  // As JSON does.
+  ignoreUndefined: true,
+};
+
+/** mongodb://user:password@one:27017,two:27017/database?options (MongoDB, Connection String Specification). */
+const URL_WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]+(?:\?.*)?$/;
+
+const WANTED = "mongodb://<host>:<port>/<database>";
+
+/** Unauthorized. */
+const NOT_ALLOWED = 13;
+/** AuthenticationFailed, and what MongoDB Atlas says instead. */
+const REFUSED: ReadonlySet<unknown> = new Set([18, 8000]);
+
+/** For whoever starts the program; the message of the driver names hosts, never a password. */
+const sentenceOf = (error: unknown, hosts: string, database: string): string | null => {
+  if (!(error instanceof MongoError)) return null;
+  if (REFUSED.has(error.code)) return `MongoDB at ${hosts} refuses the user name or the password in MONGODB_URL.`;
+  if (error.code === NOT_ALLOWED)
+    return (
+      `MongoDB at ${hosts} does not let the program read and write the database ${database}: ` +
+      "name a user in MONGODB_URL that has the role readWrite on it."
+    );
+  const reason = error.message.replace(/\.$/, "");
+  if (error instanceof MongoServerSelectionError)
+    return `No MongoDB that takes writes answers at ${hosts} (${reason}): start it, or correct MONGODB_URL.`;
+  return `MongoDB at ${hosts} cannot be used (${reason}).`;
+};
+
+const clientOf = (url: string): MongoClient => {
+  if (!/^mongodb(?:\+srv)?:\/\//.test(url)) throw new Error(`MONGODB_URL is no MongoDB URL: give ${WANTED}.`);
+  if (!URL_WITH_DATABASE.test(url)) throw new Error(`MONGODB_URL names no database: give ${WANTED}.`);
+  try {
+    return new MongoClient(url, OPTIONS);
+  } catch {
+    // The driver's own message may repeat a part of the URL, and with it the password.
+    throw new Error(
+      `MONGODB_URL cannot be understood: give ${WANTED}, with the special characters of a password percent-encoded.`,
+    );
+  }
+};
+
+const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options.hosts.join(", ");
+
+/**
+ * Connects to the database that the URL names, and prepares it with `prepare`. Rejects with one sentence that says what
+ * to do. One client is one pool: what is asked afterwards goes to whichever server is the primary by then.
+ */
+export const openConnection = async (url: string, prepare: (db: Db) => Promise<void>): Promise<Connection> => {
+  const client = clientOf(url);
+  const hosts = hostsOf(client);
+  const db = client.db();
+  const underWay = new Set<Promise<unknown>>();
+  let isClosed = false;
+
+  try {
+    await client.connect();
+    await prepare(db);
+  } catch (error) {
+    await client.close().catch(() => undefined);
+    const sentence = sentenceOf(error, hosts, db.databaseName);
+    throw sentence === null ? error : new Error(sentence, { cause: error });
+  }
+
+  const unavailable = (error: unknown): unknown =>
+    error instanceof MongoError
+      ? new ViewsUnavailable(`MongoDB at ${hosts}: ${error.message}`, { cause: error })
+      : error;
+
+  /** The driver has no limit of its own that covers the choice of a server, the pool and the answer together. */
+  const withinMs = <T>(limitMs: number, answer: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const late = () => reject(new ViewsUnavailable(`no answer from MongoDB at ${hosts} within ${limitMs} ms`));
+      const timer = setTimeout(late, limitMs);
+      answer.then(resolve, (error: unknown) => reject(unavailable(error))).finally(() => clearTimeout(timer));
+    });
+
+  return {
+    db,
+    async run(limitMs, work) {
+      if (isClosed) throw new ViewsUnavailable("the views are closed");
+      const answer = withinMs(limitMs, work(limitMs));
+      const settled = answer.catch(() => undefined).finally(() => underWay.delete(settled));
+      underWay.add(settled);
+      return answer;
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise((resolve) => {
+        timer = setTimeout(resolve, CLOSE_MS);
+      });
+      await Promise.race([Promise.all(underWay), late]);
+      clearTimeout(timer);
+      await client.close();
+    },
+  };
+};

@@ -1,0 +1,52 @@
+import { type Collection, type Db, type IndexDescription, MongoServerError } from "mongodb";
+import type { ViewSchema } from "../../domain/ports.ts";
+import { CHECKPOINTS, isDuplicate, storedIn } from "./collections.ts";
+
+/** Raised when what lies in the database changes its shape. */
+const FORMAT_VERSION = 1;
+type Format = { readonly _id: string; readonly version: number };
+const FORMAT = "format";
+
+/** A day: no commit takes so long that it could still be about to write what has been removed before it. */
+const REMOVED_KEPT_S = 24 * 3_600;
+
+/** IndexOptionsConflict: the same index is there under another name, made by somebody else. */
+const THERE_ALREADY = 85;
+
+const checkFormat = async (db: Db): Promise<void> => {
+  const formats: Collection<Format> = db.collection(CHECKPOINTS);
+  const kept = await formats.findOne({ _id: FORMAT });
+  if (kept === null) {
+    await formats.insertOne({ _id: FORMAT, version: FORMAT_VERSION }).catch((error: unknown) => {
+      if (!isDuplicate(error)) throw error;
+    });
+  } else if (kept.version > FORMAT_VERSION) {
+    throw new Error(
+      `The MongoDB database ${db.databaseName} was written by a newer version (views format ${kept.version}, this one ` +
+        `knows ${FORMAT_VERSION}): run the newer version, or name another database in MONGODB_URL.`,
+    );
+  }
+};
+
+/** Equality, sort, range, and the id for ties; what is removed is taken away by the server. */
+export const indexesOf = ({ indexes }: ViewSchema): IndexDescription[] => [
+  ...indexes.map((fields) => ({ key: new Map([...fields, "_id"].map((field) => [field, 1] as const)) })),
+  // Sparse: documents that are there cost it nothing.
+  { key: { _removed: 1 }, sparse: true, expireAfterSeconds: REMOVED_KEPT_S },
+];
+
+const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> => {
+  // One at a time, so that one which is there already does not keep the others from being made.
+  for (const { key, ...options } of indexesOf(schema))
+    await storedIn(db, schema.name)
+      .createIndex(key, options)
+      .catch((error: unknown) => {
+        if (!(error instanceof MongoServerError && error.code === THERE_ALREADY)) throw error;
+      });
+};
+
+/** Makes collections and indexes that are missing. Several nodes may do so at once. */
+export const prepare = async (db: Db, schemas: Iterable<ViewSchema>): Promise<void> => {
+  await checkFormat(db);
+  await Promise.all([...schemas].map((schema) => createIndexes(db, schema)));
+};

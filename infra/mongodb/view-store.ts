@@ -1,0 +1,77 @@
+import type { Document, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import { isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
+import { chunksOf, IDS_MAX, mongoCollections, storedIn } from "./collections.ts";
+import { openConnection } from "./connection.ts";
+import { documentOf } from "./documents.ts";
+import { folding } from "./folding.ts";
+import { prepare } from "./prepare.ts";
+import { countFilter, pageQuery } from "./queries.ts";
+
+export type MongoViewStoreOptions = {
+  /** With the database: mongodb://<host>:<port>/<database>. */
+  readonly url: string;
+  readonly schemas: readonly ViewSchema[];
+};
+
+/** As long as a read with `?after=` may wait; a list page takes a few milliseconds. */
+const QUERY_MS = 2_000;
+
+/**
+ * The views in a MongoDB database, a collection for each, their documents readable by everybody else as well
+ * (`documents.ts`). Needs no transactions, so a single server, a replica set and a sharded cluster do alike; several
+ * projectors may write at once (`folding.ts`).
+ *
+ * Rejects with one sentence when the database cannot be reached or written, or is of a newer format. Later failures, a
+ * primary that steps down among them, are `ViewsUnavailable`.
+ */
+export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): Promise<ViewStore> => {
+  const byName = schemasByName(schemas);
+  const connection = await openConnection(url, (db) => prepare(db, schemas));
+  const { db, run, close } = connection;
+  const collections = mongoCollections(connection);
+
+  const getMany = async (view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>> => {
+    const collection = storedIn(db, schemaOf(byName, view).name);
+    const found = new Map<string, Document>();
+    for (const chunk of chunksOf(ids.filter(isDocumentId), IDS_MAX)) {
+      const options = { batchSize: chunk.length, maxTimeMS: QUERY_MS };
+      const stored = await run(QUERY_MS, () => collection.find({ _id: { $in: [...chunk] } }, options).toArray());
+      for (const one of stored) {
+        const document = documentOf(one);
+        if (document !== null) found.set(one._id, document);
+      }
+    }
+    return found;
+  };
+
+  return {
+    ...folding(collections, byName),
+
+    get: async (view, id) => (await getMany(view, [id])).get(id) ?? null,
+    getMany,
+
+    async page(view, query) {
+      const schema = schemaOf(byName, view);
+      const asked = pageQuery(schema, query);
+      if (asked === null) return [];
+      const { filter, sort, limit } = asked;
+      // In one answer, as far as 16 MB reach.
+      const options = { sort, limit, batchSize: limit, maxTimeMS: QUERY_MS };
+      const stored = await run(QUERY_MS, () => storedIn(db, view).find(filter, options).toArray());
+      // Removed ones have no field to be sorted by.
+      return stored.flatMap((one) => {
+        const document = documentOf(one);
+        return document === null ? [] : [{ id: one._id, document }];
+      });
+    },
+
+    async count(view, where, atMost) {
+      const filter = countFilter(schemaOf(byName, view), where);
+      if (filter === null || atMost <= 0) return 0;
+      const options = { limit: atMost, maxTimeMS: QUERY_MS };
+      return run(QUERY_MS, () => storedIn(db, view).countDocuments(filter, options));
+    },
+
+    close,
+  };
+};

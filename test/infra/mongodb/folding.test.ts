@@ -1,0 +1,264 @@
+import * as fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Document, RecordedEvent, ViewStore } from "../../../domain/ports.ts";
+import { documentOf } from "../../../infra/mongodb/documents.ts";
+import { type Collections, folding } from "../../../infra/mongodb/folding.ts";
+import { schemasByName } from "../../../infra/view-schema.ts";
+import { PROJECTIONS } from "../../../projections/all.ts";
+import type { Projection } from "../../../projections/projection.ts";
+import { viewFollower } from "../../../src/loops/view-follower.ts";
+import { broadHistory } from "../../support/broad-history.ts";
+import { folded } from "../../support/projected.ts";
+import { randomHistory } from "../../support/random-history.ts";
+import { type Seeded, seeded } from "../../support/seeded.ts";
+import { type Kept, nothingKept, type Step, stepwiseCollections } from "../../support/stepwise-collections.ts";
+
+/** No transactions, any crash, any number of projectors: the documents are those of an undisturbed fold. */
+const test = suite("folding without transactions");
+
+type Breaking = (good: Collections) => Partial<Collections>;
+type Node = { readonly views: ViewStore };
+
+const SCHEMAS = schemasByName(PROJECTIONS.map(({ schema }) => schema));
+const unused = async (): Promise<never> => {
+  throw new Error("a fold neither searches nor closes");
+};
+
+const node = (kept: Kept, step: Step, breaking: (kept: Kept) => Breaking): Node => {
+  const good = stepwiseCollections(kept, step);
+  const parts = folding({ ...good, ...breaking(kept)(good) }, SCHEMAS);
+  return { views: { ...parts, get: unused, getMany: unused, page: unused, count: unused, close: unused } };
+};
+
+/** Half of the documents that are in use at once, so that some come from memory and some from the store. */
+const DOCUMENTS_MAX = 4;
+/** Far more rounds than any history needs. */
+const ROUNDS_MAX = 5_000;
+
+class Crashed extends Error {}
+
+/** Follows the log to its end with pages of `pageSize`; true when it got there, false when it crashed. */
+const follow = async (
+  { views }: Node,
+  projection: Projection,
+  log: readonly RecordedEvent[],
+  pageSize: () => number,
+  isOver: () => boolean = () => false,
+): Promise<boolean> => {
+  const follower = viewFollower(views, projection, DOCUMENTS_MAX);
+  try {
+    await follower.refresh();
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const at = follower.position();
+      const rest = log.filter(({ position }) => at === null || position > at);
+      if (rest.length === 0 && (isOver() || round > 0)) {
+        await follower.refresh();
+        if (follower.position() === at) return true;
+        continue;
+      }
+      await follower.advance(rest.slice(0, pageSize()));
+    }
+  } catch (error) {
+    if (error instanceof Crashed) return false;
+    throw error;
+  }
+  throw new Error(`${projection.schema.name} gets no further than ${follower.position()}`);
+};
+
+const contents = ({ documents }: Kept, view: string): Record<string, Document> => {
+  const found: Record<string, Document> = {};
+  for (const id of [...(documents.get(view)?.keys() ?? [])].sort()) {
+    const stored = documents.get(view)?.get(id);
+    const document = stored === undefined ? null : documentOf(stored);
+    if (document !== null) found[id] = document;
+  }
+  return found;
+};
+
+const SOUND = (): Breaking => () => ({});
+const NO_STEP: Step = async () => undefined;
+const always = (size: number) => () => size;
+
+/** Crashes before each write in turn, until a run needs no more writes; another node then goes on. */
+const crashEverywhere = async (
+  projection: Projection,
+  log: readonly RecordedEvent[],
+  [size, otherSize]: readonly [number, number],
+  breaking: (kept: Kept) => Breaking = SOUND,
+): Promise<void> => {
+  const wanted = folded(projection, log, 1).all();
+  for (let writes = 0; ; writes += 1) {
+    const kept = nothingKept();
+    let left = writes;
+    const step: Step = async (what) => {
+      if (what !== "write") return;
+      if (left === 0) throw new Crashed();
+      left -= 1;
+    };
+    const isThrough = await follow(node(kept, step, breaking), projection, log, always(size));
+    assert.ok(await follow(node(kept, NO_STEP, breaking), projection, log, always(otherSize)));
+    assert.equal(contents(kept, projection.schema.name), wanted, `${projection.schema.name}, ${writes} writes`);
+    if (isThrough) return;
+  }
+};
+
+/** Lets one of several nodes take its next step at a time, which one the seed says. */
+const interleaved = (random: Seeded) => {
+  const waiting: (() => void)[] = [];
+  const step: Step = () => new Promise((resolve) => waiting.push(resolve));
+  const run = async (all: Promise<unknown>): Promise<void> => {
+    let isDone = false;
+    const end = all.finally(() => {
+      isDone = true;
+    });
+    // Awaited below, when the nodes have had their steps.
+    end.catch(() => undefined);
+    while (!isDone) {
+      // Mostly whoever came last, so that a node is far ahead when another goes on.
+      const next = random.below(4) === 0 ? random.below(waiting.length) : waiting.length - 1;
+      waiting.splice(next, 1)[0]?.();
+      // Whoever was woken comes to its next step before another is.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await end;
+  };
+  return { step, run };
+};
+
+type Disturbances = { readonly crashes: boolean; readonly drops: number };
+
+/** Three nodes at once with pages of any size, some of which crash or drop the view; one more goes on in the end. */
+const together = async (
+  projection: Projection,
+  log: readonly RecordedEvent[],
+  seed: number,
+  { crashes, drops }: Disturbances,
+  breaking: (kept: Kept) => Breaking = SOUND,
+): Promise<void> => {
+  const random = seeded(seed);
+  const kept = nothingKept();
+  const { step, run } = interleaved(random);
+  const crashing: Step = async (what) => {
+    await step(what);
+    if (crashes && random.below(25) === 0) throw new Crashed();
+  };
+  const size = () => 1 + random.below(9);
+  const dropping = async (): Promise<void> => {
+    for (let drop = 0; drop < drops; drop += 1) {
+      for (let pause = random.below(200); pause > 0; pause -= 1) await step("read");
+      await node(kept, step, breaking).views.drop(projection.schema.name);
+    }
+  };
+  const nodes = [1, 2, 3].map(() => follow(node(kept, crashing, breaking), projection, log, size));
+  await run(Promise.all([...nodes, dropping()]));
+  assert.ok(await follow(node(kept, NO_STEP, breaking), projection, log, size));
+  assert.equal(contents(kept, projection.schema.name), folded(projection, log, 1).all(), projection.schema.name);
+};
+
+const pageSizes = fc.tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 30 }));
+
+for (const projection of PROJECTIONS) {
+  const { name } = projection.schema;
+
+  test(`${name}: a crash between any two writes leaves what the next projector completes`, async () => {
+    await crashEverywhere(projection, broadHistory().events, [7, 4]);
+    const property = fc.asyncProperty(randomHistory, pageSizes, (log, sizes) =>
+      crashEverywhere(projection, log.events, sizes),
+    );
+    await fc.assert(property, { numRuns: 30 });
+  });
+
+  test(`${name}: projectors that write at once, crash and drop the view give what one alone gives`, async () => {
+    for (const crashes of [false, true])
+      for (const drops of [0, 2]) {
+        await together(projection, broadHistory().events, 1, { crashes, drops });
+        const property = fc.asyncProperty(randomHistory, fc.integer(), (log, seed) =>
+          together(projection, log.events, seed, { crashes, drops }),
+        );
+        await fc.assert(property, { numRuns: 20 });
+      }
+  });
+}
+
+const generationOf = ({ _position }: { readonly _position: string }): string =>
+  _position.slice(0, _position.indexOf(".") + 1);
+
+/** One rule left out each. */
+const BROKEN: Readonly<Record<string, (kept: Kept) => Breaking>> = {
+  "writes the checkpoint before the documents": () => (good) => {
+    let late: Parameters<Collections["write"]> | null = null;
+    return {
+      async write(...documents) {
+        late = documents;
+        return true;
+      },
+      async advance(...to) {
+        const isOurs = await good.advance(...to);
+        if (isOurs && late !== null) await good.write(...late);
+        return isOurs;
+      },
+    };
+  },
+  "does not compare the position of a document that it writes": (kept) => (good) => ({
+    async write(view, documents) {
+      for (const document of documents) {
+        kept.documents.get(view)?.delete(document._id);
+        await good.write(view, [document]);
+      }
+      return true;
+    },
+  }),
+  "writes what was named before what was put unasked": () => (good) => ({
+    write: (view, documents) => good.write(view, [...documents].reverse()),
+  }),
+  "folds on a document as if it were at the checkpoint": () => (good) => ({
+    find: async (view, ids) =>
+      (await good.find(view, ids)).map((stored) => ({ ...stored, _position: generationOf(stored) })),
+  }),
+  "leaves nothing in the place of what was removed": (kept) => (good) => ({
+    async write(view, documents) {
+      const isWritten = await good.write(view, documents);
+      for (const { _id, _removed } of documents) if (_removed !== undefined) kept.documents.get(view)?.delete(_id);
+      return isWritten;
+    },
+  }),
+  "does not write what came and went within a page": (kept) => (good) => ({
+    write: (view, documents) =>
+      good.write(
+        view,
+        documents.filter(({ _id, _removed }) => _removed === undefined || kept.documents.get(view)?.has(_id)),
+      ),
+  }),
+  "drops without beginning a new generation": (kept) => (good) => ({
+    async startAgain(view) {
+      kept.checkpoints.set(view, { generation: 0, position: null });
+      return 0;
+    },
+    removeBelow: (view) => good.removeBelow(view, "000001."),
+  }),
+};
+
+/** What is wrong shows within some hundred histories at most; what is right is tried with fewer. */
+const ATTEMPTS_MAX = 1_000;
+const SOUND_ATTEMPTS = 100;
+
+test("with any of the rules left out the documents come out differently", async () => {
+  const logs = [broadHistory(), ...fc.sample(randomHistory, { numRuns: 40, seed: 1 })];
+  const isNoticed = async (breaking: (kept: Kept) => Breaking, attempts: number): Promise<boolean> => {
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const log = logs[attempt % logs.length]?.events ?? [];
+      for (const projection of PROJECTIONS)
+        try {
+          await together(projection, log, attempt, { crashes: attempt % 2 === 0, drops: attempt % 3 }, breaking);
+        } catch {
+          return true;
+        }
+    }
+    return false;
+  };
+  for (const [fault, breaking] of Object.entries(BROKEN)) assert.ok(await isNoticed(breaking, ATTEMPTS_MAX), fault);
+  assert.not(await isNoticed(SOUND, SOUND_ATTEMPTS));
+});
+
+test.run();

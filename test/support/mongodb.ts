@@ -1,0 +1,37 @@
+import { randomBytes } from "node:crypto";
+import { MongoClient } from "mongodb";
+
+/** A database of its own on the server that `MONGODB_URL` names, gone with `drop`. */
+export type FreshDatabase = { readonly url: string; drop(): Promise<void> };
+
+export const freshDatabase = (serverUrl: string): FreshDatabase => {
+  const url = new URL(serverUrl);
+  url.pathname = `/test_${randomBytes(6).toString("hex")}`;
+  return {
+    url: url.href,
+    async drop() {
+      const client = new MongoClient(url.href);
+      await client.db().dropDatabase();
+      await client.close();
+    },
+  };
+};
+
+/** The server's address, or null with a line that says what is not tested. */
+export const mongodbServer = (what: string): string | null => {
+  const { MONGODB_URL } = process.env;
+  if (MONGODB_URL === undefined) console.log(`SKIPPED: ${what} is not tested: MONGODB_URL is not set`);
+  return MONGODB_URL ?? null;
+};
+
+/** MongoDB compares text by code point; a server that stands in for it may compare UTF-16 units. */
+export const sortsByCodePoint = async (serverUrl: string): Promise<boolean> => {
+  const { url, drop } = freshDatabase(serverUrl);
+  const client = new MongoClient(url);
+  const texts = client.db().collection<{ _id: string }>("texts");
+  await texts.insertMany([{ _id: "😀" }, { _id: "\uffee" }]);
+  const [first] = await texts.find().sort({ _id: 1 }).toArray();
+  await client.close();
+  await drop();
+  return first?._id === "\uffee";
+};

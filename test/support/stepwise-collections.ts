@@ -1,0 +1,71 @@
+import type { Position } from "../../domain/ports.ts";
+import type { StoredDocument } from "../../infra/mongodb/documents.ts";
+import type { Checkpoint, Collections } from "../../infra/mongodb/folding.ts";
+
+/** Called before each read and each single write; what it throws is a crash at that place, what it awaits is a pause. */
+export type Step = (what: "read" | "write") => Promise<void>;
+
+/** What a database without transactions keeps; several `stepwiseCollections` may share it, as several nodes do. */
+export type Kept = {
+  readonly checkpoints: Map<string, Checkpoint>;
+  readonly documents: Map<string, Map<string, StoredDocument>>;
+};
+
+export const nothingKept = (): Kept => ({ checkpoints: new Map(), documents: new Map() });
+
+const BEGINNING: Checkpoint = { generation: 0, position: null };
+
+/** A database in memory in which nothing but the write of one document is done at once, as seen by one of its clients. */
+export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step): Collections => {
+  const documentsOf = (view: string): Map<string, StoredDocument> => {
+    const kept = documents.get(view) ?? new Map<string, StoredDocument>();
+    documents.set(view, kept);
+    return kept;
+  };
+  const checkpointOf = (view: string): Checkpoint => checkpoints.get(view) ?? BEGINNING;
+
+  return {
+    async checkpoint(view) {
+      await step("read");
+      return checkpointOf(view);
+    },
+    async find(view, ids) {
+      const found: StoredDocument[] = [];
+      for (const id of ids) {
+        await step("read");
+        const stored = documentsOf(view).get(id);
+        if (stored !== undefined) found.push(stored);
+      }
+      return found;
+    },
+    async write(view, wanted) {
+      for (const stored of wanted) {
+        await step("write");
+        const there = documentsOf(view).get(stored._id);
+        if (there !== undefined && there._position >= stored._position) return false;
+        documentsOf(view).set(stored._id, stored);
+      }
+      return true;
+    },
+    async advance(view, { generation, position }, upTo: Position) {
+      await step("write");
+      const there = checkpointOf(view);
+      if (there.generation !== generation || there.position !== position) return false;
+      checkpoints.set(view, { generation, position: upTo });
+      return true;
+    },
+    async startAgain(view) {
+      await step("write");
+      const generation = checkpointOf(view).generation + 1;
+      checkpoints.set(view, { generation, position: null });
+      return generation;
+    },
+    async removeBelow(view, position) {
+      for (const id of [...documentsOf(view).keys()]) {
+        await step("write");
+        const stored = documentsOf(view).get(id);
+        if (stored !== undefined && stored._position < position) documentsOf(view).delete(id);
+      }
+    },
+  };
+};
