@@ -2,11 +2,14 @@ import { randomBytes } from "node:crypto";
 import { Kafka as Binding, CloudEvent as Validated } from "cloudevents";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { CloudEvent } from "../../../domain/ports.ts";
+import type { CloudEvent, EventLog, Feed } from "../../../domain/ports.ts";
 import { kafkaFeed } from "../../../infra/kafka/feed.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { cloudEvent } from "../../../src/feed/cloud-event.ts";
+import { type FeedLoop, feedLoop } from "../../../src/loops/feed.ts";
 import { history } from "../../support/history.ts";
-import { type Consumed, kafkaProxy, testBrokers, testTopic } from "../../support/kafka.ts";
+import { type Consumed, kafkaProxy, type TestTopic, testBrokers, testTopic } from "../../support/kafka.ts";
+import { until } from "../../support/until.ts";
 
 const test = suite("feed to Kafka");
 const brokers = testBrokers("the feed to Kafka");
@@ -40,6 +43,37 @@ test("brokers that do not answer are one sentence that says what to do", async (
   );
   assert.not.match(String(refused), "\n");
 });
+
+const LIMIT_MS = 20_000;
+const TIMES = { checkpointMs: 50, lookMs: 50, takeOverMs: 1_500, backoffMinMs: 50, backoffMaxMs: 300 };
+
+const add = async (log: EventLog, from: number, count: number): Promise<void> => {
+  for (let i = from; i < from + count; i += 1) {
+    const record = history().add("delivery-evt", { type: "Happened", data: { i } });
+    await log.append(`delivery-evt_${i % STREAMS}`, "any", [{ ...record, id: `record-${i}` }]);
+  }
+};
+
+const begin = (log: EventLog, feed: Feed, node: string, errors: unknown[] = []): FeedLoop => {
+  const onError = (error: unknown) => errors.push(error);
+  const clock = { now: () => Date.now() };
+  const loop = feedLoop({ log, feed, node, clock, othersAreGone: false, onError, times: TIMES });
+  loop.start();
+  return loop;
+};
+
+/** Nothing is missing, and within each stream each record came for the first time behind the one before it. */
+const checkTopic = async (topic: TestTopic, count: number): Promise<void> => {
+  const consumed = await topic.read((some) => firsts(eventsIn(some)).length >= count);
+  const all = firsts(eventsIn(consumed));
+  for (let i = 0; i < STREAMS; i += 1) {
+    const revisions = all.filter(({ subject }) => subject === `delivery-evt_${i}`).map(({ revision }) => revision);
+    assert.equal(
+      revisions,
+      revisions.map((_, index) => index),
+    );
+  }
+};
 
 if (brokers !== null) {
   test("a missing topic is one sentence that says how to make it, and is not made", async () => {
@@ -106,7 +140,7 @@ if (brokers !== null) {
     }
   });
 
-  test("while the broker is away publishing fails in bounded time, and the next call after its return succeeds", async () => {
+  test("while the broker is away publishing fails, and the next call after its return succeeds", async () => {
     const topic = await testTopic(brokers);
     const proxy = await kafkaProxy(brokers[0] ?? "");
     const feed = await kafkaFeed({ brokers: [proxy.address], topic: topic.name });
@@ -141,6 +175,67 @@ if (brokers !== null) {
     const failed = await feed.publish(events(1)).catch((error: Error) => error.message);
     assert.is(failed, "The feed is closed.");
     await topic.remove();
+  });
+
+  test("a broker that is away again and again loses nothing of what the loop follows, and reorders nothing", async () => {
+    const topic = await testTopic(brokers);
+    const proxy = await kafkaProxy(brokers[0] ?? "");
+    const feed = await kafkaFeed({ brokers: [proxy.address], topic: topic.name });
+    const log = memoryEventLog();
+    const errors: unknown[] = [];
+    const loop = begin(log, feed, "node_a", errors);
+    try {
+      for (let round = 0; round < 3; round += 1) {
+        await add(log, round * 400, 200);
+        await until("all is published", () => loop.status().published >= round * 400 + 200, LIMIT_MS);
+        proxy.cut();
+        const failed = errors.length;
+        await add(log, round * 400 + 200, 200);
+        await until("it has failed twice", () => errors.length >= failed + 2, LIMIT_MS);
+        assert.is(loop.status().state, "failing");
+        proxy.restore();
+        await until("all is published", () => loop.status().published >= (round + 1) * 400, LIMIT_MS);
+      }
+      await checkTopic(topic, 1_200);
+    } finally {
+      await loop.stop(2_000);
+      await feed.close();
+      await proxy.stop();
+      await topic.remove();
+    }
+  });
+
+  test("two nodes and one topic: cut off, one is replaced by the other, and the stream stays whole", async () => {
+    const topic = await testTopic(brokers);
+    const proxy = await kafkaProxy(brokers[0] ?? "");
+    const feeds = [
+      await kafkaFeed({ brokers: [proxy.address], topic: topic.name }),
+      await kafkaFeed({ brokers, topic: topic.name }),
+    ] as const;
+    const log = memoryEventLog();
+    const a = begin(log, feeds[0], "node_a");
+    const loops = [a];
+    try {
+      await until("a feeds", () => a.status().state === "publishing");
+      const b = begin(log, feeds[1], "node_b");
+      loops.push(b);
+      await add(log, 0, 300);
+      await until("a has published", () => a.status().published === 300, LIMIT_MS);
+      assert.is(b.status().published, 0);
+      proxy.cut();
+      await add(log, 300, 300);
+      await until("b has published the rest", () => b.status().published >= 300, LIMIT_MS);
+      proxy.restore();
+      await until("a stands by", () => a.status().state === "standing-by", LIMIT_MS);
+      await add(log, 600, 300);
+      await until("b has published on", () => b.status().published >= 600, LIMIT_MS);
+      await checkTopic(topic, 900);
+    } finally {
+      for (const loop of loops) await loop.stop(2_000);
+      for (const feed of feeds) await feed.close();
+      await proxy.stop();
+      await topic.remove();
+    }
   });
 }
 

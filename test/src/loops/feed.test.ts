@@ -252,7 +252,6 @@ test("a log copied to an engine with other positions is fed on where it was", as
   const log = memoryEventLog();
   await add(log, 0, 30);
   const feed = recordingFeed();
-  await begin(log, feed).stop(STOP_MS);
   const first = begin(log, feed, { node: "node_b", othersAreGone: true });
   await until("all is published", isAllTaken(log, feed));
   await first.stop(STOP_MS);

@@ -1,0 +1,102 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EventLog } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { type Reactor, reactor } from "../../../src/loops/reactor.ts";
+import { appendTo, history } from "../../support/history.ts";
+import { until } from "../../support/until.ts";
+
+const test = suite("reactor");
+
+const begin = (log: EventLog, fails: (i: unknown) => boolean = () => false) => {
+  const seen: unknown[] = [];
+  const errors: unknown[] = [];
+  const reaction = {
+    on: "Happened",
+    async run({ data }: { data: { readonly i?: unknown } }) {
+      if (fails(data.i)) throw new Error("not now");
+      seen.push(data.i);
+    },
+  };
+  const it: Reactor = reactor(log, [reaction], { now: () => 0 }, (error) => errors.push(error));
+  it.start();
+  return { it, seen, errors };
+};
+
+const sample = (count: number) => {
+  const { add, events } = history();
+  for (let i = 0; i < count; i += 1) {
+    add(`delivery-evt_${i % 3}`, { type: "Happened", data: { i } });
+    add(`delivery-evt_${i % 3}`, { type: "Else", data: {} });
+  }
+  return events;
+};
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+test("each event of its types once, in order, and its checkpoint names the last of them", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(20));
+  const { it, seen } = begin(log);
+  await until("all are dealt with", () => seen.length === 20);
+  await it.stop();
+  assert.equal(seen, upTo(20));
+  const last = (await log.readTypes(["Happened"], null, 100)).events.at(-1);
+  const kept = await log.last("checkpoint-reactor");
+  assert.equal(kept?.data, { position: last?.position, stream: last?.stream, revision: last?.revision });
+});
+
+test("looking alone writes nothing", async () => {
+  const log = memoryEventLog();
+  const { add, events } = history();
+  for (let i = 0; i < 30; i += 1) add("delivery-evt_1", { type: "Else", data: {} });
+  await appendTo(log, events);
+  const looked: unknown[] = [];
+  const watched: EventLog = {
+    ...log,
+    async readTypes(...args) {
+      const page = await log.readTypes(...args);
+      looked.push(page.upTo);
+      return page;
+    },
+  };
+  const { it } = begin(watched);
+  await until("it has looked at all", () => looked.includes(null));
+  await it.stop();
+  assert.is(await log.last("checkpoint-reactor"), null);
+});
+
+test("a restarted one goes on behind its checkpoint, also in a copy of the log with other positions", async () => {
+  const log = memoryEventLog();
+  const events = sample(12);
+  await appendTo(log, events.slice(0, 14));
+  const first = begin(log);
+  await until("seven are dealt with", () => first.seen.length === 7);
+  await first.it.stop();
+  const copy = memoryEventLog();
+  const earlier = history();
+  for (let i = 0; i < 9; i += 1) earlier.add("payload-x", { type: "PayloadKept", data: {} });
+  await appendTo(copy, earlier.events);
+  await appendTo(copy, await log.readAll(null, 1_000));
+  await appendTo(copy, events.slice(14));
+  const second = begin(copy);
+  await until("the rest is dealt with", () => second.seen.length >= 5);
+  await second.it.stop();
+  assert.equal(second.seen, [7, 8, 9, 10, 11]);
+});
+
+test("an event whose reaction fails is tried again, and none is passed over", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(5));
+  let failures = 0;
+  const { it, seen, errors } = begin(log, (i) => {
+    if (i !== 3 || failures > 0) return false;
+    failures += 1;
+    return true;
+  });
+  await until("all are dealt with", () => seen.length === 5);
+  await it.stop();
+  assert.equal(seen, upTo(5));
+  assert.is(errors.length, 1);
+});
+
+test.run();
