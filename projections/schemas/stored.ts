@@ -1,13 +1,14 @@
-import { type ClosedObject, type JsonSchema, text } from "./json-schema.ts";
+import { type ClosedObject, type JsonSchema, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 
 const POSITION = text(
-  "How far in the log the document is folded: text, opaque, which sorts as the log does. Not for anything but comparing.",
+  "How far in the log the document is folded, behind the number of times that the view was begun anew: opaque text.",
 );
 
 const EXACT = text(
-  "The document as JSON text, where BSON cannot hold it exactly, such as a number or a name of a field that MongoDB " +
-    "knows otherwise. Missing: the fields beside it are the document.",
+  "The whole document as JSON text, where MongoDB cannot hold it as it is. The fields beside it are then as near as can " +
+    "be: a name's first $ and each . in it have their full width, and what is no character is U+FFFD. " +
+    "Missing: the fields are the document.",
 );
 
 const withStored = (id: string, { properties, required, ...rest }: ClosedObject): ClosedObject => ({
@@ -16,13 +17,16 @@ const withStored = (id: string, { properties, required, ...rest }: ClosedObject)
   properties: { _id: text(id), _position: POSITION, _exact: EXACT, ...properties },
 });
 
-/** Left in the place of a document that was removed, so that an older event, folded late, does not bring it back. */
+/** In JSON a time is text; in MongoDB this one is a date, by which the server removes what is left. */
+const REMOVED = time("When it was removed; in MongoDB a date. A day later the server takes it away.");
+
+/** Left in the place of a document that was removed, so that a projector that is behind does not bring it back. */
 const removed = (id: string): ClosedObject => ({
   type: "object",
   description: "In the place of a document that was removed. Leave it out: {_removed: {$exists: false}}.",
   additionalProperties: false,
   required: ["_id", "_position", "_removed"],
-  properties: { _id: text(id), _position: POSITION, _removed: { const: true, description: "Always true." } },
+  properties: { _id: text(id), _position: POSITION, _removed: REMOVED },
 });
 
 /** Of the documents as they lie in MongoDB, with what its adapter adds. `id`: the schema's own address. */

@@ -94,6 +94,33 @@ const VIOLATED: Request["verdict"] = {
   observed: true,
 };
 
+const agents = (log: History): void => {
+  const about = (agent_id: string, type: string, data: JsonObject = {}): void =>
+    void log.add(`agent-${agent_id}`, { type, data: { agent_id, ...data, at: at(6) } });
+  const key = { key_id: "agk_1", digest: "00", last4: "wxyz" };
+  const settings = { account: "acc_1", name: "refunds", policy_id: null, scope: { actions: ["refund.*"] } };
+  for (const id of ["agt_1", "agt_2", "agt_3"]) about(id, "AgentRegistered", { ...settings, ...key });
+  about("agt_1", "AgentChanged", { changes: { policy_id: "pol_1" } });
+  about("agt_1", "AgentKeyRotated", { ...key, last4: "1234" });
+  about("agt_2", "AgentSuspended", { reason: "it asked for too much" });
+  about("agt_3", "AgentDeleted");
+};
+
+const actions = (log: History): void => {
+  const defined = (action_id: string, version: number, definition: JsonObject): void => {
+    const data = { action_id, account: "acc_1", name: action_id, version, definition, by: "mem_1", at: at(version) };
+    log.add(`action-${action_id}`, { type: "ActionDefined", data });
+  };
+  const cost = { pointer: "/amount", scale: 0.01, default_eur: 0.5 };
+  const undone = { reversibility: "compensable", compensation: "act_2" };
+  defined("act_1", 1, { endpoint_id: "end_1", reversibility: "irreversible" });
+  defined("act_1", 2, { endpoint_id: "end_1", schema: { type: "object" }, cost, ...undone });
+  defined("act_2", 1, { endpoint_id: "end_1", cost: { fixed_eur: 0.02 }, reversibility: "irreversible" });
+  defined("act_3", 1, { endpoint_id: "end_1", reversibility: "reversible" });
+  const gone = { action_id: "act_3", account: "acc_1", name: "act_3", at: at(9) };
+  log.add("action-act_3", { type: "ActionDeleted", data: gone });
+};
+
 /** As when no byte came. */
 const unanswered = (failed: DeliveryEvent): DeliveryEvent => {
   if (failed.type !== "AttemptFailed") return failed;
@@ -140,6 +167,8 @@ export const broadHistory = (): History => {
   sources(log);
   policies(log);
   endpoints(log);
+  agents(log);
+  actions(log);
   deliveries(log);
   return log;
 };

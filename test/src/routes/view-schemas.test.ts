@@ -32,7 +32,7 @@ test("each is a schema that a validator takes, under its own address, and may be
     assert.is(answer.headers["cache-control"], "public, max-age=3600");
     ajv.addSchema(answer.json());
     const validate = ajv.getSchema(`${PUBLIC_URL}/schemas/${schema.name}`);
-    assert.ok(validate?.({ _id: "x", _position: "1", _removed: true }), schema.name);
+    assert.ok(validate?.({ _id: "x", _position: "1", _removed: "2026-03-01T12:00:00.000Z" }), schema.name);
     assert.not(validate?.({ _id: "x" }), schema.name);
   }
 });
