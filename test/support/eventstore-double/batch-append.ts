@@ -64,7 +64,7 @@ const answerOf = (context: Context, call: BatchCall, id: string, { stream, expec
   },
   fail: (error) => call.emit("error", error),
   timeout: () => refuse(call, id, stream, timeoutStatus()),
-  cut: () => context.connections.cut(call.getPeer()),
+  cut: context.cut,
 });
 
 /** One call for all appends of a client; each is told by its correlation id. */

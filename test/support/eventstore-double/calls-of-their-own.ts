@@ -88,7 +88,7 @@ export const appendCall = (context: Context) => (call: AppendCall, callback: sen
       },
       fail: (error) => callback(error),
       timeout: () => callback(timeoutError()),
-      cut: () => context.connections.cut(call.getPeer()),
+      cut: context.cut,
     });
   });
 };
@@ -96,11 +96,10 @@ export const appendCall = (context: Context) => (call: AppendCall, callback: sen
 type Removing = {
   readonly method: "delete" | "tombstone";
   readonly options: streams.DeleteReq.Options | streams.TombstoneReq.Options | undefined;
-  readonly peer: string;
   readonly done: (error: ReturnType<typeof callError> | null, position: number | null) => void;
 };
 
-const removing = (context: Context, { method, options, peer, done }: Removing) => {
+const removing = (context: Context, { method, options, done }: Removing) => {
   if (options === undefined) return done(callError(status.INVALID_ARGUMENT, "no options"), null);
   const stream = nameOf(options.getStreamIdentifier());
   const expected = expectedOf(options);
@@ -114,7 +113,7 @@ const removing = (context: Context, { method, options, peer, done }: Removing) =
     },
     fail: (error) => done(error, null),
     timeout: () => done(timeoutError(), null),
-    cut: () => context.connections.cut(peer),
+    cut: context.cut,
   });
 };
 
@@ -124,7 +123,6 @@ export const deleteCall =
     removing(context, {
       method: "delete",
       options: call.request.getOptions(),
-      peer: call.getPeer(),
       done(error, position) {
         if (error !== null) return callback(error);
         const at = new streams.DeleteResp.Position();
@@ -142,7 +140,6 @@ export const tombstoneCall =
     removing(context, {
       method: "tombstone",
       options: call.request.getOptions(),
-      peer: call.getPeer(),
       done(error, position) {
         if (error !== null) return callback(error);
         const at = new streams.TombstoneResp.Position();

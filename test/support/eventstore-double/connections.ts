@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type Valve, valve } from "./valve.ts";
 
 /** The port of the double and the connections that clients have opened to it. */
 export type Connections = {
@@ -7,27 +9,32 @@ export type Connections = {
   listen(port: number): Promise<number>;
   /** Cuts everything and refuses what comes. */
   close(): Promise<void>;
-  /** Cuts one connection, named as gRPC names a peer (`address:port`), or all of them. */
-  cut(peer?: string): void;
+  /** Cuts all at once. */
+  cut(): void;
+  /** Connections stay, and new ones are taken, but nothing is read from them and nothing written. */
+  freeze(): void;
+  thaw(): void;
   /** How many are open. */
   open(): number;
 };
 
-/** Hands each connection on to `accept`, which speaks HTTP/2 on it. */
-export const connections = (accept: (socket: Socket) => void): Connections => {
-  const sockets = new Map<string, Socket>();
+type Connection = { readonly socket: Socket; readonly valve: Valve };
+
+/** Hands each connection on to `accept`, which speaks HTTP/2 on it and can cut it. Its stream closes with it. */
+export const connections = (accept: (stream: Duplex, cut: () => void) => void): Connections => {
+  const opened = new Set<Connection>();
+  let frozen = false;
+
   const server = createServer((socket) => {
-    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    sockets.set(peer, socket);
+    const connection = { socket, valve: valve(socket, frozen) };
+    opened.add(connection);
     socket.setNoDelay(true);
-    socket.on("close", () => sockets.delete(peer));
-    socket.on("error", () => socket.destroy());
-    accept(socket);
+    socket.on("close", () => opened.delete(connection));
+    accept(connection.valve.stream, () => socket.destroy());
   });
 
-  const cut = (peer?: string): void => {
-    if (peer === undefined) for (const socket of sockets.values()) socket.destroy();
-    else sockets.get(peer)?.destroy();
+  const cut = (): void => {
+    for (const { socket } of opened) socket.destroy();
   };
 
   return {
@@ -38,12 +45,21 @@ export const connections = (accept: (socket: Socket) => void): Connections => {
       return (server.address() as AddressInfo).port;
     },
     async close() {
+      frozen = false;
       cut();
       if (!server.listening) return;
       server.close();
       await once(server, "close");
     },
     cut,
-    open: () => sockets.size,
+    freeze() {
+      frozen = true;
+      for (const connection of opened) connection.valve.freeze();
+    },
+    thaw() {
+      frozen = false;
+      for (const connection of opened) connection.valve.thaw();
+    },
+    open: () => opened.size,
   };
 };

@@ -31,7 +31,7 @@ type Unary<Response> = (call: ServerUnaryCall<shared.Empty, Response>, callback:
 
 const answering =
   <Response>(context: Context, method: Method, response: () => Response): Unary<Response> =>
-  (call, callback) => {
+  (_call, callback) => {
     const failing = (error: ServiceError): void => callback(error);
     const odd = context.misbehaviours.next({ method, stream: null, events: 0, batch: false });
     switch (odd?.how) {
@@ -40,7 +40,7 @@ const answering =
       case "slow":
         return context.later(odd.ms, () => callback(null, response()));
       case "cut":
-        return context.connections.cut(call.getPeer());
+        return context.cut();
       case "error":
         return failing(callError(odd.code, odd.details));
       case "timeout":
@@ -52,10 +52,8 @@ const answering =
     }
   };
 
-export const featuresCall = (context: Context, withBatch: boolean): Unary<features.SupportedMethods> => {
-  const methods = supportedMethods(withBatch);
-  return answering(context, "features", () => methods);
-};
+export const featuresCall = (context: Context): Unary<features.SupportedMethods> =>
+  answering(context, "features", () => supportedMethods(context.withBatch));
 
 /** A cluster of one, which is its own leader. */
 export const gossipCall = (context: Context, port: () => number): Unary<gossip.ClusterInfo> =>

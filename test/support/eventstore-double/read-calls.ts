@@ -53,7 +53,7 @@ const givePage = async (
   page: readonly StoredRecord[],
 ): Promise<void> => {
   for (const record of bent(context, method, odd, page)) if (!(await give(call, eventMessage(record)))) return;
-  if (odd?.how === "cut") return context.connections.cut(call.getPeer());
+  if (odd?.how === "cut") return context.cut();
   call.end();
 };
 
@@ -103,7 +103,7 @@ const openSubscription = (context: Context, call: ReadCall, options: Options, od
   const filter = filterOf(options);
   const subscription = subscribe(state, call, { ...start, filter, liveBuffer }, subscriptions);
   if (odd?.how === "end") subscription.end();
-  if (odd?.how === "cut") context.connections.cut(call.getPeer());
+  if (odd?.how === "cut") context.cut();
 };
 
 /** Reads of a stream and of `$all`, and subscriptions to them, are one call of the protocol. */

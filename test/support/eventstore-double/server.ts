@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { GossipService } from "@eventstore/db-client/generated/gossip_grpc_pb.js";
 import { ServerFeaturesService } from "@eventstore/db-client/generated/serverfeatures_grpc_pb.js";
 import { StreamsService } from "@eventstore/db-client/generated/streams_grpc_pb.js";
@@ -61,6 +62,9 @@ export type EventStoreDouble = {
   crash(): void;
   /** Cuts all connections and refuses new ones. What was committed stays, what came over a batch in parts is lost. */
   stop(): Promise<void>;
+  /** As a stopped process: connections are taken and kept, nothing is answered, until `thaw`. */
+  freeze(): void;
+  thaw(): void;
   /** Serves again on the same port with the same log; as after any restart, repeats with ANY are not recognized. */
   start(): Promise<void>;
   /** Removes what is truncated or deleted from `$all`, but for the last event of each stream. */
@@ -99,28 +103,9 @@ const laterRuns = () => {
   };
 };
 
-export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {}): Promise<EventStoreDouble> => {
-  const state = options.keep ?? newState(options.systemEventsEvery);
-  const server = new Server({ "grpc.max_receive_message_length": MESSAGE_BYTES_MAX });
-  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const lines = connections((socket) => injector.injectConnection(socket));
-  const timers = laterRuns();
-  const subscriptions = new Set<LiveSubscription>();
-  const odd = misbehaviours();
-  const context: Context = {
-    state,
-    positions: { ofSeveral: "last", onRepeat: "original", ...options.positions },
-    appendBytesMax: APPEND_BYTES_MAX,
-    sizeOf: sizes[options.appendSize ?? "data"],
-    liveBuffer: options.liveBuffer ?? LIVE_BUFFER,
-    misbehaviours: odd,
-    connections: lines,
-    subscriptions,
-    lastPage: new Map(),
-    later: timers.later,
-  };
-
-  let port = options.port ?? 0;
+/** A gRPC server for one connection: a call does not say which it came on, and some misbehaviours cut it. */
+const serve = (stream: Duplex, context: Context, port: () => number): void => {
+  const server = new Server({ "grpc.max_receive_message_length": MESSAGE_BYTES_MAX, "grpc.enable_channelz": 0 });
   server.addService(StreamsService, {
     read: readCall(context),
     append: appendCall(context),
@@ -128,9 +113,31 @@ export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {
     tombstone: tombstoneCall(context),
     batchAppend: batchAppend(context),
   });
-  server.addService(ServerFeaturesService, { getSupportedMethods: featuresCall(context, options.batch ?? true) });
-  server.addService(GossipService, { read: gossipCall(context, () => port) });
-  port = await lines.listen(port);
+  server.addService(ServerFeaturesService, { getSupportedMethods: featuresCall(context) });
+  server.addService(GossipService, { read: gossipCall(context, port) });
+  server.createConnectionInjector(ServerCredentials.createInsecure()).injectConnection(stream);
+  stream.on("close", () => server.forceShutdown());
+};
+
+export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {}): Promise<EventStoreDouble> => {
+  const state = options.keep ?? newState(options.systemEventsEvery);
+  const timers = laterRuns();
+  const subscriptions = new Set<LiveSubscription>();
+  const odd = misbehaviours();
+  const common: Omit<Context, "cut"> = {
+    state,
+    positions: { ofSeveral: "last", onRepeat: "original", ...options.positions },
+    appendBytesMax: APPEND_BYTES_MAX,
+    sizeOf: sizes[options.appendSize ?? "data"],
+    liveBuffer: options.liveBuffer ?? LIVE_BUFFER,
+    withBatch: options.batch ?? true,
+    misbehaviours: odd,
+    subscriptions,
+    lastPage: new Map(),
+    later: timers.later,
+  };
+  const lines = connections((stream, cut) => serve(stream, { ...common, cut }, () => port));
+  const port = await lines.listen(options.port ?? 0);
 
   return {
     url: `esdb://127.0.0.1:${port}?tls=false`,
@@ -142,7 +149,9 @@ export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {
     calls: odd.calls,
     subscriptions: () => [...subscriptions],
     open: lines.open,
-    crash: () => lines.cut(),
+    crash: lines.cut,
+    freeze: lines.freeze,
+    thaw: lines.thaw,
     async stop() {
       timers.cancel();
       await lines.close();
