@@ -149,6 +149,25 @@ test("the container starts Node as npm start does, with a Node that the package 
   assert.match(dockerfile, /^USER node$/m);
 });
 
+test("the job of the real engines runs tests that there are, on addresses that the compose files open", () => {
+  const [, filters = ""] = /npm test -- (.+)$/m.exec(workflow) ?? [];
+  const tests = readdirSync("test", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
+  for (const filter of filters.split(" "))
+    assert.ok(
+      tests.some((file) => file.includes(filter)),
+      filter,
+    );
+  const opened: Compose = yaml("infra/compose.ports.yaml");
+  const ports = Object.values(opened.services).flatMap((service) => service.ports ?? []);
+  const used = [...workflow.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port = ""]) => port);
+  assert.ok(used.length >= 3);
+  for (const port of used)
+    assert.ok(
+      ports.some((open) => open.startsWith(`127.0.0.1:${port}:`)),
+      port,
+    );
+});
+
 test("each job of the workflow has an end, and starts nothing that floats", () => {
   for (const file of readdirSync(".github/workflows")) {
     const { jobs } = yaml(`.github/workflows/${file}`);
