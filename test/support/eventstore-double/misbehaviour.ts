@@ -52,6 +52,7 @@ export type Misbehaviour =
 
 /** Which calls: all conditions that are given. `times` is how many of them, 1 when absent. */
 export type Which = {
+  /** Absent: any but features and gossip, which a client asks for unasked. */
   readonly method?: Method | readonly Method[];
   readonly stream?: string;
   readonly where?: (call: Call) => boolean;
@@ -85,7 +86,8 @@ type Rule = { readonly misbehaviour: Misbehaviour; readonly which: Which; left: 
 
 const applies = (which: Which, call: Call): boolean => {
   const { method, stream, where } = which;
-  if (method !== undefined && method !== call.method && !method.includes(call.method)) return false;
+  if (method === undefined && (call.method === "features" || call.method === "gossip")) return false;
+  if (method !== undefined && ![method].flat().includes(call.method)) return false;
   if (stream !== undefined && stream !== call.stream) return false;
   return where === undefined || where(call);
 };
