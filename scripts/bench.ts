@@ -23,13 +23,13 @@ import { openLog } from "../src/engines.ts";
 import { measureAdmission, measureLatency } from "./bench/admission.ts";
 import { type Records, recordsOf } from "./bench/admission-records.ts";
 import { openWorld, type World } from "./bench/bench-world.ts";
-import { enginesToMeasure, type MeasuredEngines } from "./bench/engines.ts";
+import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
 import { measureEcho, measureKeeping } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
 import { measureArrival, measureSustained } from "./bench/pipeline.ts";
 import { type Measured, printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
-import { close, logOf, runtimeOf, type Subject, setUp } from "./bench/subject.ts";
+import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
 
 /** Seconds that each measurement takes. */
 type Lengths = {
@@ -84,7 +84,7 @@ const recordedBy = async (subject: Subject): Promise<Records> => {
   }
 };
 
-const measureOne = async (world: World, set: MeasuredEngines, lengths: Lengths): Promise<Omit<Measured, "growth">> => {
+const measureOne = async (world: World, set: EngineSet, lengths: Lengths): Promise<Omit<Measured, "growth">> => {
   let subject = await setUp(world.receiverPort, set);
   try {
     say("warming up");
@@ -94,6 +94,8 @@ const measureOne = async (world: World, set: MeasuredEngines, lengths: Lengths):
     const echo = await measureEcho(world, lengths.floor);
     say("A, admissions");
     const admission = await measureAdmission(world, subject, lengths.admission);
+    // Nothing held the senders back when the views fell behind: what they left is not part of what follows.
+    await upToDate(subject);
     say("admissions at half load");
     const halfLoad = await measureLatency(world, subject, admission.perS / 2, lengths.open);
     say("S, the whole pipeline");
@@ -119,7 +121,7 @@ const measureOne = async (world: World, set: MeasuredEngines, lengths: Lengths):
   }
 };
 
-const measure = async (world: World, set: MeasuredEngines, lengths: Lengths): Promise<Measured> => {
+const measure = async (world: World, set: EngineSet, lengths: Lengths): Promise<Measured> => {
   say(`the ${set.name} engines`);
   const one = await measureOne(world, set, lengths);
   const growth: Growth[] = [];

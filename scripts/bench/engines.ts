@@ -1,13 +1,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { MongoClient } from "mongodb";
 import { type Config, ConfigError, readConfig } from "../../src/config.ts";
 import { openLog } from "../../src/engines.ts";
-import { dropDatabase, type EngineSet, type Engines, newTopic } from "../../test/support/engine-sets.ts";
+import { testTopic } from "../../test/support/kafka.ts";
 import { databaseBeside } from "./database-beside.ts";
 
-/** Engines to be measured, each time with state of their own, and what a reader of the figures has to know of them. */
-export type MeasuredEngines = EngineSet & { readonly notes: readonly string[] };
+/** What a service is started with so that it keeps its state in them. */
+export type Engines = {
+  readonly env: Readonly<Record<string, string>>;
+  /** Removes what can be removed. */
+  close(): Promise<void>;
+};
+
+/** Engines to be measured, opened each time with state of their own, and what a reader of the figures has to know of them. */
+export type EngineSet = { readonly name: string; readonly notes: readonly string[]; open(): Promise<Engines> };
 
 export type EngineFlags = {
   /** Those of the environment instead of the embedded ones. */
@@ -32,7 +40,7 @@ const NONE_SET =
   "--engines measures the engines that EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS name, and none of them is set.";
 const TWO_LOGS = "--double takes the place of EventStoreDB, and EVENTSTORE_URL names one: give one of the two.";
 
-export const EMBEDDED: MeasuredEngines = {
+export const EMBEDDED: EngineSet = {
   name: "embedded",
   notes: [],
   open: async () => ({ env: {}, close: async () => undefined }),
@@ -75,29 +83,36 @@ const isEmpty = async (url: string): Promise<boolean> => {
   }
 };
 
+const dropDatabase = async (url: string): Promise<void> => {
+  const client = new MongoClient(url);
+  await client.db().dropDatabase();
+  await client.close();
+};
+
 /** A database and a topic of its own for each opening, and the double as well: nothing is measured on what is left of another. */
-const open = async ({ eventstoreUrl, mongodbUrl, kafka, key }: Config, flags: EngineFlags): Promise<Engines> => {
+const open = async (config: Config, flags: EngineFlags): Promise<Engines> => {
+  const { kafka, key } = config;
   const suffix = `bench_${randomBytes(6).toString("hex")}`;
-  const database = mongodbUrl === null ? null : databaseBeside(mongodbUrl, suffix);
-  const topic = kafka === null ? null : await newTopic(kafka.brokers.join(","), `${kafka.topic}.${suffix}`);
+  const mongodbUrl = config.mongodbUrl === null ? null : databaseBeside(config.mongodbUrl, suffix);
+  const topic = kafka === null ? null : await testTopic(kafka.brokers);
   const double = flags.double ? await startDouble() : null;
-  const log = double?.url ?? eventstoreUrl;
+  const eventstoreUrl = double?.url ?? config.eventstoreUrl;
   return {
     env: {
-      ...(log === null ? {} : { EVENTSTORE_URL: log }),
-      ...(database === null ? {} : { MONGODB_URL: database }),
-      ...(topic === null ? {} : { KAFKA_BROKERS: topic.brokers, KAFKA_TOPIC: topic.name }),
+      ...(eventstoreUrl === null ? {} : { EVENTSTORE_URL: eventstoreUrl }),
+      ...(mongodbUrl === null ? {} : { MONGODB_URL: mongodbUrl }),
+      ...(topic === null ? {} : { KAFKA_BROKERS: topic.brokers.join(","), KAFKA_TOPIC: topic.name }),
       COUNTERSIGN_KEY: key ?? randomBytes(32).toString("base64"),
     },
     async close() {
-      if (database !== null) await dropDatabase(database);
+      if (mongodbUrl !== null) await dropDatabase(mongodbUrl);
       await topic?.remove();
       await double?.stop();
     },
   };
 };
 
-const configured = async (env: Env, flags: EngineFlags): Promise<MeasuredEngines> => {
+const configured = async (env: Env, flags: EngineFlags): Promise<EngineSet> => {
   const { EVENTSTORE_URL, MONGODB_URL, KAFKA_BROKERS, KAFKA_TOPIC, COUNTERSIGN_KEY } = env;
   const config = readConfig({ EVENTSTORE_URL, MONGODB_URL, KAFKA_BROKERS, KAFKA_TOPIC, COUNTERSIGN_KEY });
   const { eventstoreUrl, mongodbUrl, kafka } = config;
@@ -109,7 +124,7 @@ const configured = async (env: Env, flags: EngineFlags): Promise<MeasuredEngines
 };
 
 /** What is to be measured, in this order. Throws `ConfigError` with a sentence when the flags ask for what is not there. */
-export const enginesToMeasure = async (env: Env, flags: EngineFlags): Promise<readonly MeasuredEngines[]> => {
+export const enginesToMeasure = async (env: Env, flags: EngineFlags): Promise<readonly EngineSet[]> => {
   if (!flags.engines && !flags.double) return [EMBEDDED];
   const wanted = await configured(env, flags);
   return flags.embedded ? [EMBEDDED, wanted] : [wanted];

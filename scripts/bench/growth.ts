@@ -1,9 +1,9 @@
 import type { RecordedEvent } from "../../domain/ports.ts";
 import { openLog } from "../../src/engines.ts";
-import type { EngineSet } from "../../test/support/engine-sets.ts";
 import { measureLatency, type OpenLoop } from "./admission.ts";
 import type { World } from "./bench-world.ts";
 import { startChild } from "./child.ts";
+import type { EngineSet } from "./engines.ts";
 import { type Inspector, measureInspector } from "./inspector.ts";
 import { measureArrival } from "./pipeline.ts";
 import type { SeedOrder, SeedOutcome, SeedStream } from "./seed.ts";

@@ -31,7 +31,8 @@ const LAG_EVENTS_MAX = 4_000;
 /** The same where the log cannot tell how many: the age is measured once a second. */
 const LAG_S_MAX = 1;
 const LOOK_MS = 50;
-const DRAIN_LIMIT_MS = 120_000;
+/** Views that were left behind by a closed loop catch up at the speed of their engine. */
+const DRAIN_LIMIT_MS = 600_000;
 /** The first part of the load is not counted: the backlog is empty at first, and has to be the same at both ends. */
 const WARM_UP = 0.1;
 

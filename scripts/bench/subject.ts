@@ -1,7 +1,7 @@
 import { type LogPlace, placesOf } from "../../src/engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
-import type { EngineSet, Engines } from "../../test/support/engine-sets.ts";
 import { type Program, removeFolder, startProgram, until } from "../../test/support/program.ts";
+import type { EngineSet, Engines } from "./engines.ts";
 
 /** What is measured: the service as a process of its own, and an account in it. */
 export type Subject = {
