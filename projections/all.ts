@@ -1,3 +1,5 @@
+import { actions } from "./actions.ts";
+import { agents } from "./agents.ts";
 import { apiKeys } from "./api-keys.ts";
 import { audit } from "./audit.ts";
 import { deliveryQueue } from "./delivery-queue.ts";
@@ -23,4 +25,6 @@ export const PROJECTIONS: readonly Projection[] = [
   sources,
   policies,
   policyVersions,
+  agents,
+  actions,
 ];

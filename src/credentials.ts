@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { apiKey } from "../domain/account/api-key.ts";
 import { account, isExpired, type OpenAccount } from "../domain/account/decider.ts";
 import { session } from "../domain/account/session.ts";
+import { agent } from "../domain/agent/decider.ts";
 import type { Clock } from "../domain/ports.ts";
 import { isBearerKey, keyDigest, keyId } from "../infra/crypto/api-key.ts";
 import { accountStream } from "./accounts.ts";
@@ -13,12 +14,13 @@ import { sessionStream } from "./sessions.ts";
 type CredentialsDeps = { readonly aggregates: Aggregates; readonly clock: Clock };
 
 export const apiKeyStream = (id: string): string => `apikey-${id}`;
+export const agentStream = (id: string): string => `agent-${id}`;
 
 /** Both are hex of one length. */
 const sameDigest = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** Session cookies and account keys. Two cached streams say all: what was closed, revoked or removed on this node is
+/** Session cookies, account keys and agent keys. Two cached streams say all: what was closed, revoked or removed on this node is
  * refused at once, on another within `STALENESS_MAX_MS`. */
 export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticate => {
   /** Looked for a second time before it is refused: another node may have made it a moment ago. */
@@ -36,11 +38,24 @@ export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticat
     const digest = keyDigest(key);
     const id = keyId(digest);
     const { state: issued } = await aggregates.load(apiKey, apiKeyStream(id));
-    if (issued === null) return null;
+    if (issued === null || issued.agent !== null) return null;
     const known = await ofAccount(issued.account, ({ keys }) => keys.get(id));
     if (known === undefined || !sameDigest(known.digest, digest)) return null;
     if (isExpired(known, new Date(clock.now()).toISOString())) return null;
     return { kind: "key", account: issued.account, id, role: known.role };
+  };
+
+  const fromAgentKey = async (key: string): Promise<Principal | null> => {
+    if (!isBearerKey("csa", key)) return null;
+    const digest = keyDigest(key);
+    const { state: issued } = await aggregates.load(apiKey, apiKeyStream(keyId(digest)));
+    if (issued === null || issued.agent === null) return null;
+    for (const maxAgeMs of [STALENESS_MAX_MS, 0]) {
+      const { state } = await aggregates.load(agent, agentStream(issued.agent), maxAgeMs);
+      if (state.phase !== "present" || !sameDigest(state.key.digest, digest)) continue;
+      return { kind: "agent", account: state.account, id: state.agentId };
+    }
+    return null;
   };
 
   const fromSession = async (token: string): Promise<Principal | null> => {
@@ -53,5 +68,8 @@ export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticat
     return { kind: "member", account: state.account, id: state.member, ...member, session: stream };
   };
 
-  return async ({ kind, token }) => await (kind === "session" ? fromSession(token) : fromKey(token));
+  return async ({ kind, token }) => {
+    if (kind === "session") return fromSession(token);
+    return token.startsWith("csa_") ? fromAgentKey(token) : fromKey(token);
+  };
 };

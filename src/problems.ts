@@ -26,6 +26,7 @@ export const PROBLEMS = {
   "unknown-provider": { status: 422, title: "Unknown provider type", retryable: false },
   "address-not-allowed": { status: 422, title: "This address is not allowed", retryable: false },
   "invalid-policy": { status: 422, title: "The policy is not valid", retryable: false },
+  "invalid-action": { status: 422, title: "The action is not valid", retryable: false },
   "idempotency-key-reused": { status: 422, title: "This key came with another request before", retryable: false },
   "gate-require-fields": { status: 422, title: "Required fields are missing", retryable: false },
   "gate-content": { status: 422, title: "Refused by a content rule", retryable: false },

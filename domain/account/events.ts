@@ -65,9 +65,11 @@ export type SessionEvent =
     }
   | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
 
-/** Stream `apikey-<id>`; the id is derived from the key's hash, so that a key finds its account. Whether it is still
- * good says the account. */
-export type ApiKeyEvent = {
-  readonly type: "ApiKeyIssued";
-  readonly data: { account: string; key_id: string; at: string };
-};
+/** Stream `apikey-<id>`; the id is derived from the key's hash, so that a key finds its account, or its agent. Whether
+ * it is still good says the account, or the agent. */
+export type ApiKeyEvent =
+  | { readonly type: "ApiKeyIssued"; readonly data: { account: string; key_id: string; at: string } }
+  | {
+      readonly type: "AgentKeyIssued";
+      readonly data: { account: string; agent_id: string; key_id: string; at: string };
+    };

@@ -1,11 +1,12 @@
-import { type FieldPath, readField } from "./field-path.ts";
+import type { CostRule } from "../policy/definition.ts";
+import { type FieldPath, parseFieldPath, readField } from "./field-path.ts";
 
 /** One euro in the integers that all money is counted in. */
 export const MICRO_PER_EUR = 1_000_000;
 /** Far above any real request, and so many micro-euros are still exact in a double. */
 export const EUR_MAX = 1_000_000_000;
 
-/** A policy's cost rule, its amounts in micro-euros. */
+/** The cost rule of a policy or an action, its amounts in micro-euros. */
 export type CompiledCost =
   | { readonly fixed: number }
   | { readonly path: FieldPath; readonly scale: number; readonly fallback: number | null };
@@ -18,6 +19,18 @@ export const microOf = (eur: unknown): number | null => {
   if (typeof eur !== "number" || !(eur >= 0 && eur <= EUR_MAX)) return null;
   // JSON has a -0, which is no amount of money.
   return Math.abs(Math.round(eur * MICRO_PER_EUR));
+};
+
+/** Of a rule that was parsed: an amount fits, a path is one. */
+export const compileCost = (rule: CostRule): CompiledCost => {
+  const micro = (eur: number): number => Math.round(eur * MICRO_PER_EUR);
+  if ("fixed_eur" in rule) return { fixed: micro(rule.fixed_eur) };
+  const { pointer, scale = 1, default_eur: fallback } = rule;
+  return {
+    path: parseFieldPath(pointer) ?? [],
+    scale,
+    fallback: fallback === undefined ? null : micro(fallback),
+  };
 };
 
 export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;

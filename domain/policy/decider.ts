@@ -1,4 +1,5 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import { sameJson } from "../same-json.ts";
 import type { PolicyCommand } from "./commands.ts";
 import type { PolicyDefinition } from "./definition.ts";
 import type { PolicyEvent } from "./events.ts";
@@ -17,15 +18,6 @@ export type PublishedPolicy = {
 export type Policy = { readonly phase: "absent" } | PublishedPolicy;
 
 export type PolicyRejection = "not-found";
-
-/** Equal as JSON: the order of an object's members does not matter. */
-const sameJson = (a: unknown, b: unknown): boolean => {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const [left, right] = [Object.entries(a), new Map(Object.entries(b))];
-  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameJson(value, right.get(key)));
-};
 
 /** Stream `policy-<pol_id>`. */
 export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection> = {

@@ -35,7 +35,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   ...LATER_FIELDS,
 ]);
 
-type Report = (path: string, message: string) => void;
+export type Report = (path: string, message: string) => void;
 type Members = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Members =>
@@ -74,7 +74,8 @@ const parsePaths = (value: unknown, path: string, report: Report): readonly stri
   return paths.filter(isFieldPath);
 };
 
-const parseCost = (value: unknown, report: Report): CostRule | null => {
+/** A policy's cost rule, or an action's: at `/cost` in both. */
+export const parseCost = (value: unknown, report: Report): CostRule | null => {
   if (!isObject(value) || Object.hasOwn(value, "fixed_eur") === Object.hasOwn(value, "pointer")) {
     report("/cost", "must be an object with either fixed_eur or pointer");
     return null;
@@ -123,7 +124,8 @@ const parseDeny = (value: unknown, report: Report): readonly DenyRule[] => {
 };
 
 /** JSON Schema, looked at further where it is compiled. */
-const isSchema = (value: unknown): value is JsonObject | boolean => typeof value === "boolean" || isObject(value);
+export const isSchema = (value: unknown): value is JsonObject | boolean =>
+  typeof value === "boolean" || isObject(value);
 
 /**
  * Checks everything about a definition but its expressions and its schema (`src/admission/compiled-policy.ts`), and gives

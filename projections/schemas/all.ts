@@ -1,3 +1,5 @@
+import { actionsView } from "./actions.ts";
+import { agentsView } from "./agents.ts";
 import { apiKeysView } from "./api-keys.ts";
 import { auditView } from "./audit.ts";
 import { deliveryQueueView } from "./delivery-queue.ts";
@@ -23,4 +25,6 @@ export const PUBLISHED: readonly PublishedView[] = [
   sourcesView,
   policiesView,
   policyVersionsView,
+  agentsView,
+  actionsView,
 ];

@@ -7,7 +7,7 @@ import { ACCOUNT } from "./words.ts";
 type Fixed = Extract<CostRule, { readonly fixed_eur: number }>;
 type Read = Extract<CostRule, { readonly pointer: string }>;
 
-const COST: JsonSchema = {
+export const COST: JsonSchema = {
   description: "What an event costs. Missing: nothing that a budget could count.",
   oneOf: [
     closed<Fixed>("The same for every event.", { fixed_eur: amount("Euros.") }),

@@ -1,8 +1,8 @@
-import { type CompiledCost, costOf, eurOf, MICRO_PER_EUR } from "../../domain/gate/cost.ts";
+import { type CompiledCost, compileCost, costOf, eurOf } from "../../domain/gate/cost.ts";
 import { parseFieldPath } from "../../domain/gate/field-path.ts";
 import { type RequiredField, requireFields } from "../../domain/gate/require-fields.ts";
 import { allowed, denied, type GateName, type GateResult } from "../../domain/gate/verdict.ts";
-import type { CostRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
 import { type CompiledCondition, type Condition, conditionCompiler, type Seen } from "./conditions.ts";
 import { jsonValues } from "./json-values.ts";
@@ -50,18 +50,6 @@ const DETAIL_MAX = 400;
 const TOO_COSTLY = "the payload takes too much work to check";
 
 const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text);
-
-/** Of a definition that was parsed: an amount fits, a path is one. */
-const compileCost = (rule: CostRule): CompiledCost => {
-  const micro = (eur: number): number => Math.round(eur * MICRO_PER_EUR);
-  if ("fixed_eur" in rule) return { fixed: micro(rule.fixed_eur) };
-  const { pointer, scale = 1, default_eur: fallback } = rule;
-  return {
-    path: parseFieldPath(pointer) ?? [],
-    scale,
-    fallback: fallback === undefined ? null : micro(fallback),
-  };
-};
 
 const notJson = (gate: GateName): GateResult =>
   denied(gate, "not-json", "the body is not JSON, and the policy reads it");

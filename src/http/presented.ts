@@ -1,6 +1,5 @@
-import { roleIncludes } from "../../domain/account/events.ts";
 import { type Problem, problem } from "../problems.ts";
-import type { Principal, Who } from "../routes/route.ts";
+import { hasRole, type Principal, type Who } from "../routes/route.ts";
 import { type Presented, SESSION_COOKIE } from "./authenticate.ts";
 import { headerValues } from "./malformed.ts";
 
@@ -30,12 +29,19 @@ export const presentedBy = (rawHeaders: readonly string[]): Presented | Problem 
   return token === undefined ? "unusable" : { kind: "bearer", token };
 };
 
+const KIND: Readonly<Record<Principal["kind"], string>> = {
+  member: "a session",
+  key: "an API key",
+  agent: "an agent's key",
+};
+
 /** Why this principal may not make a call that `who` may; null when it may. */
 export const forbiddenFor = (principal: Principal, who: Exclude<Who, "anyone">): Problem | null => {
+  if (principal.kind === "agent" && who.agent === true) return null;
   const needed = principal.kind === "member" ? who.session : who.key;
-  if (needed === undefined) {
-    const other = principal.kind === "member" ? "an API key" : "a session";
-    return problem("forbidden", `This call needs ${other}.`);
+  if (needed === undefined || principal.kind === "agent") {
+    const others = [who.session && KIND.member, who.key && KIND.key, who.agent && KIND.agent].filter(Boolean);
+    return problem("forbidden", `This call needs ${others.join(" or ")}.`);
   }
-  return roleIncludes(principal.role, needed) ? null : problem("forbidden", `This call needs the role ${needed}.`);
+  return hasRole(principal, needed) ? null : problem("forbidden", `This call needs the role ${needed}.`);
 };

@@ -1,4 +1,3 @@
-import { roleIncludes } from "../../domain/account/events.ts";
 import { erasure } from "../../domain/delivery/erasure.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { PolicyEvent } from "../../domain/policy/events.ts";
@@ -8,15 +7,15 @@ import { isEventId } from "../event-id.ts";
 import { type Payloads, payloadStream } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn, runCommand } from "../run-command.ts";
-import type { Answer, Call, Principal } from "./route.ts";
+import { type Answer, type Call, hasRole, type Principal } from "./route.ts";
 
 /** The paths that the policy version of the verdict keeps from this reader: none from an admin. */
 export const hiddenPaths = async (
   log: EventLog,
   { verdict: { policy } }: EventDocument,
-  { role }: Principal,
+  principal: Principal,
 ): Promise<readonly string[]> => {
-  if (policy === null || roleIncludes(role, "admin")) return [];
+  if (policy === null || hasRole(principal, "admin")) return [];
   // Version n is the n-th record of the policy's stream.
   const [record] = await log.read(`policy-${policy.id}`, policy.version === 1 ? null : policy.version - 2, 1);
   const published = record as unknown as PolicyEvent | undefined;

@@ -97,3 +97,6 @@ export const POLICY: JsonSchema = {
     ...FIELDS,
   },
 };
+
+/** The rule of an action is that of a policy. */
+export const COST: JsonSchema = FIELDS.cost;

@@ -1,4 +1,4 @@
-import type { Role } from "../../domain/account/events.ts";
+import { type Role, roleIncludes } from "../../domain/account/events.ts";
 import type { Position } from "../../domain/ports.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Problem } from "../problems.ts";
@@ -16,6 +16,10 @@ export type Principal =
     }
   | { readonly kind: "key"; readonly account: string; readonly id: string; readonly role: Role }
   | { readonly kind: "agent"; readonly account: string; readonly id: string };
+
+/** An agent has no role: what it may do is in its scope. */
+export const hasRole = (principal: Principal, needed: Role): boolean =>
+  principal.kind !== "agent" && roleIncludes(principal.role, needed);
 
 /** The weakest role that may call, per kind of credential; a kind left out may not call at all. */
 export type Who = "anyone" | { readonly session?: Role; readonly key?: Role; readonly agent?: true };

@@ -27,6 +27,7 @@ const PRINCIPALS = new Map<string, Principal>([
   ["bearer csk_admin", ADMIN_KEY],
   ["bearer csk_viewer", VIEWER_KEY],
   ["bearer csk_other", OTHER_KEY],
+  ["bearer csa_agent", { kind: "agent", account: "acc_a", id: "agt_a" }],
 ]);
 
 export const COOKIE = { cookie: "__Host-session=owner" };

@@ -1,0 +1,51 @@
+import { accept, type Decider, reject } from "../decider.ts";
+import { sameJson } from "../same-json.ts";
+import type { ActionCommand } from "./commands.ts";
+import type { ActionDefinition } from "./definition.ts";
+import type { ActionEvent } from "./events.ts";
+
+/** The newest version; the ones before it stay in the stream. */
+export type DefinedAction = {
+  readonly phase: "defined";
+  readonly actionId: string;
+  readonly account: string;
+  readonly name: string;
+  readonly version: number;
+  readonly definition: ActionDefinition;
+  /** Who put this version, and when. */
+  readonly by: string;
+  readonly at: string;
+  readonly createdAt: string;
+};
+
+export type Action =
+  | { readonly phase: "absent" }
+  | DefinedAction
+  | { readonly phase: "deleted"; readonly version: number };
+
+/** Stream `action-<id>`. */
+export const action: Decider<Action, ActionCommand, ActionEvent, "not-found"> = {
+  initial: { phase: "absent" },
+
+  evolve(state, event) {
+    if (event.type === "ActionDeleted") {
+      return state.phase === "defined" ? { phase: "deleted", version: state.version } : state;
+    }
+    const { action_id: actionId, account, name, version, definition, by, at } = event.data;
+    const createdAt = state.phase === "defined" ? state.createdAt : at;
+    return { phase: "defined", actionId, account, name, version, definition, by, at, createdAt };
+  },
+
+  decide(command, state) {
+    if (command.type === "DeleteAction") {
+      if (state.phase !== "defined") return reject("not-found");
+      const { actionId: action_id, account, name } = state;
+      return accept({ type: "ActionDeleted", data: { action_id, account, name, at: command.at } });
+    }
+    // Putting what is in force is not a new version.
+    if (state.phase === "defined" && sameJson(state.definition, command.definition)) return accept();
+    const { actionId: action_id, account, name, definition, by, at } = command;
+    const version = state.phase === "absent" ? 1 : state.version + 1;
+    return accept({ type: "ActionDefined", data: { action_id, account, name, version, definition, by, at } });
+  },
+};

@@ -1,0 +1,56 @@
+import type { CostRule } from "../policy/definition.ts";
+import { type DefinitionError, isSchema, parseCost, type Report } from "../policy/parse-definition.ts";
+import type { JsonObject } from "../ports.ts";
+import { isActionName } from "./name.ts";
+
+export const REVERSIBILITIES = ["reversible", "compensable", "irreversible"] as const;
+/** Whether it can be taken back: by itself, by another action (its compensation), or not at all. */
+export type Reversibility = (typeof REVERSIBILITIES)[number];
+
+/** What an action says, as it was put (`api.md`, Agents, actions, execute). Money is in euros as the author wrote it. */
+export type ActionDefinition = {
+  readonly endpoint_id: string;
+  readonly schema?: JsonObject | boolean;
+  readonly cost?: CostRule;
+  readonly reversibility: Reversibility;
+  /** The action that takes this one back. */
+  readonly compensation?: string;
+};
+
+export type ParsedAction =
+  | { readonly ok: true; readonly definition: ActionDefinition }
+  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
+
+export type ActionInput = {
+  readonly endpoint_id: string;
+  readonly schema?: unknown;
+  readonly cost?: unknown;
+  readonly reversibility: Reversibility;
+  readonly compensation?: string;
+};
+
+/** Checks everything but whether the schema compiles and the endpoint is there. */
+export const parseAction = (name: string, input: ActionInput): ParsedAction => {
+  const errors: DefinitionError[] = [];
+  const report: Report = (path, message) => errors.push({ path, message });
+  const { endpoint_id, schema, cost, reversibility, compensation } = input;
+  if (schema !== undefined && !isSchema(schema)) report("/schema", "must be a JSON Schema: an object, true or false");
+  const costRule = cost === undefined ? null : parseCost(cost, report);
+  if (compensation !== undefined) {
+    if (!isActionName(compensation)) report("/compensation", "must be the name of an action");
+    else if (compensation === name) report("/compensation", "is this action itself: what takes it back is another");
+    if (reversibility !== "compensable")
+      report("/compensation", `is for compensable actions, this one is ${reversibility}`);
+  }
+  if (errors.length > 0) return { ok: false, errors };
+  return {
+    ok: true,
+    definition: {
+      endpoint_id,
+      ...(isSchema(schema) ? { schema } : {}),
+      ...(costRule === null ? {} : { cost: costRule }),
+      reversibility,
+      ...(compensation === undefined ? {} : { compensation }),
+    },
+  };
+};

@@ -1,0 +1,22 @@
+import type { AgentKey, AgentSettings } from "./events.ts";
+
+/** Each carries its time (ISO-8601 UTC with milliseconds) and the account that asks. */
+export type AgentCommand =
+  | {
+      readonly type: "RegisterAgent";
+      readonly agentId: string;
+      readonly account: string;
+      readonly settings: AgentSettings;
+      readonly key: AgentKey;
+      readonly at: string;
+    }
+  | {
+      readonly type: "ChangeAgent";
+      readonly account: string;
+      readonly changes: Partial<AgentSettings>;
+      readonly at: string;
+    }
+  | { readonly type: "RotateAgentKey"; readonly account: string; readonly key: AgentKey; readonly at: string }
+  | { readonly type: "SuspendAgent"; readonly account: string; readonly reason: string; readonly at: string }
+  | { readonly type: "ResumeAgent"; readonly account: string; readonly at: string }
+  | { readonly type: "DeleteAgent"; readonly account: string; readonly at: string };

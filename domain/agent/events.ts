@@ -1,0 +1,36 @@
+import type { Scope } from "./scope.ts";
+
+export type AgentSettings = {
+  readonly name: string;
+  /** The policy that all it asks for has to pass; null for none. */
+  readonly policy_id: string | null;
+  readonly scope: Scope;
+};
+
+/** Only what a key is recognised by; the key itself was shown once. */
+export type AgentKey = {
+  readonly key_id: string;
+  /** Hex SHA-256 of the whole key. */
+  readonly digest: string;
+  readonly last4: string;
+};
+
+/** Stream `agent-<id>`. Times are ISO-8601 UTC with milliseconds. */
+export type AgentEvent =
+  | {
+      readonly type: "AgentRegistered";
+      readonly data: AgentSettings &
+        AgentKey & { readonly agent_id: string; readonly account: string; readonly at: string };
+    }
+  | {
+      readonly type: "AgentChanged";
+      readonly data: { readonly agent_id: string; readonly changes: Partial<AgentSettings>; readonly at: string };
+    }
+  /** The key before it is dead from here on. */
+  | { readonly type: "AgentKeyRotated"; readonly data: AgentKey & { readonly agent_id: string; readonly at: string } }
+  | {
+      readonly type: "AgentSuspended";
+      readonly data: { readonly agent_id: string; readonly reason: string; readonly at: string };
+    }
+  | { readonly type: "AgentResumed"; readonly data: { readonly agent_id: string; readonly at: string } }
+  | { readonly type: "AgentDeleted"; readonly data: { readonly agent_id: string; readonly at: string } };

@@ -1,0 +1,40 @@
+import type { ActionEvent } from "../domain/action/events.ts";
+import type { JsonObject } from "../domain/ports.ts";
+import { perDocument } from "./projection.ts";
+
+export type ActionDocument = {
+  readonly account: string;
+  readonly name: string;
+  readonly version: number;
+  readonly definition: JsonObject;
+  /** Who put this version, and when. */
+  readonly changed_by: string;
+  readonly changed_at: string;
+  readonly created_at: string;
+};
+
+/** The newest version of every action, by the action's id; deleted ones are in the audit log. */
+export const actions = perDocument<ActionDocument>(
+  {
+    name: "actions.v1",
+    fields: { account: "text", name: "text" },
+    indexes: [["account", "name"]],
+  },
+  ({ stream, data }) => (stream.startsWith("action-") ? String(data.action_id) : null),
+  (document, recorded) => {
+    // The stream's category says which events are in it.
+    const event = recorded as unknown as ActionEvent;
+    if (event.type === "ActionDeleted") return null;
+    const { account, name, version, definition, by, at } = event.data;
+    return {
+      account,
+      name,
+      version,
+      // Plain JSON: the readonly lists of the type are what keeps the compiler from seeing it.
+      definition: definition as unknown as JsonObject,
+      changed_by: by,
+      changed_at: at,
+      created_at: document?.created_at ?? at,
+    };
+  },
+);

@@ -1,0 +1,48 @@
+import type { AgentEvent, AgentSettings } from "../domain/agent/events.ts";
+import { perDocument } from "./projection.ts";
+
+export type AgentDocument = AgentSettings & {
+  readonly account: string;
+  readonly last4: string;
+  readonly status: "active" | "suspended";
+  readonly suspended_reason: string | null;
+  readonly suspended_at: string | null;
+  readonly created_at: string;
+};
+
+/** The agents of every account, for its list; deleted ones are in the audit log. Nothing of a key but its end. */
+export const agents = perDocument<AgentDocument>(
+  {
+    name: "agents.v1",
+    fields: { account: "text", created_at: "text" },
+    indexes: [["account", "created_at"]],
+  },
+  ({ stream, data }) => (stream.startsWith("agent-") ? String(data.agent_id) : null),
+  (document, recorded) => {
+    // The stream's category says which events are in it.
+    const event = recorded as unknown as AgentEvent;
+    if (event.type === "AgentRegistered") {
+      const { account, name, policy_id, scope, last4, at } = event.data;
+      const status = { status: "active", suspended_reason: null, suspended_at: null } as const;
+      return { account, name, policy_id, scope, last4, ...status, created_at: at };
+    }
+    if (document === null) return null;
+    switch (event.type) {
+      case "AgentChanged":
+        return { ...document, ...event.data.changes };
+      case "AgentKeyRotated":
+        return { ...document, last4: event.data.last4 };
+      case "AgentSuspended":
+        return {
+          ...document,
+          status: "suspended",
+          suspended_reason: event.data.reason,
+          suspended_at: event.data.at,
+        };
+      case "AgentResumed":
+        return { ...document, status: "active", suspended_reason: null, suspended_at: null };
+      case "AgentDeleted":
+        return null;
+    }
+  },
+);

@@ -1,0 +1,31 @@
+import { type ActionDefinition, REVERSIBILITIES } from "../../domain/action/definition.ts";
+import type { ActionDocument } from "../actions.ts";
+import { closed, count, oneOf, optional, text, time } from "./json-schema.ts";
+import { COST } from "./policies.ts";
+import type { PublishedView } from "./published-view.ts";
+import { ACCOUNT } from "./words.ts";
+
+const DEFINITION = closed<ActionDefinition>("What the action says, as it was put. Money in euros.", {
+  endpoint_id: text("Where it is carried out, end_…."),
+  schema: optional({ type: ["object", "boolean"], description: "A JSON Schema that payloads have to satisfy." }),
+  cost: optional(COST),
+  reversibility: oneOf(REVERSIBILITIES, "Whether it can be taken back: by itself, by its compensation, or not at all."),
+  compensation: optional(text("The name of the action that takes it back.")),
+});
+
+export const actionsView: PublishedView = {
+  view: "actions.v1",
+  description: "The newest version of each action. A deleted action is not here, but in the audit log.",
+  id: "The action's id, act_…; an account's action of one name always has the same.",
+  documents: [
+    closed<ActionDocument>("An action.", {
+      account: ACCOUNT,
+      name: text("What agents ask for it by."),
+      version: count("1, 2, 3 … A version never changes."),
+      definition: DEFINITION,
+      changed_by: text("The id of the member or the key that put this version."),
+      changed_at: time("When this version was put."),
+      created_at: time("When its first version was put; after a deletion, its first version since."),
+    }),
+  ],
+};

@@ -1,0 +1,37 @@
+import { type ActionDefinition, type ActionInput, parseAction } from "../../domain/action/definition.ts";
+import { type CompiledCost, compileCost } from "../../domain/gate/cost.ts";
+import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
+import { jsonValues } from "./json-values.ts";
+import { type Meter, meter } from "./meter.ts";
+import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
+
+/** What a request for the action is checked by. */
+export type CompiledAction = {
+  /** To be reset before each check. */
+  readonly work: Meter;
+  readonly schema: PayloadSchema | null;
+  readonly cost: CompiledCost | null;
+};
+
+export type ActionCompilation =
+  | { readonly ok: true; readonly definition: ActionDefinition; readonly action: CompiledAction }
+  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
+
+export type ActionCompiler = (name: string, input: ActionInput) => ActionCompilation;
+
+/** Checks an action completely and makes of it what a request is checked by. `path` is a JSON Pointer into the action. */
+export const actionCompiler = (): ActionCompiler => {
+  const work = meter();
+  const compileSchema = schemaCompiler(jsonValues(work), work);
+  return (name, input) => {
+    const parsed = parseAction(name, input);
+    if (!parsed.ok) return parsed;
+    const { definition } = parsed;
+    const schema = definition.schema === undefined ? null : compileSchema(definition.schema);
+    if (schema !== null && !schema.ok) {
+      return { ok: false, errors: schema.errors.map(({ path, message }) => ({ path: `/schema${path}`, message })) };
+    }
+    const cost = definition.cost === undefined ? null : compileCost(definition.cost);
+    return { ok: true, definition, action: { work, schema: schema?.schema ?? null, cost } };
+  };
+};

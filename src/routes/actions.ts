@@ -1,0 +1,196 @@
+import { action as actionDecider, type DefinedAction } from "../../domain/action/decider.ts";
+import { type ActionDefinition, type ActionInput, REVERSIBILITIES } from "../../domain/action/definition.ts";
+import { ACTION_NAME_MAX, isActionName } from "../../domain/action/name.ts";
+import type { Document, ViewStore } from "../../domain/ports.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import { type ActionDocument, actions } from "../../projections/actions.ts";
+import type { ActionCompiler } from "../admission/compiled-action.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { notFound, problem } from "../problems.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
+import { COST } from "./policy-schema.ts";
+import type { Call, JsonSchema, Route } from "./route.ts";
+
+export type ActionsDeps = {
+  readonly aggregates: Aggregates;
+  readonly views: Pick<ViewStore, "page">;
+  readonly compile: ActionCompiler;
+  readonly endpointExists: (account: string, id: string) => Promise<boolean>;
+};
+
+type Handle = (deps: ActionsDeps) => Route["handle"];
+
+/** An account's action of one name is always the same stream. */
+export const actionId = (account: string, name: string): string => derivedId("act_", account, name);
+export const actionStream = (account: string, name: string): string => `action-${actionId(account, name)}`;
+
+const DEFINITION = {
+  endpoint_id: { type: "string", minLength: 1, maxLength: 64 },
+  schema: { type: ["object", "boolean"], description: "a JSON Schema, draft 2020-12 or draft-07" },
+  cost: COST,
+  reversibility: { enum: REVERSIBILITIES, description: "whether it can be taken back, by itself or by another action" },
+  compensation: {
+    type: "string",
+    maxLength: ACTION_NAME_MAX,
+    description: "the action that takes a compensable one back",
+  },
+} as const satisfies Record<string, JsonSchema>;
+
+const BODY: JsonSchema = {
+  type: "object",
+  required: ["endpoint_id", "reversibility"],
+  additionalProperties: false,
+  properties: DEFINITION,
+};
+
+const TIME: JsonSchema = { type: "string", format: "date-time" };
+const ACTION: JsonSchema = {
+  type: "object",
+  required: ["name", "version", "endpoint_id", "reversibility", "created_at", "changed_at", "changed_by"],
+  properties: {
+    name: { type: "string" },
+    version: { type: "integer" },
+    ...DEFINITION,
+    created_at: TIME,
+    changed_at: TIME,
+    changed_by: { type: "string" },
+  },
+};
+
+const show = (it: {
+  readonly name: string;
+  readonly version: number;
+  readonly definition: ActionDefinition | Document;
+  readonly createdAt: string;
+  readonly at: string;
+  readonly by: string;
+}) => ({
+  name: it.name,
+  version: it.version,
+  ...it.definition,
+  created_at: it.createdAt,
+  changed_at: it.at,
+  changed_by: it.by,
+});
+
+const showDocument = (document: Document) => {
+  // What the view's own projection has put.
+  const {
+    name,
+    version,
+    definition,
+    created_at: createdAt,
+    changed_at: at,
+    changed_by: by,
+  } = document as ActionDocument;
+  return show({ name, version, definition, createdAt, at, by });
+};
+
+const find = async ({ aggregates }: ActionsDeps, { principal, params }: Call): Promise<DefinedAction | null> => {
+  const { name = "" } = params;
+  if (!isActionName(name)) return null;
+  const { state } = await aggregates.load(actionDecider, actionStream(principal.account, name));
+  return state.phase === "defined" ? state : null;
+};
+
+const put: Handle = (deps) => async (call) => {
+  const { principal, params, envelope } = call;
+  const { account } = principal;
+  const { name = "" } = params;
+  if (!isActionName(name)) {
+    const message = `must be lower-case parts with dots between them, as refund.create, at most ${ACTION_NAME_MAX} characters`;
+    return problem("invalid-request", `The action's name ${message}.`, { errors: [{ path: "/name", message }] });
+  }
+  // The route's schema has checked the shape.
+  const compiled = deps.compile(name, call.body as ActionInput);
+  if (!compiled.ok) {
+    const [first] = compiled.errors;
+    return problem("invalid-action", `${first?.path ?? ""} ${first?.message ?? ""}.`, { errors: compiled.errors });
+  }
+  const { definition } = compiled;
+  if (!(await deps.endpointExists(account, definition.endpoint_id))) {
+    const errors = [{ path: "/endpoint_id", message: "does not exist" }];
+    return problem("not-found", "The account has no endpoint of this id.", { errors });
+  }
+  const id = actionId(account, name);
+  const before = await deps.aggregates.load(actionDecider, `action-${id}`, 0);
+  const by = principal.id;
+  const command = { type: "DefineAction", actionId: id, account, name, definition, by, at: envelope.at } as const;
+  const done = await deps.aggregates.handle(actionDecider, `action-${id}`, command, envelope);
+  if (done.outcome === "rejected" || done.state.phase !== "defined") return notFound();
+  return {
+    status: before.state.phase === "defined" ? 200 : 201,
+    body: show(done.state),
+    ...(done.outcome === "accepted" ? { position: done.position } : {}),
+  };
+};
+
+const get: Handle = (deps) => async (call) => {
+  const it = await find(deps, call);
+  return it === null ? notFound() : { status: 200, body: show(it) };
+};
+
+const list: Handle =
+  ({ views }) =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "name", order: "asc" } as const;
+    const page = await pageOf(views, { view: actions.schema.name, where, sort }, query, showDocument);
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const remove: Handle =
+  ({ aggregates }) =>
+  async ({ principal, params, envelope }) => {
+    const { name = "" } = params;
+    if (!isActionName(name)) return notFound();
+    const command = { type: "DeleteAction", at: envelope.at } as const;
+    const done = await aggregates.handle(actionDecider, actionStream(principal.account, name), command, envelope);
+    if (done.outcome === "rejected") return notFound();
+    return { status: 204, ...(done.outcome === "accepted" ? { position: done.position } : {}) };
+  };
+
+const READS = { session: "viewer", key: "viewer" } as const;
+const CONFIGURES = { session: "admin", key: "admin" } as const;
+
+export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
+  {
+    method: "PUT",
+    path: "/v1/actions/{name}",
+    who: CONFIGURES,
+    summary: "Define an action, or change it: a change is a new version",
+    tag: "agents",
+    body: BODY,
+    answers: { 200: ACTION, 201: ACTION },
+    handle: put(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/actions",
+    who: READS,
+    summary: "List the actions by name",
+    tag: "agents",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(ACTION) },
+    reads: [actions.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/actions/{name}",
+    who: READS,
+    summary: "Show an action",
+    tag: "agents",
+    answers: { 200: ACTION },
+    handle: get(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/actions/{name}",
+    who: CONFIGURES,
+    summary: "Delete an action; requests for it are refused from then on",
+    tag: "agents",
+    answers: { 204: null },
+    handle: remove(deps),
+  },
+];

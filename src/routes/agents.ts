@@ -1,0 +1,329 @@
+import { apiKey } from "../../domain/account/api-key.ts";
+import { type AgentRejection, agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
+import type { AgentKey, AgentSettings } from "../../domain/agent/events.ts";
+import { isScopePattern, SCOPE_PATTERNS_MAX, type Scope } from "../../domain/agent/scope.ts";
+import type { ViewStore } from "../../domain/ports.ts";
+import { bearerKey, keyDigest, keyId } from "../../infra/crypto/api-key.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
+import { type AgentDocument, agents } from "../../projections/agents.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { agentStream, apiKeyStream } from "../credentials.ts";
+import type { Envelope } from "../envelope.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
+import type { Answer, Call, JsonSchema, Route } from "./route.ts";
+
+export type AgentsDeps = {
+  readonly aggregates: Aggregates;
+  readonly views: Pick<ViewStore, "page">;
+  readonly secrets: DerivedSecret;
+  readonly policyExists: (account: string, id: string) => Promise<boolean>;
+};
+
+type Handle = (deps: AgentsDeps) => Route["handle"];
+type NewAgent = { readonly name: string; readonly policy_id?: string | null; readonly scope: Scope };
+
+const ID = /^agt_[a-z2-7]{32}$/;
+const LAST = 4;
+const PATTERN_LENGTH_MAX = 102;
+
+const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" };
+const POLICY: JsonSchema = { type: ["string", "null"], maxLength: 64 };
+const SCOPE: JsonSchema = {
+  type: "object",
+  required: ["actions"],
+  additionalProperties: false,
+  properties: {
+    actions: {
+      type: "array",
+      maxItems: SCOPE_PATTERNS_MAX,
+      uniqueItems: true,
+      items: { type: "string", minLength: 1, maxLength: PATTERN_LENGTH_MAX },
+      description: "names of actions; refund.* for all that begin with refund., * for every one",
+    },
+  },
+};
+
+const NEW_AGENT: JsonSchema = {
+  type: "object",
+  required: ["name", "scope"],
+  additionalProperties: false,
+  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+};
+const CHANGES: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+};
+const SUSPENSION: JsonSchema = {
+  type: "object",
+  required: ["reason"],
+  additionalProperties: false,
+  properties: { reason: { type: "string", minLength: 1, maxLength: 500, pattern: "\\S" } },
+};
+
+const TIME: JsonSchema = { type: "string", format: "date-time" };
+const SHOWN = {
+  id: { type: "string" },
+  name: NAME,
+  policy_id: POLICY,
+  scope: SCOPE,
+  status: { enum: ["active", "suspended"] },
+  suspended_reason: { type: ["string", "null"] },
+  suspended_at: { type: ["string", "null"], format: "date-time" },
+  last4: { type: "string" },
+  created_at: TIME,
+};
+const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
+const KEY: JsonSchema = { type: "string", description: "shown this once" };
+const CREATED: JsonSchema = {
+  type: "object",
+  required: [...Object.keys(SHOWN), "key"],
+  properties: { ...SHOWN, key: KEY },
+};
+const ROTATED: JsonSchema = {
+  type: "object",
+  required: ["key", "last4"],
+  properties: { key: KEY, last4: { type: "string" } },
+};
+
+const PROBLEM_OF: Record<AgentRejection, Problem> = {
+  "not-found": notFound(),
+  conflict: problem("conflict", "This agent exists already, or did."),
+};
+
+const show = (id: string, { account: _, ...it }: AgentDocument) => ({ id, ...it });
+
+const showPresent = ({ agentId, account, settings, key, suspended, createdAt }: PresentAgent) =>
+  show(agentId, {
+    account,
+    ...settings,
+    last4: key.last4,
+    status: suspended === null ? "active" : "suspended",
+    suspended_reason: suspended?.reason ?? null,
+    suspended_at: suspended?.at ?? null,
+    created_at: createdAt,
+  });
+
+const positionOf = (handled: Awaited<ReturnType<Aggregates["handle"]>>): Pick<Answer, "position"> =>
+  handled.outcome === "accepted" ? { position: handled.position } : {};
+
+/** What is wrong with the settings that only the account or the form of a name can tell; null when nothing is. */
+const settingsProblem = async (
+  { policyExists }: AgentsDeps,
+  account: string,
+  { policy_id = null, scope }: Partial<AgentSettings>,
+): Promise<Problem | null> => {
+  const wrong = scope?.actions.findIndex((pattern) => !isScopePattern(pattern)) ?? -1;
+  if (wrong !== -1) {
+    const message = "must be the name of an action, the beginning of names (refund.*), or *";
+    return problem("invalid-request", `A pattern of the scope ${message}.`, {
+      errors: [{ path: `/scope/actions/${wrong}`, message }],
+    });
+  }
+  if (policy_id === null || (await policyExists(account, policy_id))) return null;
+  const errors = [{ path: "/policy_id", message: "does not exist" }];
+  return problem("not-found", "The account has no policy of this id.", { errors });
+};
+
+/** The same command makes the same key: a crash before the answer loses nothing. */
+const newKey = (
+  { secrets }: AgentsDeps,
+  { commandId }: Envelope,
+  account: string,
+): { readonly key: string; readonly of: AgentKey } => {
+  const key = bearerKey("csa", secrets(commandId, `agent-key/${account}`));
+  const digest = keyDigest(key);
+  return { key, of: { key_id: keyId(digest), digest, last4: key.slice(-LAST) } };
+};
+
+/** Leads from the key to its agent: written before the agent names the key, so that a key that was shown is known. */
+const issue = async ({ aggregates }: AgentsDeps, call: Call, agentId: string, { key_id }: AgentKey): Promise<void> => {
+  const { account } = call.principal;
+  const { at } = call.envelope;
+  const command = { type: "IssueAgentKey", account, agent_id: agentId, key_id, at } as const;
+  await aggregates.handle(apiKey, apiKeyStream(key_id), command, { ...call.envelope, commandId: `issue-${key_id}` });
+};
+
+const register: Handle = (deps) => async (call) => {
+  const { envelope, principal } = call;
+  const { account } = principal;
+  // The route's schema has checked the shape.
+  const { name: given, policy_id = null, scope } = call.body as NewAgent;
+  const settings = { name: given.trim(), policy_id, scope: { actions: scope.actions } };
+  const wrong = await settingsProblem(deps, account, settings);
+  if (wrong !== null) return wrong;
+  const agentId = derivedId("agt_", account, envelope.commandId);
+  const { key, of } = newKey(deps, envelope, account);
+  await issue(deps, call, agentId, of);
+  const command = { type: "RegisterAgent", agentId, account, settings, key: of, at: envelope.at } as const;
+  const done = await deps.aggregates.handle(agentDecider, agentStream(agentId), command, envelope);
+  if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
+  if (done.state.phase !== "present") return notFound();
+  return { status: 201, body: { ...showPresent(done.state), key }, ...positionOf(done) };
+};
+
+/** The caller's own agent as its stream has it; null for any other id. */
+const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call): Promise<PresentAgent | null> => {
+  const { id = "" } = params;
+  if (!ID.test(id)) return null;
+  const { state } = await aggregates.load(agentDecider, agentStream(id));
+  return state.phase === "present" && state.account === principal.account ? state : null;
+};
+
+const get: Handle = (deps) => async (call) => {
+  const it = await own(deps, call);
+  return it === null ? notFound() : { status: 200, body: showPresent(it) };
+};
+
+const list: Handle =
+  ({ views }) =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "created_at", order: "desc" } as const;
+    // What the view's own projection has put.
+    const page = await pageOf(views, { view: agents.schema.name, where, sort }, query, (document, id) =>
+      show(id, document as AgentDocument),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+type Change = Parameters<typeof agentDecider.decide>[0];
+
+/** Gives a command to the caller's own agent. */
+const handled = async (deps: AgentsDeps, call: Call, command: Change) => {
+  const { id = "" } = call.params;
+  if (!ID.test(id)) return notFound();
+  const done = await deps.aggregates.handle(agentDecider, agentStream(id), command, call.envelope);
+  return done.outcome === "rejected" ? PROBLEM_OF[done.rejection] : done;
+};
+
+/** As `handled`, and shows the agent as it then is. */
+const changed = async (deps: AgentsDeps, call: Call, command: Change): Promise<Answer | Problem> => {
+  const done = await handled(deps, call, command);
+  if ("problem" in done) return done;
+  if (done.state.phase !== "present") return notFound();
+  return { status: 200, body: showPresent(done.state), ...positionOf(done) };
+};
+
+const change: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  // The route's schema has checked the shape.
+  const body = call.body as Partial<NewAgent>;
+  const changes = body.name === undefined ? body : { ...body, name: body.name.trim() };
+  if ((await own(deps, call)) === null) return notFound();
+  const wrong = await settingsProblem(deps, account, changes);
+  if (wrong !== null) return wrong;
+  return changed(deps, call, { type: "ChangeAgent", account, changes, at: call.envelope.at });
+};
+
+const rotate: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const { key, of } = newKey(deps, call.envelope, account);
+  await issue(deps, call, it.agentId, of);
+  const done = await handled(deps, call, { type: "RotateAgentKey", account, key: of, at: call.envelope.at });
+  if ("problem" in done) return done;
+  return { status: 200, body: { key, last4: of.last4 }, ...positionOf(done) };
+};
+
+const suspend: Handle = (deps) => (call) => {
+  // The route's schema has checked the shape.
+  const { reason } = call.body as { readonly reason: string };
+  const { account } = call.principal;
+  return changed(deps, call, { type: "SuspendAgent", account, reason: reason.trim(), at: call.envelope.at });
+};
+
+const resume: Handle = (deps) => (call) =>
+  changed(deps, call, { type: "ResumeAgent", account: call.principal.account, at: call.envelope.at });
+
+const remove: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const done = await handled(deps, call, { type: "DeleteAgent", account, at: call.envelope.at });
+  return "problem" in done ? done : { status: 204, ...positionOf(done) };
+};
+
+const READS = { session: "viewer", key: "viewer" } as const;
+const CONFIGURES = { session: "admin", key: "admin" } as const;
+
+export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/agents",
+    who: CONFIGURES,
+    summary: "Register an agent; its key is shown this once",
+    tag: "agents",
+    body: NEW_AGENT,
+    answers: { 201: CREATED },
+    handle: register(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/agents",
+    who: READS,
+    summary: "List the agents, newest first",
+    tag: "agents",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(AGENT) },
+    reads: [agents.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/agents/{id}",
+    who: READS,
+    summary: "Show an agent",
+    tag: "agents",
+    answers: { 200: AGENT },
+    handle: get(deps),
+  },
+  {
+    method: "PATCH",
+    path: "/v1/agents/{id}",
+    who: CONFIGURES,
+    summary: "Change an agent; null for policy_id detaches",
+    tag: "agents",
+    body: CHANGES,
+    answers: { 200: AGENT },
+    handle: change(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/agents/{id}",
+    who: CONFIGURES,
+    summary: "Delete an agent; its key is dead from then on",
+    tag: "agents",
+    answers: { 204: null },
+    handle: remove(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/agents/{id}/key",
+    who: CONFIGURES,
+    summary: "Give the agent a new key; the one before is dead from then on",
+    tag: "agents",
+    answers: { 200: ROTATED },
+    handle: rotate(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/agents/{id}/suspend",
+    who: CONFIGURES,
+    summary: "Suspend an agent: its requests are refused until it is resumed",
+    tag: "agents",
+    body: SUSPENSION,
+    answers: { 200: AGENT },
+    handle: suspend(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/agents/{id}/resume",
+    who: CONFIGURES,
+    summary: "Resume a suspended agent",
+    tag: "agents",
+    answers: { 200: AGENT },
+    handle: resume(deps),
+  },
+];

@@ -1,0 +1,44 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { inScope, isScopePattern } from "../../../domain/agent/scope.ts";
+
+const test = suite("an agent's scope");
+
+const SCOPES: readonly (readonly [readonly string[], string, boolean])[] = [
+  [["refund.create"], "refund.create", true],
+  [["refund.create"], "refund.create.now", false],
+  [["refund.*"], "refund.create", true],
+  [["refund.*"], "refund.partial.create", true],
+  [["refund.*"], "refund", false],
+  [["refund.*"], "refunds.create", false],
+  [["*"], "anything.at-all", true],
+  [["mail.send", "refund.*"], "refund.create", true],
+  [[], "refund.create", false],
+];
+
+for (const [actions, action, expected] of SCOPES) {
+  test(`${JSON.stringify(actions)} ${expected ? "includes" : "does not include"} ${action}`, () => {
+    assert.is(inScope({ actions }, action), expected);
+  });
+}
+
+test("a pattern is a name, the beginning of names with a star behind its dot, or a star", () => {
+  for (const good of ["a", "refund.create", "refund.*", "a.b-c.d_e.*", "*"]) assert.ok(isScopePattern(good), good);
+  const bad = [
+    "",
+    "Refund",
+    "refund*",
+    "*.create",
+    "refund.*.now",
+    ".*",
+    "a..b",
+    "a.",
+    "**",
+    "a b",
+    "é",
+    "a".repeat(101),
+  ];
+  for (const pattern of bad) assert.not(isScopePattern(pattern), pattern);
+});
+
+test.run();
