@@ -6,14 +6,12 @@ import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { credentials, status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { event, OWN_CALL, readAllOf, readStreamOf, rejection } from "../../support/eventstore-double/client.ts";
 import { DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE } from "../../support/eventstore-double/misbehaviour.ts";
 import { withDouble } from "../../support/eventstore-double/with-double.ts";
 import { until } from "../../support/until.ts";
-import { event, readAllOf, readStreamOf, rejection } from "./double-client.ts";
 
 const test = suite("eventstore double: misbehaviour");
-
-const OWN_CALL = { credentials: { username: "a", password: "b" } };
 
 const append = (client: EventStoreDBClient, stream: string, options: object = {}): Promise<AppendResult> =>
   client.appendToStream(stream, event(), options);

@@ -13,9 +13,9 @@ import {
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { type ClientError, event } from "../../support/eventstore-double/client.ts";
 import { withDouble } from "../../support/eventstore-double/with-double.ts";
 import { until } from "../../support/until.ts";
-import { type ClientError, event } from "./double-client.ts";
 
 const test = suite("eventstore double: subscriptions");
 

@@ -3,20 +3,24 @@ import {
   BACKWARDS,
   binaryEvent,
   END,
-  type EventStoreDBClient,
+  EventStoreDBClient,
   jsonEvent,
   NO_STREAM,
   STREAM_EXISTS,
 } from "@eventstore/db-client";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import {
+  collect,
+  event,
+  OWN_CALL,
+  readAllOf,
+  readStreamOf,
+  rejection,
+} from "../../support/eventstore-double/client.ts";
 import { withDouble } from "../../support/eventstore-double/with-double.ts";
-import { collect, event, readAllOf, readStreamOf, rejection } from "./double-client.ts";
 
 const test = suite("eventstore double: appends, reads, deletion");
-
-/** What leaves the batch path: the append has a call of its own. */
-const OWN_CALL = { credentials: { username: "a", password: "b" } };
 
 const append = (client: EventStoreDBClient, stream: string, count = 1): Promise<AppendResult> =>
   client.appendToStream(
@@ -110,8 +114,7 @@ test("of several events the position of the last is answered, or of the first, a
 
 test("without throwOnAppendFailure the client reports a wrong revision", () =>
   withDouble({}, async (_client, double) => {
-    const { EventStoreDBClient: Client } = await import("@eventstore/db-client");
-    const client = Client.connectionString(`${double.url}&throwOnAppendFailure=false`);
+    const client = EventStoreDBClient.connectionString(`${double.url}&throwOnAppendFailure=false`);
     await append(client, "a", 5);
     const { success, nextExpectedRevision } = await client.appendToStream("a", event(), { expectedRevision: 0n });
     assert.equal([success, nextExpectedRevision], [false, 1n]);

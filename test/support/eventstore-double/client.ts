@@ -10,6 +10,9 @@ import {
 } from "@eventstore/db-client";
 import * as assert from "uvu/assert";
 
+/** What takes an append off the batch path: it then has a call, and a deadline, of its own. */
+export const OWN_CALL = { credentials: { username: "a", password: "b" } } as const;
+
 export const event = (): JSONEventData => jsonEvent({ type: "Happened", data: { n: 1 }, metadata: { m: 1 } });
 
 type Event = NonNullable<ResolvedEvent["event"]> | AllStreamRecordedEvent;
