@@ -72,7 +72,7 @@ const isThere = (database: Database, path: string, schema: ViewSchema): boolean 
   if (row !== undefined && row.schema !== textOf(schema))
     throw new Error(
       `${path}: the view ${schema.name} is kept with other fields or indexes than the program declares. ` +
-        "Give the changed view a new version in its name, or rebuild it with scripts/rebuild-view.",
+        "Give the changed view a new version in its name, or rebuild it: countersign views rebuild.",
     );
   return row !== undefined;
 };

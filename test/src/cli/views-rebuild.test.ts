@@ -1,21 +1,19 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
-import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
-import { audit } from "../../projections/audit.ts";
-import { appendNumbered } from "../support/numbered-log.ts";
+import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
+import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";
+import { audit } from "../../../projections/audit.ts";
+import { countersign } from "../../support/command-line.ts";
+import { appendNumbered } from "../../support/numbered-log.ts";
 
-const SCRIPT = fileURLToPath(new URL(`../../scripts/rebuild-view${extname(import.meta.url)}`, import.meta.url));
-const run = (...args: readonly string[]) => spawnSync(process.execPath, [SCRIPT, ...args], { encoding: "utf8" });
 const view = audit.schema.name;
+const rebuild = (directory: string, ...args: readonly string[]) =>
+  countersign(["views", "rebuild", ...args], { env: { DATA_DIR: directory } });
 
-type Context = { directory: string };
-const test = suite<Context>("rebuild-view");
+const test = suite<{ directory: string }>("countersign views rebuild");
 
 test.before.each((context) => {
   context.directory = mkdtempSync(join(tmpdir(), "rebuild-"));
@@ -33,12 +31,14 @@ test("a view is folded again from the log, even when it was kept with another de
   await old.close();
 
   for (const [wanted, removed] of [
-    [view, view],
-    ["all", "gone.v1"],
+    [[view], view],
+    [["all"], "gone.v1"],
+    [[], view],
   ] as const) {
-    const { status, stdout, stderr } = run(directory, wanted);
+    const { status, stdout, stderr } = await rebuild(directory, ...wanted);
     assert.is(status, 0, stderr);
-    assert.match(stdout, removed);
+    assert.match(stderr, removed);
+    assert.match(stdout, view);
     const views = sqliteViewStore({ path, schemas: [audit.schema] });
     assert.is(await views.position(view), last);
     assert.is(await views.get(view, "wrong"), null);
@@ -47,14 +47,13 @@ test("a view is folded again from the log, even when it was kept with another de
   }
 });
 
-test("a wrong call says how it is to be made, and changes nothing", ({ directory }) => {
-  for (const args of [[], [directory], [directory, "nothing.v1"]]) {
-    const { status, stderr } = run(...args);
+test("a wrong call says how it is to be made, and changes nothing", async ({ directory }) => {
+  for (const args of [["nothing.v1"], [view, view], ["--force"]]) {
+    const { status, stderr } = await rebuild(directory, ...args);
     assert.is(status, 2);
-    assert.match(stderr, "usage: rebuild-view <DATA_DIR>");
-    assert.match(stderr, view);
+    assert.match(stderr, "usage: countersign views rebuild [<view>|all]");
   }
-  const { status, stderr } = run(directory, "all");
+  const { status, stderr } = await rebuild(directory, "all");
   assert.is(status, 2);
   assert.match(stderr, "There is no log.db in");
 });

@@ -1,0 +1,68 @@
+import { type LogPlace, openLog } from "../engines.ts";
+import { copyLog } from "../log-copy/copy.ts";
+import { type Command, UsageError } from "./command.ts";
+import { checkExists, LOG_PLACES, lockLog, parseLogPlace } from "./log-place.ts";
+import { chainLine } from "./log-verify.ts";
+import { progress } from "./progress.ts";
+
+/**
+ * How many appends an engine surely commits in the order in which they were sent, all or none. SQLite's writer thread
+ * puts up to 512 of one turn of the event loop into one transaction; of EventStoreDB appends to different streams are
+ * independent, and one may fail between two that succeed.
+ */
+const IN_FLIGHT: Readonly<Record<LogPlace["engine"], number>> = { sqlite: 512, eventstoredb: 1 };
+const BATCH = 500;
+/** Records of a megabyte are read fewer at once in any case; of short ones more at once are no faster. */
+const BATCH_MAX = 5_000;
+
+const batchOf = (text: string): number => {
+  const batch = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (batch < 1 || batch > BATCH_MAX) throw new UsageError(`--batch is a number from 1 to ${BATCH_MAX}.`);
+  return batch;
+};
+
+const addressOf = (place: LogPlace): string => (place.engine === "sqlite" ? place.path : place.url);
+
+export const logCopy: Command = {
+  name: "log copy",
+  synopsis: "--from <place> --to <place> [--batch <n>]",
+  help: [
+    "Copies a log into another engine: order, ids, revisions, data, metadata and recorded times stay.",
+    "What the source has at the start is copied; it may be in use, and the same call again catches up.",
+    "The target must be empty or an earlier copy, and not in use. Whatever interrupts a copy, the",
+    "same call goes on. At the end both logs are compared record by record; the hash is of log verify.",
+    "Not kept: positions, so views are rebuilt and cursors end; and how many records erased payloads",
+    "had. The key is no part of a log: the copy needs the COUNTERSIGN_KEY (or DATA_DIR/key) of its source.",
+    `<place>      ${LOG_PLACES}`,
+    `--batch <n>  records that are read and written together, at most (${BATCH})`,
+  ],
+  options: { from: { type: "string" }, to: { type: "string" }, batch: { type: "string" } },
+  async run({ positionals, options }, _env, terminal) {
+    if (positionals.length > 0 || typeof options.from !== "string" || typeof options.to !== "string")
+      throw new UsageError("log copy takes --from <place> and --to <place>.");
+    const [from, to] = [parseLogPlace(options.from), parseLogPlace(options.to)];
+    const batch = batchOf(String(options.batch ?? BATCH));
+    if (addressOf(from) === addressOf(to)) throw new UsageError("--from and --to are the same place.");
+    checkExists(from);
+
+    const locks = lockLog(to);
+    const source = await openLog(from, { readOnly: true });
+    try {
+      const target = await openLog(to);
+      try {
+        const inFlight = Math.min(IN_FLIGHT[to.engine], batch);
+        const copied = await copyLog(source, target, { inFlight, pageMax: batch, onProgress: progress(terminal) });
+        terminal.out(`found   ${copied.found} records in the target`);
+        terminal.out(`copied  ${copied.copied} records`);
+        if (copied.erased > 0) terminal.out(`erased  ${copied.erased} payloads that the source has erased meanwhile`);
+        terminal.out(`source  ${chainLine(copied.source)}`);
+        terminal.out(`target  ${chainLine(copied.target)}`);
+      } finally {
+        await target.close();
+      }
+    } finally {
+      await source.close();
+      for (const lock of locks) lock.release();
+    }
+  },
+};

@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type ExclusiveLock, exclusiveLock } from "../../infra/sqlite/exclusive-lock.ts";
+import { type LogPlace, sqliteLogIn } from "../engines.ts";
+import { UsageError } from "./command.ts";
+
+const EMBEDDED = "sqlite:";
+const EVENTSTOREDB = /^esdb(?:\+discover)?:\/\/./;
+
+export const LOG_PLACES = "sqlite:<DATA_DIR> or esdb://<host>:<port>?tls=…";
+
+/** A log by the name that a command line gives it. Throws `UsageError`. */
+export const parseLogPlace = (text: string): LogPlace => {
+  if (EVENTSTOREDB.test(text)) return { engine: "eventstoredb", url: text };
+  const dataDir = text.startsWith(EMBEDDED) ? text.slice(EMBEDDED.length) : "";
+  if (dataDir !== "") return sqliteLogIn(resolve(dataDir));
+  // A connection string may hold a password: it is not repeated.
+  throw new UsageError(`A place of a log is ${LOG_PLACES}.`);
+};
+
+/** Opened for reading, a log that is not there would be an error of the engine's. */
+export const checkExists = (place: LogPlace): void => {
+  if (place.engine === "sqlite" && !existsSync(place.path))
+    throw new UsageError(`There is no log.db in ${dirname(place.path)}.`);
+};
+
+/** The roles that append, by the locks that a service holds while it has them (`src/main.ts`). */
+const WRITING_ROLES = ["api", "deliverer"];
+
+/** Keeps services from starting on an embedded log while it is written to. Throws when one runs there. */
+export const lockLog = (place: LogPlace): readonly ExclusiveLock[] => {
+  if (place.engine !== "sqlite") return [];
+  const dataDir = dirname(place.path);
+  return WRITING_ROLES.map((role) => {
+    const lock = exclusiveLock(join(dataDir, `${role}.lock`));
+    if (lock === null)
+      throw new Error(`Another process uses ${dataDir}: stop it, as nobody else may write to the target.`);
+    return lock;
+  });
+};

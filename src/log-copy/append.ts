@@ -1,0 +1,146 @@
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import type { EventLog, Expected, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
+import { parseStreamName } from "../../infra/stream-name.ts";
+import { payloadStream } from "../payloads.ts";
+import { appendKnown } from "../run-command.ts";
+import { eraseUpTo } from "./placeholders.ts";
+
+/** The copy cannot be made, or is not one: the message is a sentence for whoever asked for it. */
+export class CopyRefused extends Error {
+  override readonly name = "CopyRefused";
+}
+
+/** Of the 1,000,000 bytes that every engine takes; an event that is longer by itself goes alone. */
+const BATCH_BYTES_MAX = 900_000;
+const BATCH_EVENTS_MAX = 500;
+/** What is in flight at once. In SQLite's writer thread, 8 MiB and 512 appends of one turn make one transaction. */
+const FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
+/** Payload streams whose last revision is remembered: without it each event behind the first costs a wait. */
+const HEADS_MAX = 100_000;
+const READ_PAGE = 500;
+
+/** Consecutive events of one stream, in one append. */
+type Batch = {
+  readonly stream: string;
+  readonly expected: Exclude<Expected, "any">;
+  readonly events: NewEvent[];
+  bytes: number;
+};
+
+export type Appending = {
+  add(record: RecordedEvent): Promise<void>;
+  /** Waits until everything that was added is in the target. */
+  flush(): Promise<void>;
+};
+
+const before = (revision: Revision): Exclude<Expected, "any"> => (revision === 0 ? "absent" : revision - 1);
+const sizeOf = ({ type, data, meta }: NewEvent): number =>
+  Buffer.byteLength(type) + Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(meta));
+const isPayload = (stream: string): boolean => parseStreamName(stream).category === "payload";
+
+/** The payload that a record says was erased. */
+const erasedBy = ({ type, data, stream }: RecordedEvent): string | null =>
+  type === "PayloadErased" && stream === `delivery-${data.event_id}` ? payloadStream(String(data.event_id)) : null;
+
+/** The highest revision of its payload that a delivery refers to, up to a record of it. */
+const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent): Promise<Revision> => {
+  let highest = 0;
+  for (let after: Revision | null = null; ; ) {
+    const page = await source.read(stream, after, READ_PAGE);
+    for (const record of page) {
+      if (record.revision >= revision) return highest;
+      // `delivery-` streams hold DeliveryEvents alone.
+      const event = record as unknown as DeliveryEvent;
+      if (event.type === "EventAdmitted" || event.type === "EventBlocked")
+        highest = Math.max(highest, event.data.payload.revision);
+      after = record.revision;
+    }
+    if (page.length < READ_PAGE) return highest;
+  }
+};
+
+/**
+ * Appends the source's records to the target, each at its own revision and all in the order in which they are added, so
+ * that whatever ends this leaves a beginning of the source. `inFlight`: how many appends, sent together, the target
+ * commits in their order and all or none; 1 where that is not certain.
+ */
+export const appending = (source: EventLog, target: EventLog, inFlight: number): Appending => {
+  let flight: Batch[] = [];
+  let flightBytes = 0;
+  const heads = new Map<string, Revision>();
+
+  const send = (batch: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
+    // Sent again by itself, one of several could overtake the others.
+    isAlone
+      ? appendKnown(target, batch.stream, batch.expected, batch.events)
+      : target.append(batch.stream, batch.expected, batch.events);
+
+  const refused = ({ stream, expected }: Batch, actual: Revision | "absent"): CopyRefused =>
+    new CopyRefused(
+      `The target was written to meanwhile: ${stream} is at ${actual} instead of ${expected}. Stop what writes there, and run the same copy again.`,
+    );
+
+  const flush = async (): Promise<void> => {
+    const batches = flight;
+    flight = [];
+    flightBytes = 0;
+    const outcomes = await Promise.all(batches.map((batch) => send(batch, batches.length === 1)));
+    for (const [index, outcome] of outcomes.entries()) {
+      const batch = batches[index];
+      if (batch !== undefined && outcome.outcome === "conflict") throw refused(batch, outcome.actual);
+    }
+  };
+
+  /** What is in front of the record may be erased in the source: its revisions are then taken up before. */
+  const addBehindGap = async (batch: Batch, record: RecordedEvent): Promise<void> => {
+    await flush();
+    const first = await send(batch, true);
+    if (first.outcome === "appended") return;
+    const isShort = first.actual === "absent" || first.actual < record.revision - 1;
+    if (!isShort) throw refused(batch, first.actual);
+    await eraseUpTo(target, record.stream, record.revision - 1, record.meta);
+    const second = await send(batch, true);
+    if (second.outcome === "conflict") throw refused(batch, second.actual);
+  };
+
+  /** Before the record of an erasure: its payload must not be absent in the target, where a repeat would bring it back. */
+  const erase = async (stream: string, record: RecordedEvent): Promise<void> => {
+    const [shown] = await source.read(stream, null, 1);
+    // Recorded and not done, as a crash leaves it; or done, and the payload came again behind it.
+    if (shown !== undefined && shown.position < record.position) return;
+    await flush();
+    await eraseUpTo(target, stream, await referredTo(source, record), record.meta);
+  };
+
+  const follows = ({ stream, revision }: RecordedEvent): boolean => {
+    // Only payloads are erased: every other stream is there from its beginning.
+    if (!isPayload(stream)) return true;
+    const isNext = revision === 0 || heads.get(stream) === revision - 1;
+    if (heads.size >= HEADS_MAX) heads.clear();
+    heads.set(stream, revision);
+    return isNext;
+  };
+
+  return {
+    flush,
+    async add(record) {
+      const { stream, revision, id, type, data, meta } = record;
+      const event = { id, type, data, meta };
+      const bytes = sizeOf(event);
+      const erased = erasedBy(record);
+      if (erased !== null) await erase(erased, record);
+      const batch = { stream, expected: before(revision), events: [event], bytes };
+      if (!follows(record)) return addBehindGap(batch, record);
+      const last = flight.at(-1);
+      const isSame = last?.stream === stream && last.events.length < BATCH_EVENTS_MAX;
+      if (isSame && last.bytes + bytes <= BATCH_BYTES_MAX) {
+        last.events.push(event);
+        last.bytes += bytes;
+      } else {
+        if (flight.length >= inFlight || flightBytes + bytes > FLIGHT_BYTES_MAX) await flush();
+        flight.push(batch);
+      }
+      flightBytes += bytes;
+    },
+  };
+};

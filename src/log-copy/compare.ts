@@ -1,0 +1,96 @@
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import { parseStreamName } from "../../infra/stream-name.ts";
+import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
+import { placeholderId } from "./placeholders.ts";
+import { recordsOf } from "./records.ts";
+
+/** How far two logs are the same, and where each of them goes on. */
+export type Compared = {
+  readonly source: Chain;
+  readonly target: Chain;
+  readonly sourceAfter: Position | null;
+  readonly targetAfter: Position | null;
+};
+
+export const NOTHING_COMPARED: Compared = {
+  source: EMPTY_CHAIN,
+  target: EMPTY_CHAIN,
+  sourceAfter: null,
+  targetAfter: null,
+};
+
+export type Comparison = {
+  readonly compared: Compared;
+  /** Streams of the target that were erased in the source: their records stand there still, and are not counted. */
+  readonly gone: ReadonlySet<string>;
+  /** A sentence about the first place where they differ, or null. */
+  readonly difference: string | null;
+  /** The first record of the source that the target, at its end, does not have; null when it has all. */
+  readonly missing: RecordedEvent | null;
+};
+
+type Reading = Pick<EventLog, "read" | "last">;
+
+/**
+ * Whether the source had this record of the target, and erased it: a payload of which the source shows nothing up to
+ * here, though it knows the event; or what a copy that was interrupted left in the place of an erased one.
+ */
+const isGone = async (source: Reading, target: Reading, { stream, revision, id }: RecordedEvent): Promise<boolean> => {
+  const { category, key } = parseStreamName(stream);
+  if (category !== "payload") return false;
+  const [shown] = await source.read(stream, null, 1);
+  // An erasure takes all that a stream has: nothing in front of what is shown, and here nothing behind it.
+  if (shown !== undefined && ((await target.last(stream))?.revision ?? revision) >= shown.revision) return false;
+  return id === placeholderId(stream, revision) || (await source.last(`delivery-${key}`)) !== null;
+};
+
+const named = (record: RecordedEvent | null): string =>
+  record === null ? "no record" : `${record.type} (${record.stream}, revision ${record.revision})`;
+
+const differenceOf = (number: number, source: RecordedEvent | null, target: RecordedEvent | null): string => {
+  const isSamePlace = source?.stream === target?.stream && source?.revision === target?.revision;
+  return isSamePlace
+    ? `Record ${number}, ${named(source)}, has another content in the target than in the source.`
+    : `Record ${number} of the source is ${named(source)}, of the target it is ${named(target)}.`;
+};
+
+/**
+ * Goes through both logs record by record from where an earlier comparison ended, up to `end` in the source, until they
+ * differ or one has no more.
+ */
+export const compareLogs = async (
+  source: EventLog,
+  target: EventLog,
+  from: Compared,
+  end: Position | null,
+  onRecord: (count: number) => void = () => undefined,
+): Promise<Comparison> => {
+  let compared = from;
+  const gone = new Set<string>();
+  const targetEnd = await target.head();
+  const sources = end === null ? null : recordsOf(source, from.sourceAfter, end);
+  const targets = targetEnd === null ? null : recordsOf(target, from.targetAfter, targetEnd);
+  const nextOf = async (records: typeof sources): Promise<RecordedEvent | null> =>
+    (await records?.next())?.value ?? null;
+
+  let [s, t] = [await nextOf(sources), await nextOf(targets)];
+  for (;;) {
+    if (t === null) return { compared, gone, difference: null, missing: s };
+    const text = recordText(t);
+    if (s !== null && recordText(s) === text) {
+      compared = {
+        source: chained(compared.source, text),
+        target: chained(compared.target, text),
+        sourceAfter: s.position,
+        targetAfter: t.position,
+      };
+      onRecord(compared.target.count);
+      [s, t] = [await nextOf(sources), await nextOf(targets)];
+    } else if (await isGone(source, target, t)) {
+      gone.add(t.stream);
+      t = await nextOf(targets);
+    } else {
+      return { compared, gone, difference: differenceOf(compared.source.count + 1, s, t), missing: null };
+    }
+  }
+};

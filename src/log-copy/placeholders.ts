@@ -1,0 +1,38 @@
+import type { EventLog, Expected, Metadata, NewEvent, Revision } from "../../domain/ports.ts";
+import { eventId } from "../envelope.ts";
+import { appendKnown } from "../run-command.ts";
+
+/** Appended at once; a payload's stream is seldom longer. */
+const APPEND_MAX = 100;
+
+/** The same for the same place, so that a placeholder is known as one, and that a repeat of its append is no second one. */
+export const placeholderId = (stream: string, revision: Revision): string =>
+  eventId(`log-copy/placeholder/${stream}`, revision);
+
+const placeholder = (stream: string, revision: Revision, meta: Metadata): NewEvent => ({
+  id: placeholderId(stream, revision),
+  type: "ErasedInSource",
+  data: {},
+  meta: { ...meta, actor: { kind: "system", id: "log-copy" }, command_id: "log-copy", causation_id: null },
+});
+
+/**
+ * Makes a `payload-` stream one whose revisions up to `upTo` are taken and erased, as they are in the source: so no
+ * other event gets their revisions, and no 'absent' append brings back what was erased. `meta` is of the record that
+ * makes it necessary.
+ */
+export const eraseUpTo = async (log: EventLog, stream: string, upTo: Revision, meta: Metadata): Promise<void> => {
+  let expected: Exclude<Expected, "any"> = "absent";
+  for (;;) {
+    const first: Revision = expected === "absent" ? 0 : expected + 1;
+    if (first > upTo) break;
+    const events = Array.from({ length: Math.min(upTo - first + 1, APPEND_MAX) }, (_, index) =>
+      placeholder(stream, first + index, meta),
+    );
+    const appended = await appendKnown(log, stream, expected, events);
+    const last: Expected = appended.outcome === "appended" ? appended.revision : appended.actual;
+    if (last === "absent" || last < first - 1) throw new Error(`${stream} lost revision ${first - 1}`);
+    expected = last;
+  }
+  await log.erase(stream);
+};

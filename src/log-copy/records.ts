@@ -1,0 +1,41 @@
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import { pageSize } from "../loops/page-size.ts";
+import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
+
+/** Records asked for at once; fewer where they are long. */
+const PAGE_MAX = 1_000;
+
+/** The log's records behind `after`, in its order, up to and with `end`. */
+export async function* recordsOf(
+  log: Pick<EventLog, "readAll">,
+  after: Position | null,
+  end: Position,
+  pageMax = PAGE_MAX,
+): AsyncGenerator<RecordedEvent, void, undefined> {
+  const size = pageSize(pageMax);
+  for (let at = after; ; ) {
+    const page = await log.readAll(at, size.events());
+    size.learn(page);
+    for (const record of page) {
+      if (record.position > end) return;
+      yield record;
+      at = record.position;
+    }
+    if (page.length === 0) return;
+  }
+}
+
+/** Count and hash of everything that is in the log when this is called. */
+export const chainOf = async (
+  log: Pick<EventLog, "readAll" | "head">,
+  onRecord: (count: number) => void = () => undefined,
+): Promise<Chain> => {
+  const end = await log.head();
+  let chain = EMPTY_CHAIN;
+  if (end === null) return chain;
+  for await (const record of recordsOf(log, null, end)) {
+    chain = chained(chain, recordText(record));
+    onRecord(chain.count);
+  }
+  return chain;
+};

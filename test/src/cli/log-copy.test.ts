@@ -1,0 +1,138 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
+import { exclusiveLock } from "../../../infra/sqlite/exclusive-lock.ts";
+import { chainOf } from "../../../src/log-copy/records.ts";
+import { countersign } from "../../support/command-line.ts";
+import { contentOf, type Varied, variedLog } from "../../support/varied-log.ts";
+
+const test = suite<{ directory: string; from: string; to: string }>("countersign log");
+const KILLS = Number(process.env.CRASH_ROUNDS ?? 4);
+
+test.before.each((context) => {
+  context.directory = mkdtempSync(join(tmpdir(), "log-copy-"));
+  context.from = join(context.directory, "from");
+  context.to = join(context.directory, "to");
+});
+test.after.each(({ directory }) => rmSync(directory, { recursive: true, force: true }));
+
+const opened = (dataDir: string) => sqliteEventLog({ path: join(dataDir, "log.db") });
+
+const written = async (dataDir: string, seed: number, write: (varied: Varied) => Promise<void>): Promise<void> => {
+  const log = await opened(dataDir);
+  await write(variedLog(log, seed));
+  await log.close();
+};
+
+const contentIn = async (dataDir: string) => {
+  const log = await opened(dataDir);
+  const content = await contentOf(log);
+  const chain = await chainOf(log);
+  await log.close();
+  return { content, chain };
+};
+
+const copy = (from: string, to: string, ...more: readonly string[]) =>
+  countersign(["log", "copy", "--from", `sqlite:${from}`, "--to", `sqlite:${to}`, ...more]);
+
+test("copies a log, prints the count and hash that log verify prints, and a second call copies nothing", async ({
+  from,
+  to,
+}) => {
+  await written(from, 1, (varied) => varied.add(30));
+  const { status, stdout, stderr } = await copy(from, to);
+  assert.is(status, 0, stderr);
+  const { content, chain } = await contentIn(to);
+  assert.equal(content, (await contentIn(from)).content);
+  const line = `${chain.count} records, sha256 ${chain.sha256}`;
+  assert.is(
+    stdout,
+    `found   0 records in the target\ncopied  ${chain.count} records\nsource  ${line}\ntarget  ${line}\n`,
+  );
+  for (const place of [from, to]) {
+    assert.equal(await countersign(["log", "verify", `sqlite:${place}`]), {
+      status: 0,
+      stdout: `${line}\n`,
+      stderr: "",
+    });
+  }
+  assert.match((await copy(from, to)).stdout, "copied  0 records");
+});
+
+test("a copy that is killed again and again goes on where it was", async ({ from, to }) => {
+  await written(from, 2, (varied) => varied.add(400));
+  const expected = await contentIn(from);
+  let killed = 0;
+  for (let round = 1; round <= KILLS; round += 1) {
+    const { status } = await countersign(
+      ["log", "copy", "--from", `sqlite:${from}`, "--to", `sqlite:${to}`, "--batch", "1"],
+      {
+        started(child) {
+          // Once it writes, at a moment that is another one each round.
+          const wait = setInterval(() => {
+            if (!existsSync(join(to, "log.db-wal"))) return;
+            clearInterval(wait);
+            setTimeout(() => child.kill("SIGKILL"), 20 + ((round * 37) % 150));
+          }, 5);
+          child.once("close", () => clearInterval(wait));
+        },
+      },
+    );
+    killed += status === null ? 1 : 0;
+    if (status === 0) rmSync(to, { recursive: true });
+    else if (existsSync(join(to, "log.db"))) {
+      const there = (await contentIn(to)).content;
+      assert.ok(there.length <= expected.content.length);
+    }
+  }
+  assert.ok(killed > 0);
+  const { status, stderr } = await copy(from, to);
+  assert.is(status, 0, stderr);
+  assert.equal(await contentIn(to), expected);
+});
+
+test("a target that is no copy is a failure, and so is one that a service uses", async ({ from, to }) => {
+  await written(from, 3, (varied) => varied.add(5));
+  await written(to, 4, (varied) => varied.add(5));
+  const other = await copy(from, to);
+  assert.is(other.status, 1);
+  assert.match(other.stderr, /^The target is not a copy of the source\. Record 1 of the source is .*\n$/);
+  const lock = exclusiveLock(join(to, "deliverer.lock"));
+  const used = await copy(from, to);
+  assert.is(used.status, 1);
+  assert.match(used.stderr, "stop it");
+  lock?.release();
+  const unreachable = await countersign(["log", "verify", "esdb://127.0.0.1:1?tls=false"]);
+  assert.is(unreachable.status, 1);
+});
+
+test("a wrong call says how it is to be made, and exits with 2", async ({ from, to }) => {
+  const place = `sqlite:${from}`;
+  for (const args of [
+    ["log", "copy"],
+    ["log", "copy", "--from", place],
+    ["log", "copy", "--from", place, "--to", "somewhere"],
+    ["log", "copy", "--from", place, "--to", place],
+    ["log", "copy", "--from", place, "--to", `sqlite:${to}`, "--batch", "0"],
+    ["log", "copy", "--from", place, "--to", `sqlite:${to}`, "--fast"],
+    ["log", "copy", "--from", place, "--to", `sqlite:${to}`],
+    ["log", "verify"],
+    ["log", "move"],
+    [],
+  ]) {
+    const { status, stdout, stderr } = await countersign(args);
+    assert.is(status, 2, args.join(" "));
+    assert.match(stdout + stderr, "usage: countersign");
+  }
+  assert.not(existsSync(to), "nothing was made");
+  for (const args of [["--help"], ["log", "copy", "--help"], ["log", "verify", "-h"], ["views", "rebuild", "--help"]]) {
+    const { status, stdout } = await countersign(args);
+    assert.is(status, 0);
+    assert.match(stdout, "usage: countersign");
+  }
+});
+
+test.run();

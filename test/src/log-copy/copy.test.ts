@@ -1,0 +1,243 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EventLog } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
+import { type Copied, copyLog } from "../../../src/log-copy/copy.ts";
+import { chainOf } from "../../../src/log-copy/records.ts";
+import { payloadStream } from "../../../src/payloads.ts";
+import { event, rejection } from "../../contract/event-log-events.ts";
+import { APPEND_LIMIT_BYTES, measuredLog } from "../../support/measured-log.ts";
+import { contentOf, variedLog } from "../../support/varied-log.ts";
+
+const test = suite<{ directory: string }>("log copy");
+
+test.before.each((context) => {
+  context.directory = mkdtempSync(join(tmpdir(), "log-copy-"));
+});
+test.after.each(({ directory }) => rmSync(directory, { recursive: true, force: true }));
+
+const copy = (source: EventLog, target: EventLog, inFlight = 1): Promise<Copied> =>
+  copyLog(source, target, { inFlight, pageMax: 50 });
+
+const isCopy = async (source: EventLog, target: EventLog): Promise<void> => {
+  assert.equal(await contentOf(target), await contentOf(source));
+  assert.equal(await chainOf(target), await chainOf(source));
+};
+
+/** Nobody could bring an erased payload back by keeping it as the first. */
+const staysErased = async (target: EventLog, erased: ReadonlySet<string>): Promise<void> => {
+  assert.ok(erased.size > 0);
+  for (const id of erased) {
+    assert.is((await target.append(payloadStream(id), "absent", [event()])).outcome, "conflict", id);
+  }
+};
+
+test("what is copied there and back is the same in everything but positions", async ({ directory }) => {
+  const source = memoryEventLog();
+  const varied = variedLog(source, 1, 2);
+  await varied.add(150);
+  const sqlite = await sqliteEventLog({ path: join(directory, "log.db") });
+  const { log: back, largestAppend } = measuredLog(memoryEventLog());
+  const there = await copy(source, sqlite, 64);
+  assert.equal([there.found, there.copied], [0, (await contentOf(source)).length]);
+  assert.equal(there.source, there.target);
+  assert.equal(there.target, await chainOf(sqlite));
+  await copy(sqlite, back);
+  await isCopy(source, sqlite);
+  await isCopy(source, back);
+  await staysErased(sqlite, varied.erased);
+  await staysErased(back, varied.erased);
+  assert.ok(largestAppend() < APPEND_LIMIT_BYTES);
+  await sqlite.close();
+});
+
+test("a log of nothing is copied to nothing", async () => {
+  const { found, copied, target } = await copy(memoryEventLog(), memoryEventLog());
+  assert.equal([found, copied, target.count, target.sha256], [0, 0, 0, "0".repeat(64)]);
+});
+
+test("a repeat goes on behind what is there, and erases what the source has erased since", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  const varied = variedLog(source, 2);
+  await varied.add(60);
+  await copy(source, target);
+  const again = await copy(source, target);
+  assert.is(again.copied, 0);
+  for (let round = 0; round < 8; round += 1) {
+    for (let n = 0; n < 3; n += 1) await varied.erase();
+    await varied.add(5);
+    const { copied, erased } = await copy(source, target);
+    assert.ok(copied >= 15 && erased > 0, `${copied} copied, ${erased} erased`);
+    await isCopy(source, target);
+  }
+  await staysErased(target, varied.erased);
+});
+
+/** A target that ends with the process at its n-th write: before it is done, or behind it. */
+const dying = (log: EventLog, writes: number, isDone: boolean): EventLog => {
+  let left = writes;
+  const write = async <T>(work: () => Promise<T>): Promise<T> => {
+    left -= 1;
+    if (left > 0) return work();
+    if (left === 0 && isDone) await work();
+    throw new Error("killed");
+  };
+  return {
+    ...log,
+    append: (stream, expected, events) => write(() => log.append(stream, expected, events)),
+    erase: (stream) => write(() => log.erase(stream)),
+  };
+};
+
+test("a copy that is cut off at any of its writes is gone on with, to the same", async () => {
+  const source = memoryEventLog();
+  const varied = variedLog(source, 3);
+  await varied.add(25);
+  for (let writes = 1, isCut = true; isCut; writes += 1) {
+    isCut = false;
+    for (const isDone of [false, true]) {
+      const target = memoryEventLog();
+      const first = await copy(source, dying(target, writes, isDone)).catch((error: Error) => error.message);
+      isCut ||= first === "killed";
+      await copy(source, target);
+      await isCopy(source, target);
+      await staysErased(target, varied.erased);
+    }
+    assert.ok(writes < 1_000);
+  }
+});
+
+test("a copy in small pieces, cut off again and again while the source goes on, is the same in the end", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  const varied = variedLog(source, 4);
+  for (let round = 1; round <= 40; round += 1) {
+    await varied.add(3);
+    await varied.erase();
+    await copy(source, dying(target, round, round % 2 === 0)).catch(() => undefined);
+  }
+  await copy(source, target);
+  await isCopy(source, target);
+  await staysErased(target, varied.erased);
+});
+
+test("a target with records of its own is refused, in one sentence, and left as it is", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  await variedLog(source, 5).add(10);
+  await variedLog(target, 6).add(10);
+  const before = await contentOf(target);
+  const { message } = await rejection(() => copy(source, target));
+  const place = String.raw`\w+ \([\w-]+, revision \d+\)`;
+  const sentence = `^The target is not a copy of the source. Record 1 of the source is ${place}, of the target it is ${place}.$`;
+  assert.match(message, new RegExp(sentence));
+  assert.equal(await contentOf(target), before);
+});
+
+test("a copy that a service was started on is refused, and none of its payloads is erased", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  const varied = variedLog(source, 7);
+  await varied.add(10);
+  await copy(source, target);
+  await variedLog(target, 8).add(1);
+  const before = await contentOf(target);
+  await varied.erase();
+  assert.match((await rejection(() => copy(source, target))).message, "payload-evt_8_0, revision 0");
+  assert.equal(await contentOf(target), before);
+});
+
+/** The same log, but for what `change` makes of one record. */
+const altered = (log: EventLog, stream: string, revision: number): EventLog => ({
+  ...log,
+  async readAll(...page) {
+    const events = await log.readAll(...page);
+    return events.map((it) =>
+      it.stream === stream && it.revision === revision ? { ...it, data: { it: "lies" } } : it,
+    );
+  },
+});
+
+test("a record with another content is named", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  await variedLog(source, 9).add(10);
+  await copy(source, target);
+  const { message } = await rejection(() => copy(source, altered(target, "delivery-evt_9_4", 0)));
+  assert.match(
+    message,
+    /Record \d+, EventAdmitted \(delivery-evt_9_4, revision 0\), has another content in the target/,
+  );
+  assert.is.not((await chainOf(altered(target, "delivery-evt_9_4", 0))).sha256, (await chainOf(target)).sha256);
+});
+
+test("a target that changes what it is given is found out at the end", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  await variedLog(source, 10).add(3);
+  assert.match(
+    (await rejection(() => copy(source, altered(target, "delivery-evt_10_1", 0)))).message,
+    "has another content",
+  );
+});
+
+test("a target that somebody writes to during the copy is refused", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  await variedLog(source, 11).add(10);
+  const disturbed: EventLog = {
+    ...target,
+    async append(stream, expected, events) {
+      if (stream === "delivery-evt_11_5") await target.append(stream, "any", [event()]);
+      return target.append(stream, expected, events);
+    },
+  };
+  assert.match(
+    (await rejection(() => copy(source, disturbed))).message,
+    "The target was written to meanwhile: delivery-evt_11_5",
+  );
+});
+
+test("an SQLite target whose disk is full holds a beginning of the source, and is gone on with", async ({
+  directory,
+}) => {
+  const source = memoryEventLog();
+  await variedLog(source, 12).add(400);
+  const path = join(directory, "log.db");
+  for (const maxPages of [20, 60, 100]) {
+    const full = await sqliteEventLog({ path, maxPages });
+    assert.instance(await rejection(() => copy(source, full, 512)), Error);
+    await full.close();
+    const part = await sqliteEventLog({ path });
+    const there = await contentOf(part);
+    assert.equal(there, (await contentOf(source)).slice(0, there.length));
+    await part.close();
+  }
+  const target = await sqliteEventLog({ path });
+  await copy(source, target, 512);
+  await isCopy(source, target);
+  await target.close();
+});
+
+test("the source is read only as far as it was at the start, and a second copy catches up", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  const varied = variedLog(source, 13);
+  await varied.add(20);
+  const count = (await contentOf(source)).length;
+  let isGrown = false;
+  const growing: EventLog = {
+    ...source,
+    async readAll(...page) {
+      if (!isGrown) {
+        isGrown = true;
+        await varied.add(5);
+        await varied.erase();
+      }
+      return source.readAll(...page);
+    },
+  };
+  const { copied } = await copy(growing, target);
+  assert.ok(copied <= count);
+  await copy(source, target);
+  await isCopy(source, target);
+});
+
+test.run();
