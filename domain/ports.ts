@@ -122,14 +122,15 @@ export type ViewStore = {
   load(view: string, after: Position | null, ids: readonly string[]): Promise<ReadonlyMap<string, Loaded> | "stale">;
   /**
    * Documents (null removes) and checkpoint, if the checkpoint still is `after`; else nothing, and "stale". Each is what
-   * the fold gives at `upTo`. An engine without transactions writes them in the order given and the checkpoint last: it
-   * may answer "stale", or fail, with some of them written, and the checkpoint where it was; who loads then sees which.
+   * the fold gives at `upTo`. An engine without transactions writes the first `leading` ones, then the others, then the
+   * checkpoint: it may answer "stale", or fail, with some of them written, and who loads then sees which.
    */
   commit(
     view: string,
     after: Position | null,
     upTo: Position,
     documents: ReadonlyMap<string, Document | null>,
+    leading?: number,
   ): Promise<"committed" | "stale">;
   drop(view: string): Promise<void>;
   close(): Promise<void>;

@@ -17,6 +17,8 @@ export type StoredCheckpoint = {
 const FOLD_MS = 10_000;
 /** Documents in one command: some MB at most, and a stop does not wait for long. */
 const WRITES_MAX = 500;
+/** More ids than the fold of a view has in hand; what is written to one that was forgotten is written twice. */
+const TAKEN_MAX = 8_192;
 /** Ids in one look-up, so that neither the command nor its answer grows without end. */
 export const IDS_MAX = 1_000;
 /** Removed at once when a view is dropped: within the time that a command may take. */
@@ -33,28 +35,62 @@ export const storedIn = (db: Db, view: string): Collection<StoredDocument> => db
 export const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
 
+/** By view, the ids that are known to be taken: of documents that were read or written lately. */
+const takenIds = () => {
+  const known = new Map<string, Set<string>>();
+  return {
+    has: (view: string, id: string): boolean => known.get(view)?.has(id) ?? false,
+    add(view: string, documents: readonly StoredDocument[]): void {
+      const kept = known.get(view);
+      const ids = kept === undefined || kept.size > TAKEN_MAX ? new Set<string>() : kept;
+      for (const { _id } of documents) ids.add(_id);
+      known.set(view, ids);
+    },
+  };
+};
+
+type Operation = AnyBulkWriteOperation<StoredDocument>;
+
+const replacing = (replacement: StoredDocument): Operation => ({
+  replaceOne: {
+    filter: { _id: replacement._id, _position: { $lt: replacement._position } },
+    replacement,
+    upsert: true,
+  },
+});
+
 /** What the view store asks of its collections, as commands for MongoDB. */
 export const mongoCollections = ({ db, run }: Connection): Collections => {
   const checkpoints = db.collection<StoredCheckpoint>(CHECKPOINTS);
+  const taken = takenIds();
 
-  const written = async (view: string, documents: readonly StoredDocument[]): Promise<boolean> => {
-    const operations = documents.map(
-      (replacement): AnyBulkWriteOperation<StoredDocument> => ({
-        replaceOne: {
-          filter: { _id: replacement._id, _position: { $lt: replacement._position } },
-          replacement,
-          upsert: true,
-        },
-      }),
-    );
+  /** Resolves with those of the documents that were not written, as their ids are taken. */
+  const refused = async (
+    view: string,
+    documents: readonly StoredDocument[],
+    operationOf: (document: StoredDocument) => Operation,
+  ): Promise<readonly StoredDocument[]> => {
     try {
-      await storedIn(db, view).bulkWrite(operations, { ordered: true });
-      return true;
+      await storedIn(db, view).bulkWrite(documents.map(operationOf), { ordered: false });
+      return [];
     } catch (error) {
-      // Not older, or made at this very moment by somebody else.
-      if (error instanceof MongoBulkWriteError && isDuplicate(error)) return false;
-      throw error;
+      if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) throw error;
+      const errors = [error.writeErrors].flat();
+      if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+      return errors.flatMap(({ index }) => documents[index] ?? []);
     }
+  };
+
+  /** What seems to be new is inserted, at half the cost; what is refused then is compared like the others. */
+  const written = async (view: string, documents: readonly StoredDocument[]): Promise<boolean> => {
+    const isThere = new Set(documents.filter(({ _id }) => taken.has(view, _id)));
+    const there = await refused(view, documents, (document) =>
+      isThere.has(document) ? replacing(document) : { insertOne: { document } },
+    );
+    taken.add(view, documents);
+    // One that was compared is not older, or was made by somebody else at this very moment.
+    if (there.some((document) => isThere.has(document))) return false;
+    return there.length === 0 || (await refused(view, there, replacing)).length === 0;
   };
 
   return {
@@ -75,6 +111,7 @@ export const mongoCollections = ({ db, run }: Connection): Collections => {
         ))
           found.push(stored);
       }
+      taken.add(view, found);
       return found;
     },
 

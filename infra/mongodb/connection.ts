@@ -19,8 +19,8 @@ const CONNECT_MS = 5_000;
 const SOCKET_MS = 30_000;
 /** Followed views commit side by side, and lists are read beside them. */
 const POOL_MAX = 32;
-/** To wait longer for a connection of the pool would be to answer too late. */
-const POOL_WAIT_MS = 2_000;
+/** As for a connection that is made; who has less time says so himself. */
+const POOL_WAIT_MS = 5_000;
 /** For a majority to have a write, so that no change of the primary takes it back. */
 const MAJORITY_MS = 10_000;
 const CLOSE_MS = 5_000;

@@ -10,8 +10,8 @@ export type Collections = {
   checkpoint(view: string): Promise<Checkpoint>;
   find(view: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   /**
-   * Writes the documents in their order, each where there is none or one of a smaller `_position`. Stops at one that is
-   * not, and resolves with false.
+   * Writes the documents, in any order, each where there is none or one of a smaller `_position`. Resolves with false
+   * when one could not be; others may have been.
    */
   write(view: string, documents: readonly StoredDocument[]): Promise<boolean>;
   /** Sets the checkpoint's position if it still is as `from`; resolves with whether it was. */
@@ -32,9 +32,9 @@ const prefixOf = (generation: number): string => `${String(generation).padStart(
  *
  * 1. A document at `_position` p is what the fold gives at p, whoever wrote it; it is only ever replaced by a later one,
  *    and every document that a page touches is written, so that a projector that is late finds a later one there.
- * 2. Documents are written in the order given, and the checkpoint behind all of them. So whatever is at or before the
- *    checkpoint is complete, and a document that is further than the checkpoint shows that all before it in its commit
- *    are written.
+ * 2. The leading documents of a commit are written before the others, and the checkpoint behind all of them. So whatever
+ *    is at or before the checkpoint is complete, and one of the others that is further than the checkpoint shows that
+ *    those which led it are there.
  * 3. A drop begins a new generation before it removes a document. One that a commit writes later for a generation that
  *    is gone counts as missing, and is overwritten by the first page that touches it.
  *
@@ -66,7 +66,7 @@ export const folding = (
       return loaded;
     },
 
-    async commit(view, after, upTo, documents) {
+    async commit(view, after, upTo, documents, leading = 0) {
       const schema = schemaOf(schemas, view);
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       for (const id of documents.keys())
@@ -80,7 +80,8 @@ export const folding = (
       }
       const position = prefixOf(generation) + upTo;
       const stored = [...documents].map(([id, document]) => storedDocument(schema, id, position, document));
-      if (!(await collections.write(view, stored))) return "stale";
+      for (const part of [stored.slice(0, leading), stored.slice(leading)])
+        if (part.length > 0 && !(await collections.write(view, part))) return "stale";
       return (await collections.advance(view, checkpoint, upTo)) ? "committed" : "stale";
     },
 

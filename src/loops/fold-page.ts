@@ -16,10 +16,12 @@ export type Folded = {
   /** How many of the page's events were folded. */
   readonly events: number;
   /**
-   * What the touched documents are behind the last of these events, null where there is none; those that were put
-   * unasked come first. Also what came and went within the page: a slower projector may be about to write it.
+   * What the touched documents are behind the last of these events, null where there is none. Also what came and went
+   * within the page: a slower projector may be about to write it.
    */
   readonly documents: ReadonlyMap<string, Document | null>;
+  /** How many of the documents, the first, were put unasked. */
+  readonly leading: number;
 };
 
 /** The documents that each event of the page will ask for. */
@@ -94,5 +96,6 @@ export const foldPage = (
     for (const id of named) namedSoFar.add(id);
     events += 1;
   }
-  return { events, documents: unasked.size === 0 ? changed : new Map([...unasked, ...changed]) };
+  const documents = unasked.size === 0 ? changed : new Map([...unasked, ...changed]);
+  return { events, documents, leading: unasked.size };
 };

@@ -87,11 +87,12 @@ export const viewFollower = (views: ViewStore, projection: Projection, documents
     }
     const upTo = page[folded.events - 1]?.position;
     if (upTo === undefined) throw new Error(`${view}: the fold of a page took no event`);
-    if ((await views.commit(view, position, upTo, folded.documents)) === "stale") return stale();
+    const { documents, leading } = folded;
+    if ((await views.commit(view, position, upTo, documents, leading)) === "stale") return stale();
     position = upTo;
     isUndisturbed = true;
     // What was put without being asked for is not asked for later either.
-    remember(loaded, folded.documents, upTo);
+    remember(loaded, documents, upTo);
     return folded.events;
   };
 

@@ -1,0 +1,224 @@
+import * as fc from "fast-check";
+import { type Document as BsonDocument, MongoClient } from "mongodb";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Condition, Document, ViewQuery, ViewSchema } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { mongoViewStore } from "../../../infra/mongodb/view-store.ts";
+import { ViewsUnavailable } from "../../../infra/view-errors.ts";
+import { PROJECTIONS } from "../../../projections/all.ts";
+import { projector } from "../../../src/loops/projector.ts";
+import { broadHistory } from "../../support/broad-history.ts";
+import { appendTo } from "../../support/history.ts";
+import { type FreshDatabase, freshDatabase, mongodbServer, sortsByCodePoint } from "../../support/mongodb.ts";
+import { folded } from "../../support/projected.ts";
+import { until } from "../../support/until.ts";
+
+const schema: ViewSchema = {
+  name: "things.v1",
+  fields: { account: "text", at: "number" },
+  indexes: [["account", "at"]],
+};
+
+type Context = FreshDatabase;
+const test = suite<Context>("mongodb view store");
+const server = mongodbServer("what MongoDB itself does for the view store");
+
+test.before.each((context) => {
+  Object.assign(context, freshDatabase(server ?? ""));
+});
+test.after.each(({ drop }) => drop());
+
+const rejection = async (work: Promise<unknown>): Promise<Error> => {
+  try {
+    await work;
+  } catch (error) {
+    return error as Error; // Every error here is made by the store.
+  }
+  throw new Error("nothing was thrown");
+};
+
+/** As an analyst would look. */
+const looking = async <T>(url: string, look: (db: ReturnType<MongoClient["db"]>) => Promise<T>): Promise<T> => {
+  const client = new MongoClient(url);
+  try {
+    return await look(client.db());
+  } finally {
+    await client.close();
+  }
+};
+const raw = (url: string): Promise<readonly BsonDocument[]> =>
+  looking(url, (db) => db.collection("things.v1").find().sort({ _id: 1 }).toArray());
+
+test("analysts find a collection for each view, with native fields, its position and what is removed", async ({
+  url,
+}) => {
+  const views = await mongoViewStore({ url, schemas: [schema] });
+  const documents = new Map([
+    ["a", { account: "x", at: 1, nested: { list: [1, "two"] } }],
+    ["b", { account: "x", at: 2 }],
+  ]);
+  await views.commit("things.v1", null, "1", documents);
+  await views.commit("things.v1", "1", "2", new Map([["b", null]]));
+  const [a, b] = await raw(url);
+  assert.equal(a, { _id: "a", _position: "000000.1", account: "x", at: 1, nested: { list: [1, "two"] } });
+  assert.equal(Object.keys(b ?? {}).sort(), ["_id", "_position", "_removed"]);
+  assert.instance(b?._removed, Date);
+  await views.close();
+});
+
+test("indexes are made for each declared one, the id last, and for taking away what was removed; twice at once", async ({
+  url,
+}) => {
+  const stores = await Promise.all([1, 2, 3].map(() => mongoViewStore({ url, schemas: [schema] })));
+  const indexes = await looking(url, (db) => db.collection("things.v1").indexes());
+  assert.equal(
+    indexes.map(({ key }) => Object.entries(key)),
+    [
+      [["_id", 1]],
+      [
+        ["account", 1],
+        ["at", 1],
+        ["_id", 1],
+      ],
+      [["_removed", 1]],
+    ],
+  );
+  for (const views of stores) await views.close();
+});
+
+test("what was committed is there after a restart, and a database of a newer version is refused", async ({ url }) => {
+  const first = await mongoViewStore({ url, schemas: [schema] });
+  await first.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  await first.close();
+  const second = await mongoViewStore({ url, schemas: [schema] });
+  assert.is(await second.position("things.v1"), "1");
+  assert.equal(await second.get("things.v1", "a"), { account: "x", at: 1 });
+  await second.close();
+  await second.close();
+  assert.instance(await rejection(second.get("things.v1", "a")), ViewsUnavailable);
+
+  await looking(url, (db) =>
+    db.collection<{ _id: string }>("checkpoints").updateOne({ _id: "format" }, { $set: { version: 99 } }),
+  );
+  const { message } = await rejection(mongoViewStore({ url, schemas: [schema] }));
+  assert.match(message, /was written by a newer version \(views format 99, this one knows 1\): run the newer version/);
+});
+
+test("a commit that ended half-way is gone on with from each document's own position", async ({ url }) => {
+  const views = await mongoViewStore({ url, schemas: [schema] });
+  await views.commit("things.v1", null, "1", new Map([["a", { at: 1 }]]));
+  // As left by another projector that wrote two of its documents, one of them removed, and ended.
+  const position = "000000.5";
+  await looking(url, async (db) => {
+    const things = db.collection<{ _id: string }>("things.v1");
+    await things.replaceOne({ _id: "a" }, { _position: position, at: 5 });
+    await things.insertOne({ _id: "b", _position: position, _removed: new Date() } as { _id: string });
+  });
+  assert.is(await views.commit("things.v1", "1", "4", new Map([["a", { at: 4 }]])), "stale");
+  assert.is(await views.position("things.v1"), "1");
+  assert.equal(
+    await views.load("things.v1", "1", ["a", "b", "c"]),
+    new Map([
+      ["a", { document: { at: 5 }, position: "5" }],
+      ["b", { document: null, position: "5" }],
+      ["c", { document: null, position: null }],
+    ]),
+  );
+  assert.is(await views.commit("things.v1", "1", "4", new Map([["c", { at: 4 }]])), "committed");
+  assert.is(await views.commit("things.v1", "4", "6", new Map([["a", { at: 6 }]])), "committed");
+  assert.equal(await views.get("things.v1", "a"), { at: 6 });
+  await views.close();
+});
+
+test("several thousand documents are one commit, one look-up and one drop", async ({ url }) => {
+  const views = await mongoViewStore({ url, schemas: [schema] });
+  const ids = Array.from({ length: 2_100 }, (_, n) => `d${n}`);
+  await views.commit("things.v1", null, "1", new Map(ids.map((id, at) => [id, { account: "x", at }])));
+  assert.is((await views.getMany("things.v1", ids)).size, ids.length);
+  const all = { where: [], sort: { field: "at", order: "asc" }, limit: 5_000 } as const;
+  assert.is((await views.page("things.v1", all)).length, ids.length);
+  await views.drop("things.v1");
+  assert.equal(await raw(url), []);
+  await views.close();
+});
+
+test("two projectors at once fold every view as one alone does, and again after a drop", async ({ url }) => {
+  const { events } = broadHistory();
+  const log = memoryEventLog();
+  await appendTo(log, events);
+  const schemas = PROJECTIONS.map((it) => it.schema);
+  const stores = await Promise.all([1, 2].map(() => mongoViewStore({ url, schemas })));
+  const failures: unknown[] = [];
+  const options = { pollMs: 20, gatherMs: 0, onError: (it: unknown) => failures.push(it) };
+  const following = stores.map((views, n) =>
+    projector(log, views, PROJECTIONS, { ...options, pageMax: [3, 5][n] ?? 7 }),
+  );
+  const head = await log.head();
+  const reached = () => following.every((it) => it.positions().every(({ position }) => position === head));
+  await Promise.all(following.map((it) => it.start()));
+  await until("both are at the log's end", reached, 30_000);
+  await stores[0]?.drop("audit.v1");
+  await until("the drop is seen", () => !reached(), 30_000);
+  await until("both are at the log's end again", reached, 30_000);
+  for (const it of following) await it.stop();
+  // The log gave its own positions.
+  const recorded = await log.readAll(null, 1_000, "records");
+  for (const projection of PROJECTIONS) {
+    const { name } = projection.schema;
+    const wanted = folded(projection, recorded, 1).all();
+    assert.equal(Object.fromEntries((await stores[1]?.getMany(name, Object.keys(wanted))) ?? []), wanted, name);
+    assert.is(await stores[1]?.count(name, [], 1_000), Object.keys(wanted).length, name);
+  }
+  assert.equal(failures, []);
+  for (const views of stores) await views.close();
+});
+
+// Where the server that stands in for MongoDB does not sort by code point, without what shows it.
+const texts =
+  server !== null && (await sortsByCodePoint(server))
+    ? ["a", "b", "é", "😀", "\uffee", "a\0", "\ud800", ""]
+    : ["a", "b", "é", "\uffee", "a\0", "\ud800", ""];
+const text = fc.constantFrom(...texts);
+const value = fc.oneof(text, fc.integer({ min: -2, max: 4 }), fc.constantFrom(null, true, 0.5, ["a"], [1], { a: 1 }));
+const document: fc.Arbitrary<Document> = fc.record({ account: value, at: value }, { requiredKeys: [] });
+const condition: fc.Arbitrary<Condition> = fc.record({
+  field: fc.constantFrom("account", "at"),
+  is: fc.constantFrom("=", "<", "<=", ">", ">="),
+  value: fc.oneof(text, fc.integer({ min: -2, max: 4 })),
+});
+const query: fc.Arbitrary<ViewQuery> = fc
+  .record({
+    where: fc.array(condition, { maxLength: 3 }),
+    sort: fc.record({ field: fc.constantFrom("account", "at"), order: fc.constantFrom("asc", "desc") }),
+    after: fc.option(fc.record({ value: condition.map((it) => it.value), id: text }), { nil: undefined }),
+    limit: fc.integer({ min: 0, max: 8 }),
+  })
+  .map(({ after, ...rest }) => (after === undefined ? rest : { ...rest, after }));
+
+test("any query finds what the store in memory finds", async ({ url }) => {
+  const views = await mongoViewStore({ url, schemas: [schema] });
+  const run = async (documents: readonly Document[], queries: readonly ViewQuery[]) => {
+    const memory = memoryViewStore([schema]);
+    await views.drop("things.v1");
+    const named = new Map(documents.map((it, i) => [`d${i}`, it]));
+    for (const store of [views, memory]) await store.commit("things.v1", null, "1", named);
+    for (const it of queries) {
+      assert.equal(await views.page("things.v1", it), await memory.page("things.v1", it), JSON.stringify(it));
+      assert.is(await views.count("things.v1", it.where, 5), await memory.count("things.v1", it.where, 5));
+    }
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(document, { maxLength: 12 }), fc.array(query, { minLength: 1, maxLength: 8 }), run),
+    { numRuns: 40 },
+  );
+  await views.close();
+});
+
+if (server !== null) test.run();
+else {
+  const skipped = suite("mongodb view store");
+  skipped.skip("no server");
+  skipped.run();
+}
