@@ -29,7 +29,14 @@ const REMEMBERED_COMMANDS_MAX = 256;
 /** How far a cached source, policy or key may be behind another node's change. Own changes are seen at once. */
 export const STALENESS_MAX_MS = 100;
 
-type Cached = { known: Known<unknown>; readonly commands: Set<string>; checkedAt: number };
+type Cached = {
+  known: Known<unknown>;
+  readonly commands: Set<string>;
+  /** When the last look at the stream that ended well began. */
+  checkedAt: number;
+  /** The look that began last, while it is under way. */
+  looking: { readonly startedAt: number; readonly done: Promise<void> } | null;
+};
 
 const remember = (commands: Set<string>, commandId: string): void => {
   commands.add(commandId);
@@ -48,6 +55,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
       known: { state: initial, revision: null },
       commands: new Set<string>(),
       checkedAt: Number.NEGATIVE_INFINITY,
+      looking: null,
     };
     cache.delete(stream);
     cache.set(stream, entry);
@@ -71,12 +79,32 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     entry.checkedAt = startedAt;
   };
 
+  /** A clock that was set back makes an age negative: that is as good as old. */
+  const isYounger = (at: number, maxAgeMs: number): boolean => {
+    const age = clock.now() - at;
+    return age >= 0 && age < maxAgeMs;
+  };
+
+  const look = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
+    const looking = { startedAt: clock.now(), done: catchUp(entry, decider, stream) };
+    entry.looking = looking;
+    try {
+      await looking.done;
+    } finally {
+      if (entry.looking === looking) entry.looking = null;
+    }
+  };
+
   return {
     async load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs = STALENESS_MAX_MS) {
       const entry = cached(stream, decider.initial);
-      const age = clock.now() - entry.checkedAt;
-      // A clock that was set back makes the age negative: look again then as well.
-      if (age >= maxAgeMs || age < 0) await catchUp(entry, decider, stream);
+      if (!isYounger(entry.checkedAt, maxAgeMs)) {
+        // Many ask at once for what has just become too old: one look is for all of them.
+        const { looking } = entry;
+        await (looking !== null && isYounger(looking.startedAt, maxAgeMs)
+          ? looking.done
+          : look(entry, decider, stream));
+      }
       return entry.known as Known<S>;
     },
 
