@@ -139,12 +139,9 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     return page.length >= limit;
   };
 
-  /** After a failure: a checkpoint whose reply was lost may be there, or another node may have taken over meanwhile. */
+  /** After a failure another node may have taken over; or its own checkpoint is there, and it takes over from itself. */
   const confirm = async (it: Lead): Promise<void> => {
-    const kept = await checkpoints.read();
-    if (kept.revision === it.revision) return;
-    if (kept.node === node) it.revision = kept.revision;
-    else standBy();
+    if ((await checkpoints.read()).revision !== it.revision) standBy();
   };
 
   const leadOn = async (it: Lead): Promise<void> => {

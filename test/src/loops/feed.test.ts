@@ -248,6 +248,40 @@ test("a node that hangs is replaced; when it comes back it finds that out and st
   assert.equal(ids(feedA.taken), ids(await recordsOf(log)).slice(0, feedA.taken.length));
 });
 
+test("a node whose broker is away finds out that it was replaced, although it can publish nothing", async () => {
+  const log = memoryEventLog();
+  const [feedA, feedB] = [recordingFeed(), recordingFeed()];
+  const a = begin(log, feedA);
+  await until("a feeds", () => a.status().state === "publishing");
+  feedA.state.isAway = true;
+  begin(log, feedB, { node: "node_b" });
+  await add(log, 0, 40);
+  await until("b has taken over and published", isAllTaken(log, feedB));
+  await until("a stands by", () => a.status().state === "standing-by");
+});
+
+test("a checkpoint whose reply was lost is found, and the feed goes on", async () => {
+  const log = memoryEventLog();
+  let lost = 0;
+  const forgetful: FeedLoopDeps["log"] = {
+    ...log,
+    async append(...args) {
+      const appended = await log.append(...args);
+      lost += 1;
+      if (lost % 2 === 0) throw new Error("the reply was lost");
+      return appended;
+    },
+  };
+  const feed = recordingFeed();
+  begin(forgetful, feed, { times: { ...TIMES, takeOverMs: 60_000 } });
+  for (let round = 0; round < 4; round += 1) {
+    await add(log, round * 10, 10);
+    await until("all is published", isAllTaken(log, feed));
+    await until("it is written down", async () => (await log.last(STREAM))?.data.node === "node_a");
+  }
+  assert.equal(firsts(feed), ids(await recordsOf(log)));
+});
+
 test("a log copied to an engine with other positions is fed on where it was", async () => {
   const log = memoryEventLog();
   await add(log, 0, 30);
