@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
+import type { KafkaPlace } from "./engines.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
@@ -17,6 +18,12 @@ export type Config = {
   readonly trustProxy: boolean | string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly signupPlan: Plan["name"];
+  /** Null: the log is embedded. */
+  readonly eventstoreUrl: string | null;
+  /** Null: the views are embedded. */
+  readonly mongodbUrl: string | null;
+  /** Null: no feed but the one over HTTP. */
+  readonly kafka: KafkaPlace | null;
   readonly version: string;
   readonly commit: string;
 };
@@ -28,8 +35,8 @@ export class ConfigError extends Error {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Named in `api.md` for engines that this build does not have: to go on without them would lose what was asked for. */
-const NOT_YET = ["EVENTSTORE_URL", "MONGODB_URL", "KAFKA_BROKERS", "OTEL_EXPORTER_OTLP_ENDPOINT", "STRIPE_SECRET_KEY"];
+/** Of the contract, and not in this build: to go on without them would lose what was asked for. */
+const NOT_YET = ["OTEL_EXPORTER_OTLP_ENDPOINT", "STRIPE_SECRET_KEY"];
 
 const oneOf = <T extends string>(env: Env, name: string, allowed: readonly T[], otherwise: T): T => {
   const value = env[name] || otherwise;
@@ -76,6 +83,31 @@ const trustProxy = (value: string | undefined): boolean | string[] => {
   return value === "true" ? true : list(value);
 };
 
+/** Their values may hold a password, so that no message repeats them. */
+const engineUrl = (env: Env, name: string, scheme: RegExp, example: string): string | null => {
+  const value = env[name] || null;
+  if (value !== null && !scheme.test(value)) throw new ConfigError(`${name} has to be like ${example}.`);
+  return value;
+};
+
+const BROKER = /^(?:[\w.-]+|\[[\da-fA-F:.]+\]):\d{1,5}$/;
+/** Kafka's own rule for a topic's name. */
+const TOPIC = /^(?!\.{1,2}$)[\w.-]{1,249}$/;
+
+const kafka = (env: Env): Config["kafka"] => {
+  const brokers = list(env.KAFKA_BROKERS);
+  if (brokers.length === 0) return null;
+  const wrong = brokers.find((broker) => !BROKER.test(broker));
+  if (wrong !== undefined) throw new ConfigError(`KAFKA_BROKERS names "${wrong}": it takes host:port,host:port.`);
+  const topic = env.KAFKA_TOPIC || "countersign.events";
+  if (!TOPIC.test(topic)) {
+    throw new ConfigError(
+      `KAFKA_TOPIC is "${topic}": it takes up to 249 letters, digits, dots, dashes and underscores.`,
+    );
+  }
+  return { brokers, topic };
+};
+
 /** What the build was made from: the package's version and, where the deployment says it, the commit. */
 const build = (env: Env): { version: string; commit: string } => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -86,7 +118,15 @@ const build = (env: Env): { version: string; commit: string } => {
 /** Reads and checks the environment (`README.md`, Configuration). Throws ConfigError. */
 export const readConfig = (env: Env): Config => {
   for (const name of NOT_YET) {
-    if (env[name]) throw new ConfigError(`${name} is set, but this build has only the embedded engines: unset it.`);
+    if (env[name]) throw new ConfigError(`${name} is set, but this build cannot use it: unset it.`);
+  }
+  const eventstoreUrl = engineUrl(env, "EVENTSTORE_URL", /^esdb(\+discover)?:\/\/./, "esdb://host:2113?tls=true");
+  const mongodbUrl = engineUrl(env, "MONGODB_URL", /^mongodb(\+srv)?:\/\/./, "mongodb://host:27017/countersign");
+  // The nodes of one log have to share it, and a log that outlives this machine must not lose it with the machine.
+  if (eventstoreUrl !== null && !env.COUNTERSIGN_KEY) {
+    throw new ConfigError(
+      "COUNTERSIGN_KEY is required with EVENTSTORE_URL: 32 bytes in base64, the same for every node (openssl rand -base64 32).",
+    );
   }
   return {
     host: env.HOST || "127.0.0.1",
@@ -99,6 +139,9 @@ export const readConfig = (env: Env): Config => {
     trustProxy: trustProxy(env.TRUST_PROXY),
     logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
     signupPlan: oneOf(env, "SIGNUP_PLAN", Object.keys(PLANS) as Plan["name"][], "free"),
+    eventstoreUrl,
+    mongodbUrl,
+    kafka: kafka(env),
     ...build(env),
   };
 };

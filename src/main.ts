@@ -5,11 +5,11 @@ import { systemClock } from "../infra/clock.ts";
 import { KeyUnusable, loadKey } from "../infra/crypto/keyfile.ts";
 import { randomness } from "../infra/crypto/randomness.ts";
 import { isCidr } from "../infra/http/addresses.ts";
-import { sqliteEventLog } from "../infra/sqlite/event-log.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
-import { sqliteViewReader } from "../infra/sqlite/view-reader.ts";
 import { PROJECTIONS } from "../projections/all.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
+import { openFeed, openLog, openViewReader, type Places, placesOf } from "./engines.ts";
+import { checkKey } from "./key-check.ts";
 import { projectorThread } from "./loops/projector-thread.ts";
 import { watchedViews } from "./loops/watched-views.ts";
 import { type Service, service } from "./service.ts";
@@ -20,26 +20,27 @@ const EXIT_CONFIG = 2;
 /** The longest that a timer of Node takes. */
 const AWAKE_MS = 2 ** 31 - 1;
 
-const LOCKED: Readonly<Record<string, string>> = {
-  api: "answers requests",
-  projector: "writes the views",
-  deliverer: "delivers",
+/** What one process a data directory may do, with the embedded engine that makes it so. */
+const LOCKED: Readonly<Record<Role, { readonly engine: keyof Places; readonly does: string }>> = {
+  api: { engine: "log", does: "answers requests" },
+  projector: { engine: "views", does: "writes the views" },
+  deliverer: { engine: "log", does: "delivers" },
+  feed: { engine: "log", does: "feeds Kafka" },
 };
 
 /** One process an embedded role: a second one would take the first one's leases and places for those of a dead process. */
-const lockRoles = (config: Config): void => {
+const lockRoles = ({ dataDir, roles, kafka }: Config, places: Places): void => {
   const held: ExclusiveLock[] = [];
   // A lock that nobody refers to is closed by the collector, and then another process could take it.
   process.once("exit", () => {
     for (const { release } of held) release();
   });
-  for (const role of config.roles) {
-    if (LOCKED[role] === undefined) continue;
-    const lock = exclusiveLock(join(config.dataDir, `${role}.lock`));
+  for (const role of roles) {
+    const locked = LOCKED[role];
+    if (places[locked.engine].engine !== "sqlite" || (role === "feed" && kafka === null)) continue;
+    const lock = exclusiveLock(join(dataDir, `${role}.lock`));
     if (lock === null) {
-      throw new ConfigError(
-        `Another process ${LOCKED[role]} on DATA_DIR ${config.dataDir} already: stop it, or set ROLES.`,
-      );
+      throw new ConfigError(`Another process ${locked.does} on DATA_DIR ${dataDir} already: stop it, or set ROLES.`);
     }
     held.push(lock);
   }
@@ -50,8 +51,9 @@ const usable = async <T>(sentence: string, step: () => T | Promise<T>): Promise<
   try {
     return await step();
   } catch (error) {
-    const isOurs = error instanceof ConfigError || error instanceof TypeError || error instanceof RangeError;
-    if (isOurs || !(error instanceof Error)) throw error;
+    const isBug = error instanceof TypeError || error instanceof RangeError;
+    const isSaid = error instanceof ConfigError || error instanceof KeyUnusable;
+    if (isBug || isSaid || !(error instanceof Error)) throw error;
     throw new ConfigError(`${sentence}: ${error.message}`);
   }
 };
@@ -72,26 +74,35 @@ const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
   }
 };
 
+const openDataDir = (config: Config, places: Places): Promise<void> =>
+  usable(`DATA_DIR ${config.dataDir} has to be a folder that this user can read and write`, () => {
+    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    accessSync(config.dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    lockRoles(config, places);
+  });
+
+const keyOf = ({ key, dataDir }: Config, { log }: Places): Uint8Array => {
+  // A new key beside an old log would open none of its secrets.
+  const mayCreate = log.engine === "sqlite" && !existsSync(log.path);
+  const at = { path: join(dataDir, "key"), mayCreate };
+  return loadKey(key === null ? at : { ...at, env: key }, randomness);
+};
+
 const open = async (config: Config): Promise<Service> => {
   checkRanges(config);
-  const { dataDir } = config;
-  await usable(`DATA_DIR ${dataDir} has to be a folder that this user can read and write`, () => {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    lockRoles(config);
-  });
-  const logPath = join(dataDir, "log.db");
-  const viewsPath = join(dataDir, "views.db");
-  // A new key beside an old log would open none of its secrets.
-  const keyAt = { path: join(dataDir, "key"), mayCreate: !existsSync(logPath) };
-  const key = loadKey(config.key === null ? keyAt : { ...keyAt, env: config.key }, randomness);
-  const log = await usable(`The event log in DATA_DIR ${dataDir} cannot be used`, () =>
-    sqliteEventLog({ path: logPath }),
-  );
+  const places = placesOf(config);
+  const isEmbedded = Object.values(places).some(({ engine }) => engine === "sqlite");
+  if (isEmbedded) await openDataDir(config, places);
+  const key = keyOf(config, places);
+  const inDataDir = `in DATA_DIR ${config.dataDir}`;
+  const logIs = places.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
+  const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
+  const log = await usable(`${logIs} cannot be used`, () => openLog(places.log));
+  await usable(`${logIs} cannot be used`, () => checkKey(log, key, systemClock));
   const schemas = PROJECTIONS.map(({ schema }) => schema);
-  const [here, views] = await usable(`The views in DATA_DIR ${dataDir} cannot be used`, async () => [
-    config.roles.includes("projector") ? await projectorThread({ logPath, viewsPath }) : null,
-    await sqliteViewReader({ path: viewsPath, schemas }),
+  const [here, views] = await usable(`${viewsAre} cannot be used`, async () => [
+    config.roles.includes("projector") ? await projectorThread({ places }) : null,
+    await openViewReader(places.views, schemas),
   ]);
   const projector =
     here ??
@@ -99,7 +110,12 @@ const open = async (config: Config): Promise<Service> => {
       views,
       schemas.map(({ name }) => name),
     );
-  return service({ config, key, log, views, projector, clock: systemClock, randomness });
+  const { kafka } = config;
+  const feed =
+    kafka === null || !config.roles.includes("feed")
+      ? null
+      : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
+  return service({ config, places, key, log, views, projector, feed, clock: systemClock, randomness });
 };
 
 const urlOf = ({ address, port, family }: AddressInfo): string =>

@@ -4,7 +4,7 @@ import { account as accountDecider } from "../domain/account/decider.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
 import { policy } from "../domain/policy/decider.ts";
-import type { Clock, EventLog, Randomness, ViewStore } from "../domain/ports.ts";
+import type { Clock, EventLog, Feed, Randomness, ViewStore } from "../domain/ports.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { passwords } from "../infra/crypto/passwords.ts";
 import { secretBox } from "../infra/crypto/secret-box.ts";
@@ -16,9 +16,11 @@ import { accountReactions } from "./account-reactions.ts";
 import { accountStream, accounts } from "./accounts.ts";
 import { accepting } from "./admission/accepting.ts";
 import { admission } from "./admission/admission.ts";
+import { actionCompiler } from "./admission/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
 import { fate } from "./admission/fate.ts";
+import { ORPHAN_AGE_MS } from "./admission/ledger-stream.ts";
 import { ledgers } from "./admission/ledgers.ts";
 import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
@@ -26,17 +28,22 @@ import { app } from "./app.ts";
 import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
+import type { Places } from "./engines.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
 import { deliverer } from "./loops/deliverer.ts";
+import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
 import { reactor } from "./loops/reactor.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
+import { actionRoutes } from "./routes/actions.ts";
+import { agentRoutes } from "./routes/agents.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { auditRoutes } from "./routes/audit.ts";
+import { auditStreamRoutes } from "./routes/audit-stream.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { capabilityRoutes } from "./routes/capabilities.ts";
@@ -53,11 +60,14 @@ import { sessions } from "./sessions.ts";
 /** The engines, opened, and what they run with. */
 export type Engines = {
   readonly config: Config;
+  readonly places: Places;
   /** The server's key: 32 bytes. */
   readonly key: Uint8Array;
   readonly log: EventLog;
   readonly views: ViewStore;
   readonly projector: ViewProgress;
+  /** Null: this process feeds nobody. */
+  readonly feed: Feed | null;
   readonly clock: Clock;
   readonly randomness: Randomness;
 };
@@ -72,14 +82,36 @@ export type Service = {
 
 /** Requests that died have reserved places: looked for this often. */
 const SWEEP_MS = 60_000;
+/** From another process's append to the look for what it admitted: the views are folded meanwhile. */
+const FOLDED_MS = 100;
+/** A page takes less, unless the broker hangs: then it is published again by whoever feeds next. */
+const FEED_STOP_MS = 2_000;
 /** Any view: whether the store answers. */
 const PROJECTED = "events.v1";
 /** How long repeats of a delivery are counted before the count is written down. */
 const COUNTS_MS = 1_000;
 
+/** Calls `wake` some time after appends, once for all of that time. Returns how to stop. */
+const whenAppended = (log: EventLog, afterMs: number, wake: () => void): (() => void) => {
+  let timer: NodeJS.Timeout | null = null;
+  const stop = log.onAppended(() => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      wake();
+    }, afterMs).unref();
+  });
+  return () => {
+    stop();
+    if (timer !== null) clearTimeout(timer);
+  };
+};
+
 /** Every port gets its adapter here, and every part what it needs: read it from top to bottom. */
 export const service = async (engines: Engines): Promise<Service> => {
-  const { config, key, log, views, projector, clock, randomness } = engines;
+  const { config, places, key, log, views, projector, feed, clock, randomness } = engines;
+  // One process an embedded role (`main.ts`): whatever an earlier one held when it ended is nobody's. The nodes of a
+  // shared log know of each other only what is in it.
+  const isAlone = places.log.engine === "sqlite";
   const has = (role: Config["roles"][number]): boolean => config.roles.includes(role);
   const node = randomId("node_", randomness);
   const startedAt = clock.now();
@@ -100,8 +132,14 @@ export const service = async (engines: Engines): Promise<Service> => {
 
   const onError = (error: unknown): void => http.log.error({ err: error }, "beside a request");
   const kept = payloads(log, randomness);
-  // One process an embedded role: whatever an earlier one held when it ended is nobody's.
-  const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError });
+  const reservations = ledgers({
+    log,
+    clock,
+    randomness,
+    fate: fate(log, clock, randomness),
+    orphanAgeMs: isAlone ? 0 : ORPHAN_AGE_MS,
+    onError,
+  });
   const counted = counts(log, clock, randomness, onError);
   const compile = policyCompiler();
   const resolve = resolver();
@@ -118,7 +156,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     sender,
     outbound: headers,
     node,
-    othersAreGone: true,
+    othersAreGone: isAlone,
     onError,
   });
 
@@ -131,7 +169,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     box: opened,
     payloads: kept,
-    ledgers: places,
+    ledgers: reservations,
     counts: counted,
     policies: compiledPolicies(compile),
     publicUrl,
@@ -152,6 +190,17 @@ export const service = async (engines: Engines): Promise<Service> => {
     clock,
     onError,
   );
+
+  const feeding = feed === null ? null : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError });
+
+  const endpointExists = async (account: string, id: string): Promise<boolean> => {
+    const { state } = await streams.load(endpoint, `endpoint-${id}`);
+    return state.phase === "present" && state.account === account;
+  };
+  const policyExists = async (account: string, id: string): Promise<boolean> => {
+    const { state } = await streams.load(policy, `policy-${id}`);
+    return state.phase === "published" && state.account === account;
+  };
 
   const checks = {
     log: async () => {
@@ -179,9 +228,10 @@ export const service = async (engines: Engines): Promise<Service> => {
       clock,
       checks,
       runtime: async () => ({
-        engines: { log: "sqlite", views: "sqlite", feed: "none" },
+        engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
         roles: config.roles,
         projections: projector.progress(),
+        feed: feeding?.status() ?? null,
       }),
     }),
     ...authRoutes({
@@ -204,15 +254,9 @@ export const service = async (engines: Engines): Promise<Service> => {
       box,
       secrets,
       publicUrl,
-      slots: sourceSlots(places, planOf),
-      endpointExists: async (account, id) => {
-        const { state } = await streams.load(endpoint, `endpoint-${id}`);
-        return state.phase === "present" && state.account === account;
-      },
-      policyExists: async (account, id) => {
-        const { state } = await streams.load(policy, `policy-${id}`);
-        return state.phase === "published" && state.account === account;
-      },
+      slots: sourceSlots(reservations, planOf),
+      endpointExists,
+      policyExists,
     }),
     ...endpointRoutes({
       aggregates: streams,
@@ -226,12 +270,18 @@ export const service = async (engines: Engines): Promise<Service> => {
       wake: delivering.wake,
     }),
     ...policyRoutes({ aggregates: streams, views, compile }),
+    ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
+    ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...eventRoutes({ views, log, payloads: kept }),
     ...auditRoutes({ views, log }),
+    ...auditStreamRoutes({ views, log, progress: projector, onError }),
     ...statusRoutes({
       views,
       clock,
-      components: Object.entries(checks).map(([name, check]) => ({ name, check: healthOf(check) })),
+      // The feed is none of the checks: a broker that is away must not take a node out of service.
+      components: Object.entries(feeding === null ? checks : { ...checks, feed: async () => feeding.healthy() }).map(
+        ([name, check]) => ({ name, check: healthOf(check) }),
+      ),
     }),
   ];
 
@@ -244,7 +294,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     box,
     digestKey: subkey(key, "idempotency"),
-    othersAreGone: true,
+    othersAreGone: isAlone,
     planOf,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
     logger: loggerOptions(config),
@@ -255,6 +305,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   const every = (ms: number, work: () => Promise<void>): void => {
     timers.push(setInterval(() => work().catch(onError), ms).unref());
   };
+
+  let silence: () => void = () => undefined;
 
   return {
     logger: http.log,
@@ -267,18 +319,25 @@ export const service = async (engines: Engines): Promise<Service> => {
         delivering.start();
         reacting.start();
       }
-      every(SWEEP_MS, () => places.sweep());
+      // What this process admits it hands to its own deliverer; of what others admit it only hears.
+      if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);
+      feeding?.start();
+      every(SWEEP_MS, () => reservations.sweep());
       every(COUNTS_MS, () => counted.flush(false));
       // A server on a port: null, or this.
       return http.server.address() as AddressInfo | null;
     },
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);
+      silence();
       await http.close();
       await delivering.stop(graceMs);
       await reacting.stop();
       await counted.flush(true);
-      await places.idle();
+      await reservations.idle();
+      // Last, and shortly: a broker that hangs keeps nothing here from being written down.
+      await feeding?.stop(FEED_STOP_MS);
+      await feed?.close();
       await sender.close(graceMs);
       await views.close();
       await projector.stop();

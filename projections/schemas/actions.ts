@@ -1,9 +1,11 @@
-import { type ActionDefinition, REVERSIBILITIES } from "../../domain/action/definition.ts";
+import type { ActionDefinition, Reversibility } from "../../domain/action/definition.ts";
 import type { ActionDocument } from "../actions.ts";
 import { closed, count, oneOf, optional, text, time } from "./json-schema.ts";
 import { COST } from "./policies.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT } from "./words.ts";
+
+const REVERSIBILITIES: readonly Reversibility[] = ["reversible", "compensable", "irreversible"];
 
 const DEFINITION = closed<ActionDefinition>("What the action says, as it was put. Money in euros.", {
   endpoint_id: text("Where it is carried out, end_…."),

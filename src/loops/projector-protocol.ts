@@ -1,12 +1,12 @@
 import type { Position } from "../../domain/ports.ts";
+import type { Places } from "../engines.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { Reached } from "./reached-positions.ts";
 import type { Progress } from "./view-progress.ts";
 
 /** What the projector's thread is started with. */
 export type ProjectorData = {
-  readonly logPath: string;
-  readonly viewsPath: string;
+  readonly places: Places;
   /** The module that exports `PROJECTIONS`. */
   readonly projectionsUrl: string;
   readonly options: Omit<ProjectorOptions, "onProgress" | "onError">;

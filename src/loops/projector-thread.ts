@@ -3,16 +3,15 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
+import type { Places } from "../engines.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { reachedPositions } from "./reached-positions.ts";
 import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
-  /** The embedded log's file, which must be there. */
-  readonly logPath: string;
-  /** The views' file, made if it is not there. */
-  readonly viewsPath: string;
+  /** The log, which must be there; the views are made if they are not. */
+  readonly places: Places;
   /** Where the thread is to take other projections from than `projections/all.ts`: a module that exports `PROJECTIONS`. */
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
@@ -33,15 +32,15 @@ const RESTART_MAX_MS = 30_000;
 const neighbour = (path: string): string => new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 
 /**
- * The projector of the embedded engine in a thread of its own, so that folding delays no request. Resolves when it
- * follows the log; throws when the files cannot be used, with the sentence that says why. A thread that crashes later
+ * The projector in a thread of its own, so that folding delays no request. Resolves when it
+ * follows the log; throws when the engines cannot be used, with the sentence that says why. A thread that crashes later
  * is reported and started again.
  */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
-  const { logPath, viewsPath, module, options = {}, onError = console.error, onThread } = given;
+  const { places, module, options = {}, onError = console.error, onThread } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
-  const data: ProjectorData = { logPath, viewsPath, projectionsUrl, options };
+  const data: ProjectorData = { places, projectionsUrl, options };
   const board = reachedPositions(projections.map(({ schema }) => schema.name));
   let progress = unknownProgress(board.all());
   let lastBeat = performance.now();

@@ -1,20 +1,20 @@
 import { setPriority } from "node:os";
 import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
+import type { Position } from "../../domain/ports.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { numberOf } from "../../infra/event-log-arguments.ts";
-import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
-import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
+import { openLog, openViews } from "../engines.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { inlineProjector } from "./view-progress.ts";
 
-/** The thread that folds: the only writing connection to the views, and a reading one to the log. */
+/** The thread that folds: its own connections to the engines, of which SQLite's for the views is the only writing one. */
 
 if (parentPort === null) throw new Error("the projector's thread is a worker thread");
 const port = parentPort;
 // workerData is untyped: this thread is started by projector-thread.ts alone.
-const { logPath, viewsPath, projectionsUrl, options } = workerData as ProjectorData;
+const { places, projectionsUrl, options } = workerData as ProjectorData;
 
 /** Whoever waits for an answer comes first: when the processors are short, the views fall behind and catch up. */
 const NICE = 5;
@@ -26,15 +26,21 @@ const say = (message: FromProjector): void => port.postMessage(message);
 
 // A module is what it says it is: projections/all.ts, or a test's own.
 const { PROJECTIONS: projections } = (await import(projectionsUrl)) as { PROJECTIONS: readonly Projection[] };
-const views = sqliteViewStore({ path: viewsPath, schemas: projections.map(({ schema }) => schema) });
-const log = await sqliteEventLog({ path: logPath, readOnly: true });
+const views = await openViews(
+  places.views,
+  projections.map(({ schema }) => schema),
+);
+const log = await openLog(places.log, { readOnly: true });
 const following = await inlineProjector({
   ...options,
   log,
   views,
   projections,
   clock: systemClock,
-  distance: (after, upTo) => numberOf(upTo) - numberOf(after),
+  // The positions of the other engine are offsets of bytes.
+  ...(places.log.engine === "sqlite"
+    ? { distance: (after: Position | null, upTo: Position) => numberOf(upTo) - numberOf(after) }
+    : {}),
   onProgress: (reached) => say({ kind: "reached", reached }),
   onBeat: (progress) => say({ kind: "beat", progress }),
   onError: ({ error, ...failure }) => say({ kind: "failed", failure: { ...failure, text: inspect(error) } }),

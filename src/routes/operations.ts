@@ -13,6 +13,13 @@ export type Runtime = {
     readonly lag_events: number;
     readonly lag_s: number;
   }[];
+  /** Null: this process feeds nobody. */
+  readonly feed: {
+    readonly state: string;
+    readonly position: string | null;
+    readonly published: number;
+    readonly lag_s: number;
+  } | null;
 };
 
 export type OperationsDeps = {
@@ -63,7 +70,7 @@ const ready = async (checks: OperationsDeps["checks"]): Promise<Answer> => {
 };
 
 const describeProcess = async ({ version, startedAt, clock, runtime }: OperationsDeps): Promise<JsonObject> => {
-  const { engines, roles, projections } = await runtime();
+  const { engines, roles, projections, feed } = await runtime();
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
   return {
     version,
@@ -73,6 +80,7 @@ const describeProcess = async ({ version, startedAt, clock, runtime }: Operation
     engines,
     roles,
     projections: projections.map((projection): Json => ({ ...projection })),
+    feed: feed === null ? null : { ...feed },
     memory: { rss, heap_used: heapUsed, heap_total: heapTotal, external },
   };
 };
@@ -92,6 +100,11 @@ const RUNTIME = object({
   projections: {
     type: "array",
     items: object({ view: text, position: { type: ["string", "null"] }, lag_events: number, lag_s: number }),
+  },
+  feed: {
+    type: ["object", "null"],
+    description: "of the feed to Kafka, where this process has that role",
+    properties: { state: text, position: { type: ["string", "null"] }, published: number, lag_s: number },
   },
   memory: {
     ...object({ rss: number, heap_used: number, heap_total: number, external: number }),

@@ -51,9 +51,14 @@ const BAD: readonly (readonly [string, string, RegExp])[] = [
   ["TRUST_PROXY", "maybe", /^TRUST_PROXY names "maybe"/],
   ["COUNTERSIGN_KEY", "not base64!", /^COUNTERSIGN_KEY must be 32 bytes in base64/],
   ["COUNTERSIGN_KEY", Buffer.alloc(16).toString("base64"), /^COUNTERSIGN_KEY must be 32 bytes/],
-  ["EVENTSTORE_URL", "esdb://localhost:2113", /^EVENTSTORE_URL is set/],
-  ["MONGODB_URL", "mongodb://localhost/views", /^MONGODB_URL is set/],
-  ["KAFKA_BROKERS", "localhost:9092", /^KAFKA_BROKERS is set/],
+  ["EVENTSTORE_URL", "http://localhost:2113", /^EVENTSTORE_URL has to be like esdb:\/\//],
+  ["EVENTSTORE_URL", "esdb://localhost:2113", /^COUNTERSIGN_KEY is required with EVENTSTORE_URL: 32 bytes in base64/],
+  ["MONGODB_URL", "postgres://localhost/views", /^MONGODB_URL has to be like mongodb:\/\//],
+  ["MONGODB_URL", "mongodb://127.0.0.1:1", /^The views at MONGODB_URL cannot be used: .*database/],
+  ["MONGODB_URL", "mongodb://me:secret@127.0.0.1:1/views", /^The views at MONGODB_URL cannot be used: (?!.*secret)/],
+  ["KAFKA_BROKERS", "localhost", /^KAFKA_BROKERS names "localhost": it takes host:port/],
+  ["KAFKA_BROKERS", "127.0.0.1:1", /^The feed to KAFKA_BROKERS cannot be used: /],
+  ["STRIPE_SECRET_KEY", "sk_test_1", /^STRIPE_SECRET_KEY is set/],
 ];
 
 test("each value that cannot be used is one sentence that says what to change, and exit code 2", async () => {
@@ -66,6 +71,20 @@ test("each value that cannot be used is one sentence that says what to change, a
     }
   };
   await Promise.all([some(), some(), some()]);
+});
+
+test("values that only together cannot be used are named as well", async () => {
+  const COUNTERSIGN_KEY = Buffer.alloc(32, 1).toString("base64");
+  const nobody = { COUNTERSIGN_KEY, EVENTSTORE_URL: "esdb://me:secret@127.0.0.1:1?tls=false" };
+  await refuses(nobody, /^The event log at EVENTSTORE_URL cannot be used: (?!.*secret)/);
+  await refuses({ KAFKA_BROKERS: "127.0.0.1:1", KAFKA_TOPIC: "two words" }, /^KAFKA_TOPIC is "two words"/);
+});
+
+test("data that were begun with another key are refused, whatever the key file says", async () => {
+  const [one, other] = [1, 2].map((byte) => ({ COUNTERSIGN_KEY: Buffer.alloc(32, byte).toString("base64") }));
+  await (await startProgram(one, dir)).stop();
+  await refuses({ ...other }, /^The event log was begun with another COUNTERSIGN_KEY/);
+  await (await startProgram(one, dir)).stop();
 });
 
 test("a port that somebody else listens on is named", async () => {

@@ -8,6 +8,7 @@ import type { EventLog } from "../../../domain/ports.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";
+import type { Places } from "../../../src/engines.ts";
 import type { ProjectorFailure } from "../../../src/loops/projector.ts";
 import { projectorThread } from "../../../src/loops/projector-thread.ts";
 import { appendNumbered, numbered } from "../../support/numbered-log.ts";
@@ -20,13 +21,19 @@ const schemas = PROJECTIONS.map(({ schema }) => schema);
 const VIEWS = schemas.map(({ name }) => name);
 const WAIT_MS = 5_000;
 
-type Context = { directory: string; logPath: string; viewsPath: string; log: EventLog };
+type Context = { directory: string; logPath: string; viewsPath: string; places: Places; log: EventLog };
+
+const at = (logPath: string, viewsPath: string): Places => ({
+  log: { engine: "sqlite", path: logPath },
+  views: { engine: "sqlite", path: viewsPath },
+});
 const test = suite<Context>("projector thread");
 
 test.before.each(async (context) => {
   context.directory = mkdtempSync(join(tmpdir(), "projector-"));
   context.logPath = join(context.directory, "log.db");
   context.viewsPath = join(context.directory, "views.db");
+  context.places = at(context.logPath, context.viewsPath);
   context.log = await sqliteEventLog({ path: context.logPath });
 });
 test.after.each(async ({ directory, log }) => {
@@ -34,8 +41,8 @@ test.after.each(async ({ directory, log }) => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("whoever waits for a position reads his own write", async ({ log, logPath, viewsPath }) => {
-  const projecting = await projectorThread({ logPath, viewsPath, module });
+test("whoever waits for a position reads his own write", async ({ log, viewsPath, places }) => {
+  const projecting = await projectorThread({ places, module });
   const views = await sqliteViewReader({ path: viewsPath, schemas });
   for (let n = 1; n <= 5; n += 1) {
     const position = await appendNumbered(log, n, n);
@@ -50,10 +57,10 @@ test("whoever waits for a position reads his own write", async ({ log, logPath, 
   assert.not(projecting.healthy());
 });
 
-test("it tells how far the views are, and how far behind", async ({ log, logPath, viewsPath }) => {
+test("it tells how far the views are, and how far behind", async ({ log, places }) => {
   const position = await appendNumbered(log, 1, 20);
   const moves = new Map<string, string | null>();
-  const projecting = await projectorThread({ logPath, viewsPath, module });
+  const projecting = await projectorThread({ places, module });
   projecting.onProgress((reached) => {
     for (const { view, position: at } of reached) moves.set(view, at);
   });
@@ -70,10 +77,10 @@ test("it tells how far the views are, and how far behind", async ({ log, logPath
   await projecting.stop();
 });
 
-test("a failing projection is reported with its event, and its lag shows", async ({ log, logPath, viewsPath }) => {
+test("a failing projection is reported with its event, and its lag shows", async ({ log, places }) => {
   const failures: ProjectorFailure[] = [];
   const onError = (failure: ProjectorFailure) => failures.push(failure);
-  const projecting = await projectorThread({ logPath, viewsPath, module, onError });
+  const projecting = await projectorThread({ places, module, onError });
   const before = await appendNumbered(log, 1, 3);
   await log.append("source-x", "any", [numbered(4, {}, REFUSES)]);
   const last = await appendNumbered(log, 5, 6);
@@ -88,12 +95,12 @@ test("a failing projection is reported with its event, and its lag shows", async
   await projecting.stop();
 });
 
-test("a thread that dies is started again and goes on", async ({ log, logPath, viewsPath }) => {
+test("a thread that dies is started again and goes on", async ({ log, viewsPath, places }) => {
   const threads: Worker[] = [];
   const failures: ProjectorFailure[] = [];
   const onThread = (worker: Worker) => threads.push(worker);
   const onError = (failure: ProjectorFailure) => failures.push(failure);
-  const projecting = await projectorThread({ logPath, viewsPath, module, onThread, onError });
+  const projecting = await projectorThread({ places, module, onThread, onError });
   assert.is(await projecting.waitFor(VIEWS, await appendNumbered(log, 1, 50), WAIT_MS), true);
   for (const round of [1, 2]) {
     // No message that it knows: it throws, and ends between two pages.
@@ -112,7 +119,7 @@ test("a thread that dies is started again and goes on", async ({ log, logPath, v
 
 test("files that cannot be used are refused at the start", async ({ logPath, viewsPath, directory }) => {
   const onError = () => assert.unreachable("nothing is tried again");
-  const error = await projectorThread({ logPath: join(directory, "none.db"), viewsPath, module, onError }).catch(
+  const error = await projectorThread({ places: at(join(directory, "none.db"), viewsPath), module, onError }).catch(
     String,
   );
   assert.type(error, "string");
@@ -121,7 +128,7 @@ test("files that cannot be used are refused at the start", async ({ logPath, vie
   const other = { ...first, fields: { another: "text" }, indexes: [] } as const;
   const changedPath = join(directory, "changed.db");
   await sqliteViewStore({ path: changedPath, schemas: [other] }).close();
-  const changed = await projectorThread({ logPath, viewsPath: changedPath, module, onError }).catch(String);
+  const changed = await projectorThread({ places: at(logPath, changedPath), module, onError }).catch(String);
   assert.match(String(changed), "kept with other fields or indexes");
 });
 

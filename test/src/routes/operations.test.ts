@@ -7,6 +7,7 @@ const RUNTIME = {
   engines: { log: "sqlite", views: "sqlite", feed: "none" },
   roles: ["api", "projector"],
   projections: [{ view: "events.v1", position: "0001", lag_events: 2, lag_s: 0.5 }],
+  feed: null,
 };
 
 const opened = (deps: Partial<OperationsDeps> = {}) => {

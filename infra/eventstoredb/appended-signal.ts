@@ -1,0 +1,113 @@
+import type { Position } from "../../domain/ports.ts";
+import type { Connection } from "./connection.ts";
+import type { Limits } from "./limits.ts";
+
+/** Wakes whoever follows the log. Costs nothing while nobody listens, and never keeps the process alive by itself. */
+export type AppendedSignal = {
+  listen(wake: () => void): () => void;
+  /** This process has appended. */
+  appended(): void;
+  close(): void;
+};
+
+/**
+ * Others' appends are told by a subscription: it may end at any time and does, and may fall silent. So it is opened again
+ * whenever it ends, and a watchdog compares the head of the records with what it told.
+ */
+export const appendedSignal = (
+  connection: Connection,
+  head: () => Promise<Position | null>,
+  limits: Limits,
+): AppendedSignal => {
+  // Wrapped, so that the same function may listen twice.
+  const listeners = new Set<{ readonly wake: () => void }>();
+  let stopHearing: (() => void) | null = null;
+  let isDue = false;
+
+  const wakeAll = (): void => {
+    isDue = false;
+    for (const { wake } of [...listeners]) wake();
+  };
+
+  /** However many appends one turn of the event loop tells of, it wakes once. */
+  const wakeSoon = (): void => {
+    if (isDue || listeners.size === 0) return;
+    isDue = true;
+    setImmediate(wakeAll);
+  };
+
+  const hear = (): (() => void) => {
+    let isStopped = false;
+    let leave: () => void = () => undefined;
+    let reopenMs = limits.reopenMs;
+    let reopening: NodeJS.Timeout | undefined;
+    let watching: NodeJS.Timeout | undefined;
+    /** How many appends the subscription told of. */
+    let told = 0;
+
+    const open = (): void => {
+      leave = connection.follow({
+        // What was appended while it was not open.
+        opened: wakeSoon,
+        appended() {
+          told += 1;
+          reopenMs = limits.reopenMs;
+          wakeSoon();
+        },
+        dropped: reopen,
+      });
+    };
+
+    const reopen = (): void => {
+      if (isStopped) return;
+      leave();
+      clearTimeout(reopening);
+      reopening = setTimeout(open, reopenMs).unref();
+      reopenMs = Math.min(2 * reopenMs, limits.reopenMaxMs);
+    };
+
+    /** Wakes when the head has moved and nothing was told, and opens anew when the telling has not come until the next look. */
+    const watch = (seen: Position | null | undefined, toldThen: number, suspect: number | null): void => {
+      const look = async (): Promise<void> => {
+        const newest = await head().catch(() => seen);
+        if (isStopped) return;
+        const isMissed = seen !== undefined && newest !== seen && told === toldThen;
+        if (isMissed) wakeSoon();
+        const isSilent = suspect === told;
+        if (isSilent) reopen();
+        watch(newest, told, isMissed && !isSilent ? told : null);
+      };
+      watching = setTimeout(look, limits.watchMs).unref();
+    };
+
+    open();
+    watch(undefined, told, null);
+    return () => {
+      isStopped = true;
+      clearTimeout(reopening);
+      clearTimeout(watching);
+      leave();
+    };
+  };
+
+  const stop = (): void => {
+    stopHearing?.();
+    stopHearing = null;
+  };
+
+  return {
+    listen(wake) {
+      const listener = { wake };
+      listeners.add(listener);
+      stopHearing ??= hear();
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) stop();
+      };
+    },
+    appended: wakeSoon,
+    close() {
+      listeners.clear();
+      stop();
+    },
+  };
+};

@@ -1,0 +1,103 @@
+import type { Appended, Expected, Position, Revision } from "../../domain/ports.ts";
+import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
+import type { Reading } from "./attempts.ts";
+import { type Answered, type Connection, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
+import { type Limits, pauses } from "./limits.ts";
+import type { Pages } from "./pages.ts";
+import { positionOf } from "./positions.ts";
+import { erasedIn, readMetadata } from "./stream-metadata.ts";
+
+export type Append = {
+  readonly stream: string;
+  readonly expected: Exclude<Expected, "any">;
+  readonly events: readonly ProposedEvent[];
+};
+
+/** What is known of an append when the server has answered; `mayStand`: an earlier try may have written it. */
+type Sent = { readonly answered: Answered; readonly mayStand: boolean };
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const bytesOf = (events: readonly ProposedEvent[]): number =>
+  events.reduce((bytes, { type, data, meta }) => bytes + type.length + data.length + (meta?.length ?? 0), 0);
+
+export const lastRevisionOf = ({ expected, events }: Append): Revision =>
+  (expected === "absent" ? -1 : expected) + events.length;
+
+/**
+ * Appends at an exact place, once, whatever becomes of the answers: a try with an unknown outcome is made again with the
+ * same ids at the same revision, which the server answers as the first time if it was written. Throws as the log does.
+ */
+export const exactAppends = (connection: Connection, pages: Pages, reading: Reading, limits: Limits) => {
+  const send = async ({ stream, expected, events }: Append): Promise<Sent> => {
+    const start = performance.now();
+    const pause = pauses();
+    let mayStand = false;
+    for (;;) {
+      const leftMs = limits.appendMs - (performance.now() - start);
+      try {
+        const timeoutMs = Math.min(limits.appendTryMs, leftMs);
+        return { answered: await connection.append(stream, expected, events, timeoutMs), mayStand };
+      } catch (error) {
+        if (!(error instanceof ConnectionFailure)) throw error;
+        mayStand ||= error.kind === "unknown";
+        const limitMs = mayStand ? limits.appendMs : Math.min(limits.unreachableMs, limits.appendMs);
+        if (error.kind === "refused" || performance.now() - start >= limitMs)
+          throw mayStand ? new OutcomeUnknown(error.message) : new LogUnavailable(error.message);
+      }
+      await pause();
+    }
+  };
+
+  /** Where an event stands that was appended. Of several the server may tell any one's place, and of a repeat none. */
+  const placeOf = async (stream: string, revision: Revision, told: Cursor | null): Promise<Position> => {
+    const [event] = await reading((idleMs) => pages.stream(stream, revision, 1, idleMs));
+    if (event?.revision === revision) return positionOf(event.at);
+    const erased = erasedIn(await reading((idleMs) => readMetadata(pages, stream, idleMs)));
+    if (erased?.revision === revision) return erased.position;
+    if (told !== null) return positionOf(told);
+    // Erased by somebody else: it stands before the end, which is far enough for whoever waits for it.
+    const end = await reading((idleMs) => pages.allBefore("end", 1, idleMs));
+    const [last] = end.events;
+    if (last === undefined) throw new Error(`${stream} was written, and the log is empty`);
+    return positionOf(last.at);
+  };
+
+  const appendedAt = async (append: Append, told: Cursor | null): Promise<Appended> => {
+    const revision = lastRevisionOf(append);
+    const isTold = told !== null && append.events.length === 1;
+    const position = isTold ? positionOf(told) : await placeOf(append.stream, revision, told);
+    return { outcome: "appended", revision, position };
+  };
+
+  /** Whether the events of an append that was tried before stand where they belong. */
+  const stands = async ({ stream, expected, events }: Append): Promise<boolean> => {
+    const first = expected === "absent" ? 0 : expected + 1;
+    const there = await reading((idleMs) => pages.stream(stream, first, events.length, idleMs));
+    return events.every(({ id }, index) => id === there[index]?.id && there[index]?.revision === first + index);
+  };
+
+  const outcomeOf = async (append: Append, { answered, mayStand }: Sent): Promise<Appended> => {
+    switch (answered.outcome) {
+      case "too-large":
+        throw new AppendTooLarge(bytesOf(append.events), answered.bytesMax);
+      case "conflict":
+        return mayStand && (await stands(append)) ? appendedAt(append, null) : answered;
+      case "appended":
+        return appendedAt(append, answered.at);
+    }
+  };
+
+  return async (append: Append): Promise<Appended> => {
+    const sent = await send(append);
+    try {
+      return await outcomeOf(append, sent);
+    } catch (error) {
+      // It was answered, but what that means could not be read.
+      if (error instanceof AppendTooLarge) throw error;
+      throw new OutcomeUnknown(messageOf(error));
+    }
+  };
+};
+
+export type ExactAppends = ReturnType<typeof exactAppends>;

@@ -1,0 +1,93 @@
+import shared from "@eventstore/db-client/generated/shared_pb.js";
+import type rpc from "@eventstore/db-client/generated/status_pb.js";
+import streams from "@eventstore/db-client/generated/streams_pb.js";
+import timestamp from "google-protobuf/google/protobuf/timestamp_pb.js";
+import type { Revision } from "../../domain/ports.ts";
+import { type Answered, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
+
+/** The messages of the batch append (`streams.proto` of the server), made and read as the client's `batchAppend.js` does. */
+
+/**
+ * Until when the server may try. It gives up by itself after 2 s (`--write-timeout-ms`), and our own timeout is what
+ * counts: so far away that the two clocks need not agree.
+ */
+const SERVER_DEADLINE_MS = 60_000;
+/** Of all answers only these say that nothing was written: https://grpc.io/docs/guides/status-codes/ */
+const INVALID_ARGUMENT = 3;
+/** What has no position is given the largest unsigned number by some servers: no log is longer than a signed one. */
+const POSITION_MAX = 2n ** 63n;
+
+const proposed = ({ id, type, data, meta }: ProposedEvent): streams.BatchAppendReq.ProposedMessage => {
+  const message = new streams.BatchAppendReq.ProposedMessage().setId(new shared.UUID().setString(id)).setData(data);
+  message.getMetadataMap().set("type", type).set("content-type", "application/json");
+  return meta === null ? message : message.setCustomMetadata(meta);
+};
+
+/** One message: the limit on an append is below that on a message. */
+export const appendRequest = (
+  correlationId: string,
+  stream: string,
+  expected: "absent" | Revision,
+  events: readonly ProposedEvent[],
+): streams.BatchAppendReq => {
+  const options = new streams.BatchAppendReq.Options()
+    .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(new TextEncoder().encode(stream)))
+    .setDeadline(timestamp.Timestamp.fromDate(new Date(Date.now() + SERVER_DEADLINE_MS)));
+  if (expected === "absent") options.setNoStream(new shared.Empty());
+  else options.setStreamPosition(String(expected));
+  return new streams.BatchAppendReq()
+    .setCorrelationId(new shared.UUID().setString(correlationId))
+    .setOptions(options)
+    .setProposedMessagesList(events.map(proposed))
+    .setIsFinal(true);
+};
+
+/** Null for what is no position. */
+export const cursorFrom = (commit: string | bigint, prepare: string | bigint): Cursor | null => {
+  const at = { commit: BigInt(commit), prepare: BigInt(prepare) };
+  return at.commit < POSITION_MAX && at.prepare < POSITION_MAX ? at : null;
+};
+
+/** The server names the kind of a refusal by the type of its details. */
+const refusal = (error: rpc.Status): Answered => {
+  const details = error.getDetails();
+  const name = details?.getTypeName().replace("event_store.client.", "") ?? "";
+  const said = `the server answered ${error.getMessage() || name || `status ${error.getCode()}`}`;
+  switch (name) {
+    case "WrongExpectedVersion": {
+      const conflict = details?.unpack(shared.WrongExpectedVersion.deserializeBinary, details.getTypeName());
+      const actual = conflict?.hasCurrentStreamRevision() ? Number(conflict.getCurrentStreamRevision()) : "absent";
+      return { outcome: "conflict", actual };
+    }
+    case "MaximumAppendSizeExceeded": {
+      const limit = details?.unpack(shared.MaximumAppendSizeExceeded.deserializeBinary, details.getTypeName());
+      return { outcome: "too-large", bytesMax: limit?.getMaxappendsize() ?? 0 };
+    }
+    case "StreamDeleted":
+      throw new ConnectionFailure("refused", "deleted", said);
+    case "AccessDenied":
+      throw new ConnectionFailure("refused", "access", said);
+    default:
+      throw new ConnectionFailure(error.getCode() === INVALID_ARGUMENT ? "refused" : "unknown", "other", said);
+  }
+};
+
+/** Throws a `ConnectionFailure` for what is no outcome of the append. */
+export const readAnswer = (answer: streams.BatchAppendResp): Answered => {
+  const error = answer.getError();
+  if (error !== undefined) return refusal(error);
+  const position = answer.getSuccess()?.getPosition();
+  const at = position === undefined ? null : cursorFrom(position.getCommitPosition(), position.getPreparePosition());
+  return { outcome: "appended", at };
+};
+
+/** The correlation id of an answer, as text; the server may give it as two numbers (RFC 9562, section 4). */
+export const correlationIdOf = (answer: streams.BatchAppendResp): string => {
+  const id = answer.getCorrelationId();
+  const structured = id?.getStructured();
+  if (structured === undefined) return id?.getString() ?? "";
+  const hex = [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
+    .map((bits) => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, "0"))
+    .join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+};

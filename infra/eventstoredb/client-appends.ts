@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import type { EventStoreDBClient } from "@eventstore/db-client";
+import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import type { Revision } from "../../domain/ports.ts";
+import { appendRequest, correlationIdOf, readAnswer } from "./client-append-messages.ts";
+import { failureOf } from "./client-failures.ts";
+import { type Answered, ConnectionFailure, type ProposedEvent } from "./connection.ts";
+
+/**
+ * One call for many appends, as the client's `appendToStream` makes it, on the client's own connection but with an account
+ * of our own of what is pending. The client keeps one for the whole process. There, an error on one call rejects
+ * the appends of every other, an answer that nobody waits for any more is an uncaught exception, and what is queued
+ * when a connection breaks is an unhandled rejection: either ends the process, and the first loses other clients' answers.
+ */
+export type AppendCall = {
+  append(
+    stream: string,
+    expected: "absent" | Revision,
+    events: readonly ProposedEvent[],
+    timeoutMs: number,
+  ): Promise<Answered>;
+  /** Takes nothing more, and ends when all that is pending is answered or too late. */
+  retire(): void;
+  /** Ends at once, and tells whoever waits. */
+  end(failure: ConnectionFailure): void;
+};
+
+type BatchCall = ReturnType<StreamsClient["batchAppend"]>;
+
+/** What the client's own commands are made of; its types hide it from everybody else. */
+type Below = {
+  readonly GRPCStreamCreator: (
+    Client: typeof StreamsClient,
+    name: string,
+    create: (client: StreamsClient) => BatchCall,
+  ) => () => Promise<BatchCall>;
+  readonly callArguments: (
+    options: object,
+    callOptions: { readonly deadline: number },
+  ) => Parameters<StreamsClient["batchAppend"]>;
+};
+
+type Pending = { readonly resolve: (answered: Answered) => void; readonly reject: (failure: Error) => void };
+
+export type AppendCallEvents = {
+  /** An append had no answer in time, and no other had one meanwhile. */
+  readonly silent: () => void;
+  /** It has ended and takes nothing more. */
+  readonly over: () => void;
+};
+
+const appendCall = (call: BatchCall, events: AppendCallEvents): AppendCall => {
+  const pending = new Map<string, Pending>();
+  let over: ConnectionFailure | null = null;
+  let isRetired = false;
+  let heardAt = 0;
+
+  const end = (failure: ConnectionFailure): void => {
+    if (over !== null) return;
+    over = failure;
+    events.over();
+    // Also when the server has ended it: our side would stay open, and the client keep it.
+    call.cancel();
+    for (const { reject } of pending.values()) reject(failure);
+    pending.clear();
+  };
+
+  const taken = (id: string): Pending | undefined => {
+    const found = pending.get(id);
+    pending.delete(id);
+    if (isRetired && pending.size === 0) setImmediate(end, new ConnectionFailure("unknown", "closed", "retired"));
+    return found;
+  };
+
+  call.on("data", (answer: streams.BatchAppendResp) => {
+    heardAt = performance.now();
+    // Nobody waits for one that came too late, or twice.
+    const waiting = taken(correlationIdOf(answer));
+    try {
+      waiting?.resolve(readAnswer(answer));
+    } catch (error) {
+      waiting?.reject(failureOf(error));
+    }
+  });
+  call.on("error", (error) => end(failureOf(error)));
+  call.on("end", () => end(new ConnectionFailure("unknown", "other", "the server ended the call")));
+
+  return {
+    append: (stream, expected, proposed, timeoutMs) =>
+      new Promise((resolve, reject) => {
+        if (over !== null) {
+          reject(new ConnectionFailure("unsent", "not-reached", over.message));
+          return;
+        }
+        const id = randomUUID();
+        const sentAt = performance.now();
+        const timer = setTimeout(() => {
+          taken(id)?.reject(new ConnectionFailure("unknown", "silent", `no answer within ${timeoutMs} ms`));
+          if (heardAt < sentAt) events.silent();
+        }, timeoutMs);
+        const settling =
+          <T>(settle: (value: T) => void) =>
+          (value: T): void => {
+            clearTimeout(timer);
+            settle(value);
+          };
+        pending.set(id, { resolve: settling(resolve), reject: settling(reject) });
+        // What does not fit into the connection waits in the call; the appender bounds how much.
+        call.write(appendRequest(id, stream, expected, proposed));
+      }),
+    retire() {
+      isRetired = true;
+      if (pending.size === 0) end(new ConnectionFailure("unknown", "closed", "retired"));
+    },
+    end,
+  };
+};
+
+export const openAppendCall = async (client: EventStoreDBClient, events: AppendCallEvents): Promise<AppendCall> => {
+  // See `Below`: private in the types alone, and the version is pinned.
+  const below = client as unknown as Below;
+  let opened: AppendCall | undefined;
+  const create = (grpc: StreamsClient): BatchCall => {
+    const call = grpc.batchAppend(...below.callArguments({}, { deadline: Number.POSITIVE_INFINITY }));
+    // At once: an error that nobody listens to ends the process.
+    opened = appendCall(call, events);
+    return call;
+  };
+  await below.GRPCStreamCreator(StreamsClient, "appendToStream", create)();
+  if (opened === undefined) throw new Error("the client made no call");
+  return opened;
+};

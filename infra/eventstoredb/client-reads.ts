@@ -1,0 +1,111 @@
+import type { AllStreamResolvedEvent, EventStoreDBClient, ResolvedEvent, StreamingRead } from "@eventstore/db-client";
+import { END, streamNameFilter } from "@eventstore/db-client";
+import type { JsonObject } from "../../domain/ports.ts";
+import { cursorFrom } from "./client-append-messages.ts";
+import { failureOf, isStreamNotFound } from "./client-failures.ts";
+import { type AllPage, ConnectionFailure, type Follower, type StoredEvent, type StreamPage } from "./connection.ts";
+
+/** Pages and subscriptions of one client, none of which can stay silent for ever or raise an error that nobody hears. */
+
+type Resolved = ResolvedEvent | AllStreamResolvedEvent;
+
+const TOO_OLD = "EventStoreDB 22.6 or newer is needed: this one does not say where in the log an event is";
+/** Neither system streams nor payloads. A regular expression of .NET. */
+const RECORDS = "^(?!\\$|payload-)";
+/** How many events a page has in memory between the connection and us. */
+const BUFFER_EVENTS = 256;
+
+const jsonObject = (value: unknown): JsonObject | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+    ? // The client parsed it from JSON.
+      (value as JsonObject)
+    : null;
+
+/** Links are not followed, and none are made of what is read here. */
+const stored = ({ event }: Resolved): StoredEvent[] => {
+  if (event === undefined) return [];
+  const { id, type, streamId, revision, position, data, metadata } = event;
+  const at = position === undefined ? null : cursorFrom(position.commit, position.prepare);
+  if (at === null) throw new ConnectionFailure("refused", "too-old", TOO_OLD);
+  const meta = jsonObject(metadata);
+  return [{ id, type, stream: streamId, revision: Number(revision), at, data: jsonObject(data), meta }];
+};
+
+/** What the client still says of a read that was given up is nobody's. */
+const giveUp = (read: { cancel(): Promise<void> }): void => {
+  read.cancel().catch(() => undefined);
+};
+
+const collected = (read: StreamingRead<Resolved>, idleMs: number): Promise<readonly StoredEvent[]> =>
+  new Promise((resolve, reject) => {
+    const events: StoredEvent[] = [];
+    const fail = (error: unknown): void => {
+      clearTimeout(timer);
+      giveUp(read);
+      if (isStreamNotFound(error)) resolve([]);
+      else reject(failureOf(error));
+    };
+    const timer = setTimeout(() => {
+      fail(new ConnectionFailure("unknown", "silent", `the server was silent for ${idleMs} ms`));
+    }, idleMs);
+    read.on("data", (event: Resolved) => {
+      timer.refresh();
+      try {
+        events.push(...stored(event));
+      } catch (error) {
+        fail(error);
+      }
+    });
+    read.on("end", () => {
+      clearTimeout(timer);
+      resolve(events);
+    });
+    // It stays, so that an error behind the end of the page is heard as well.
+    read.on("error", fail);
+  });
+
+const buffered = { highWaterMark: BUFFER_EVENTS };
+
+export const readStreamPage = (
+  client: EventStoreDBClient,
+  stream: string,
+  page: StreamPage,
+  idleMs: number,
+): Promise<readonly StoredEvent[]> => {
+  const { direction, count, from } = page;
+  const fromRevision = from === "end" ? from : BigInt(from);
+  return collected(client.readStream(stream, { direction, fromRevision, maxCount: count }, buffered), idleMs);
+};
+
+export const readAllPage = (
+  client: EventStoreDBClient,
+  { direction, from, count }: AllPage,
+  idleMs: number,
+): Promise<readonly StoredEvent[]> =>
+  collected(client.readAll({ direction, fromPosition: from, maxCount: count }, buffered), idleMs);
+
+/** `failed` is told why, before the follower is told that it was dropped. */
+export const followRecords = (
+  client: EventStoreDBClient,
+  { opened, appended, dropped }: Follower,
+  failed: (failure: ConnectionFailure) => void,
+): (() => void) => {
+  const subscription = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ regex: RECORDS }) });
+  let isOver = false;
+  const leave = (): void => {
+    isOver = true;
+    subscription.unsubscribe().catch(() => undefined);
+  };
+  const drop = (error?: unknown): void => {
+    if (isOver) return;
+    leave();
+    if (error !== undefined) failed(failureOf(error));
+    dropped();
+  };
+  subscription.on("confirmation", () => isOver || opened());
+  subscription.on("data", () => isOver || appended());
+  subscription.on("error", drop);
+  subscription.on("end", () => drop());
+  subscription.on("close", () => drop());
+  return leave;
+};

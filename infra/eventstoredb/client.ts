@@ -1,0 +1,135 @@
+import { EventStoreDBClient } from "@eventstore/db-client";
+import { within } from "../within.ts";
+import { type AppendCall, openAppendCall } from "./client-appends.ts";
+import { failureOf } from "./client-failures.ts";
+import { followRecords, readAllPage, readStreamPage } from "./client-reads.ts";
+import { type Connection, ConnectionFailure } from "./connection.ts";
+
+/** `Connection` on `@eventstore/db-client`. Nothing outside of `client.ts` and `client-*.ts` knows that client. */
+
+/** A connection on which nothing is heard is asked after the client's 10 s for a sign of life, and dropped after this. */
+const KEEP_ALIVE_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE = /keep[-_]?alive[-_]?timeout=(?<ms>-?\d+)/i;
+/** More clients than one a second are not made: each dials anew. */
+const RENEW_EVERY_MS = 1_000;
+/** What is left to end when the connection is closed ends by being cancelled, which takes no time. */
+const DISPOSE_MS = 1_000;
+
+/**
+ * gRPC shares connections among clients of the same settings, and with them a wait of up to two minutes before it dials a
+ * server again that was down for long. A setting of no account that differs gives a client a connection of its own.
+ */
+const urlOf = (url: string, generation: number): string => {
+  const given = Number(KEEP_ALIVE.exec(url)?.groups?.ms ?? KEEP_ALIVE_TIMEOUT_MS);
+  if (given < 0) return url;
+  return `${url}${url.includes("?") ? "&" : "?"}keepAliveTimeout=${given + (generation % RENEW_EVERY_MS)}`;
+};
+
+/** What the client's own commands are made of; its types hide it from everybody else. */
+type Below = { readonly getChannel: () => Promise<{ close(): void }> };
+
+type Generation = { readonly client: EventStoreDBClient; readonly madeAt: number; appends: Promise<AppendCall> | null };
+
+/**
+ * One client at a time. It is replaced when the server is silent or cannot be reached: what was begun on the old one goes
+ * on there, as far as it can, and everything new dials anew. Throws a plain `Error` for what is no connection string.
+ */
+export const clientConnection = (url: string): Connection => {
+  const openCalls = new Set<AppendCall>();
+  let generations = 0;
+  let isClosed = false;
+
+  const make = (): Generation => {
+    generations += 1;
+    const client = EventStoreDBClient.connectionString(urlOf(url, generations));
+    return { client, madeAt: performance.now(), appends: null };
+  };
+
+  let current: Generation;
+  try {
+    current = make();
+  } catch {
+    // The client's own message shows a part of the text, in which a password may be.
+    throw new Error("not a connection string of EventStoreDB, such as esdb://127.0.0.1:2113?tls=false");
+  }
+
+  /** Calls that are under way go on. */
+  const closeChannel = async ({ client }: Generation): Promise<void> => {
+    // See `Below`: private in the types alone, and the version is pinned.
+    const channel = await (client as unknown as Below).getChannel();
+    channel.close();
+  };
+
+  const retire = async (generation: Generation): Promise<void> => {
+    (await generation.appends)?.retire();
+    await closeChannel(generation);
+  };
+
+  const renew = (seen: Generation): void => {
+    if (isClosed || seen !== current || performance.now() - seen.madeAt < RENEW_EVERY_MS) return;
+    current = make();
+    // What cannot be closed was never opened.
+    retire(seen).catch(() => undefined);
+  };
+
+  /** Where a call failed for want of a connection, the next one is made on a new client. */
+  const renewAfter = (failure: ConnectionFailure, seen: Generation): void => {
+    if (failure.kind === "unsent" || failure.reason === "silent") renew(seen);
+  };
+
+  const using = async <T>(call: (generation: Generation) => Promise<T>): Promise<T> => {
+    if (isClosed) throw new ConnectionFailure("refused", "closed", "the event log is closed");
+    const generation = current;
+    try {
+      return await call(generation);
+    } catch (error) {
+      const failure = failureOf(error);
+      renewAfter(failure, generation);
+      throw failure;
+    }
+  };
+
+  const openAppends = async (generation: Generation): Promise<AppendCall> => {
+    let call: AppendCall | undefined;
+    const over = (): void => {
+      generation.appends = null;
+      if (call !== undefined) openCalls.delete(call);
+    };
+    try {
+      call = await openAppendCall(generation.client, { silent: () => renew(generation), over });
+    } catch (error) {
+      over();
+      throw error;
+    }
+    // Unless it is over already.
+    if (generation.appends !== null) openCalls.add(call);
+    return call;
+  };
+
+  return {
+    append: (stream, expected, events, timeoutMs) =>
+      using(async (generation) => {
+        const deadline = performance.now() + timeoutMs;
+        generation.appends ??= openAppends(generation);
+        // Finding a cluster's leader may take longer.
+        const call = await within(timeoutMs, `No connection established within ${timeoutMs} ms`, generation.appends);
+        return call.append(stream, expected, events, Math.max(deadline - performance.now(), 0));
+      }),
+
+    readStream: (stream, page, idleMs) => using(({ client }) => readStreamPage(client, stream, page, idleMs)),
+
+    readAll: (page, idleMs) => using(({ client }) => readAllPage(client, page, idleMs)),
+
+    follow(follower) {
+      const generation = current;
+      return followRecords(generation.client, follower, (failure) => renewAfter(failure, generation));
+    },
+
+    async close() {
+      isClosed = true;
+      for (const call of openCalls) call.end(new ConnectionFailure("unknown", "closed", "the event log was closed"));
+      await within(DISPOSE_MS, "the client does not end", current.client.dispose()).catch(() => undefined);
+      await closeChannel(current).catch(() => undefined);
+    },
+  };
+};

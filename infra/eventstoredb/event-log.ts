@@ -1,0 +1,146 @@
+import type { Appended, EventLog, Expected, NewEvent } from "../../domain/ports.ts";
+import { checkAppend, checkPage, checkSize } from "../event-log-arguments.ts";
+import { LogUnavailable } from "../log-errors.ts";
+import { parseErasable, parseStreamName } from "../stream-name.ts";
+import { within } from "../within.ts";
+import { anyAppends } from "./any-appends.ts";
+import { appendedSignal } from "./appended-signal.ts";
+import { exactAppends } from "./appends.ts";
+import { logAttempts } from "./attempts.ts";
+import { clientConnection } from "./client.ts";
+import type { ProposedEvent } from "./connection.ts";
+import { erasures } from "./erasures.ts";
+import { LIMITS, type Limits } from "./limits.ts";
+import { checkOpened } from "./opening.ts";
+import { pages as pagesOf } from "./pages.ts";
+import { reads as readsOf } from "./reads.ts";
+
+export type EventStoreLogOptions = {
+  /** A connection string: https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string */
+  readonly url: string;
+  /** Nothing is written, not even the mark of the format, and an append throws `LogUnavailable`. */
+  readonly readOnly?: boolean;
+  readonly limits?: Partial<Limits>;
+};
+
+/** The server's ids: it knows no other, and gives them back in lower case. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** More than this waiting is overload: the caller answers 503 instead of letting the queue, and memory, grow. */
+const PENDING_APPENDS_MAX = 10_000;
+const PENDING_BYTES_MAX = 64 * 1024 * 1024;
+
+/** As bytes, the metadata that the events of one append usually share made once. Throws for what no log takes. */
+const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
+  const texts = events.map(({ type, data, meta }) => ({ type, data: JSON.stringify(data), meta: JSON.stringify(meta) }));
+  checkSize(texts);
+  const encoder = new TextEncoder();
+  return events.map(({ id, type }, index) => {
+    const { data = "", meta = "" } = texts[index] ?? {};
+    return { id, type, data: encoder.encode(data), meta: encoder.encode(meta) };
+  });
+};
+
+/**
+ * The log in EventStoreDB 22.6 or newer. Any number of processes may write to the same one; nothing else may. Throws a
+ * plain `Error` of one sentence when the server cannot be used or holds a log of a newer version.
+ *
+ * No call takes longer than the limits say: an append is then `OutcomeUnknown`, a read `LogUnavailable`.
+ */
+export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
+  const { url, readOnly = false } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const connection = clientConnection(url);
+  const pages = pagesOf(connection);
+  const reading = logAttempts(limits);
+  const reads = readsOf(pages, reading);
+  const exact = exactAppends(connection, pages, reading, limits);
+  const any = anyAppends(exact, reads, limits);
+  const eraseStream = erasures(exact, pages, reads, reading);
+  const signal = appendedSignal(connection, () => reads.head("records"), limits);
+  const pending = new Set<Promise<unknown>>();
+  let pendingBytes = 0;
+  let closing: Promise<void> | undefined;
+
+  /** Runs what writes, as long as the log takes it; closing waits for it. */
+  const writing = async <T>(bytes: number, write: () => Promise<T>): Promise<T> => {
+    if (closing !== undefined) throw new LogUnavailable("the event log is closed");
+    if (readOnly) throw new LogUnavailable("the event log was opened for reading only");
+    if (pending.size >= PENDING_APPENDS_MAX || pendingBytes + bytes > PENDING_BYTES_MAX)
+      throw new LogUnavailable("too many appends are waiting");
+    const work = write();
+    pending.add(work);
+    pendingBytes += bytes;
+    try {
+      return await work;
+    } finally {
+      pending.delete(work);
+      pendingBytes -= bytes;
+    }
+  };
+
+  const close = async (): Promise<void> => {
+    signal.close();
+    const settled = Promise.allSettled([...pending]);
+    await within(limits.closeMs, "appends are still under way", settled).catch(() => undefined);
+    await connection.close();
+  };
+
+  const append = async (stream: string, expected: Expected, events: readonly ProposedEvent[]): Promise<Appended> => {
+    const appended = expected === "any" ? await any(stream, events) : await exact({ stream, expected, events });
+    if (appended.outcome === "appended") signal.appended();
+    return appended;
+  };
+
+  try {
+    await checkOpened({ url, pages, exact: readOnly ? null : exact, limits });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+
+  return {
+    async append(stream, expected, events) {
+      parseStreamName(stream);
+      checkAppend(expected, events);
+      if (!events.every(({ id }) => UUID.test(id))) throw new TypeError("an event's id is a UUID, in lower case");
+      const made = proposed(events);
+      const bytes = made.reduce((sum, { data, meta }) => sum + data.length + (meta?.length ?? 0), 0);
+      return writing(bytes, () => append(stream, expected, made));
+    },
+
+    async read(stream, after, limit) {
+      checkPage(after, limit);
+      parseStreamName(stream);
+      return reads.read(stream, after, limit);
+    },
+
+    async last(stream) {
+      parseStreamName(stream);
+      return (await reads.newest(stream, 1))[0] ?? null;
+    },
+
+    async readAll(after, limit, what = "everything") {
+      checkPage(null, limit);
+      return reads.readAll(after, limit, what);
+    },
+
+    async readTypes(types, after, limit) {
+      checkPage(null, limit);
+      return reads.readTypes(types, after, limit);
+    },
+
+    head: () => reads.head("everything"),
+
+    async erase(stream) {
+      parseErasable(stream);
+      await writing(0, () => eraseStream(stream));
+    },
+
+    onAppended: (wake) => signal.listen(wake),
+
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+};

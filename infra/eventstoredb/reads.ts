@@ -1,0 +1,138 @@
+import type { Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports.ts";
+import type { Reading } from "./attempts.ts";
+import { ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
+import type { Page, Pages } from "./pages.ts";
+import { cursorOf } from "./positions.ts";
+import { isPayload, recorded } from "./recorded.ts";
+import { truncatedBefore } from "./stream-metadata.ts";
+
+/** The reads of the log. They reject with `LogUnavailable`, or with a `TypeError` for a position of another log. */
+export type Reads = {
+  read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
+  /** The newest first. */
+  newest(stream: string, count: number): Promise<readonly RecordedEvent[]>;
+  readAll(after: Position | null, limit: number, what: What): Promise<readonly RecordedEvent[]>;
+  readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
+  head(what: What): Promise<Position | null>;
+};
+
+export type What = "everything" | "records";
+
+/** A page of the whole log asks for so many events at least, as some will be the server's own, and at most. */
+const ALL_PAGE_MIN = 8;
+const ALL_PAGE_MAX = 1_000;
+/** The head is looked for backwards, by pages that grow: it is nearly always in the first. */
+const HEAD_PAGE_MIN = 4;
+/** Events that one look for types passes over: a few dozen milliseconds. */
+const TYPES_LOOK_MAX = 500;
+/** Look-ups of what was erased that run at once: enough to hide the way to the server and back. */
+const LOOKUPS_AT_ONCE = 16;
+
+/** Runs `work` on each item, so many at a time. */
+const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> => {
+  const rest = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = rest.pop(); item !== undefined; item = rest.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+};
+
+export const reads = (pages: Pages, reading: Reading): Reads => {
+  // How far behind a position there was nothing to see: whoever waits there does not look again at what the server wrote.
+  const nothing = new Map<What | "types", { readonly after: Position | null; readonly upTo: Cursor | null }>();
+
+  const hidden = async (event: RecordedEvent): Promise<number> => truncatedBefore(pages, reading, event.stream);
+
+  const withoutErased = async (events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> => {
+    const payloads = new Map(events.filter(isPayload).map((event) => [event.stream, event]));
+    const begins = new Map<string, number>();
+    await forEachOf([...payloads.values()], LOOKUPS_AT_ONCE, async (event) => {
+      begins.set(event.stream, await hidden(event));
+    });
+    return events.filter(({ stream, revision }) => revision >= (begins.get(stream) ?? 0));
+  };
+
+  const visible = (events: readonly StoredEvent[]): RecordedEvent[] => events.flatMap((event) => recorded(event) ?? []);
+  const records = (events: readonly StoredEvent[]): RecordedEvent[] => visible(events.filter((event) => !isPayload(event)));
+
+  const choices = {
+    everything: (events: readonly StoredEvent[]) => withoutErased(visible(events)),
+    records: async (events: readonly StoredEvent[]) => records(events),
+    // What was erased is hidden where it is asked for, and tells as well as anything how far was looked.
+    types: async (events: readonly StoredEvent[]) => visible(events),
+  };
+
+  const startOf = (choice: What | "types", after: Position | null): Cursor | null => {
+    const known = nothing.get(choice);
+    if (known !== undefined && known.after === after) return known.upTo;
+    return after === null ? null : cursorOf(after);
+  };
+
+  const all = async (after: Position | null, limit: number, choice: What | "types"): Promise<RecordedEvent[]> => {
+    let at = startOf(choice, after);
+    const found: RecordedEvent[] = [];
+    for (let least = ALL_PAGE_MIN; ; least *= 2) {
+      const count = Math.min(Math.max(limit - found.length, least), ALL_PAGE_MAX);
+      const from = at;
+      const page = await reading((idleMs) => pages.allAfter(from, count, idleMs));
+      found.push(...(await choices[choice](page.events)));
+      at = page.events.at(-1)?.at ?? at;
+      if (found.length >= limit) return found.slice(0, limit);
+      if (!page.isEnd) continue;
+      if (found.length === 0) nothing.set(choice, { after, upTo: at });
+      return found;
+    }
+  };
+
+  const newestOf = async (events: readonly StoredEvent[], what: What): Promise<RecordedEvent | null> => {
+    for (const event of what === "records" ? records(events) : visible(events)) {
+      if (!isPayload(event) || event.revision >= (await hidden(event))) return event;
+    }
+    return null;
+  };
+
+  const headOf = async (what: What, idleMs: number): Promise<Position | null> => {
+    let before: Cursor | "end" = "end";
+    for (let count = HEAD_PAGE_MIN; ; count = Math.min(4 * count, ALL_PAGE_MAX)) {
+      const page: Page = await pages.allBefore(before, count, idleMs);
+      const newest = await newestOf(page.events, what);
+      if (newest !== null) return newest.position;
+      before = page.events.at(-1)?.at ?? before;
+      if (page.isEnd) break;
+    }
+    // A read that ended too early looks the same as an empty log.
+    if ((await all(null, 1, what)).length === 0) return null;
+    throw new ConnectionFailure("unknown", "other", "the server did not give the newest events");
+  };
+
+  const streamPage = async (read: (idleMs: number) => Promise<readonly StoredEvent[]>): Promise<RecordedEvent[]> =>
+    visible(
+      await reading(async (idleMs) => {
+        try {
+          return await read(idleMs);
+        } catch (error) {
+          // Tombstoned by an operator: there is nothing to read any more.
+          if (error instanceof ConnectionFailure && error.reason === "deleted") return [];
+          throw error;
+        }
+      }),
+    );
+
+  return {
+    read: (stream, after, limit) =>
+      streamPage((idleMs) => pages.stream(stream, after === null ? 0 : after + 1, limit, idleMs)),
+
+    newest: (stream, count) => streamPage((idleMs) => pages.newest(stream, count, idleMs)),
+
+    readAll: (after, limit, what) => all(after, limit, what),
+
+    async readTypes(types, after, limit) {
+      const looked = await all(after, TYPES_LOOK_MAX, "types");
+      const events = await withoutErased(looked.filter(({ type }) => types.includes(type)));
+      if (events.length < limit) return { events, upTo: looked.at(-1)?.position ?? null };
+      return { events: events.slice(0, limit), upTo: events[limit - 1]?.position ?? null };
+    },
+
+    head: (what) => reading((idleMs) => headOf(what, idleMs)),
+  };
+};

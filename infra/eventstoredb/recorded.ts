@@ -1,0 +1,15 @@
+import type { Metadata, RecordedEvent } from "../../domain/ports.ts";
+import type { StoredEvent } from "./connection.ts";
+import { positionOf } from "./positions.ts";
+
+export const isSystem = ({ stream, type }: StoredEvent): boolean => stream.startsWith("$") || type.startsWith("$");
+
+export const isPayload = ({ stream }: { readonly stream: string }): boolean => stream.startsWith("payload-");
+
+/** Null for the server's own events, and for those that no event log wrote. */
+export const recorded = (event: StoredEvent): RecordedEvent | null => {
+  const { id, type, stream, revision, at, data, meta } = event;
+  if (isSystem(event) || data === null || meta === null) return null;
+  // Written by `append` from a NewEvent, as is `data`.
+  return { id, type, data, meta: meta as Metadata, stream, revision, position: positionOf(at) };
+};

@@ -1,0 +1,61 @@
+import type { JsonObject, Position, Revision } from "../../domain/ports.ts";
+import type { Reading } from "./attempts.ts";
+import { ConnectionFailure, type ProposedEvent } from "./connection.ts";
+import type { Pages } from "./pages.ts";
+
+/**
+ * The metadata of a stream, which the server keeps as the events of another stream, the last of which counts:
+ * https://developers.eventstore.com/server/v23.10/streams.html#metadata-and-reserved-names
+ */
+export const metastreamOf = (stream: string): string => `$$${stream}`;
+const METADATA_TYPE = "$metadata";
+/** Events below this revision are not read any more. */
+const TRUNCATE_BEFORE = "$tb";
+/** Ours: the last event that was erased. The server forgets where in the log it stood, and a late repeat asks. */
+const ERASED = "countersign_erased";
+
+export type StreamMetadata = {
+  /** Of the metadata themselves; null when there are none. */
+  readonly revision: Revision | null;
+  readonly fields: JsonObject;
+};
+
+export type Erased = { readonly revision: Revision; readonly position: Position };
+
+export const metadataEvent = (id: string, fields: JsonObject): ProposedEvent => ({
+  id,
+  type: METADATA_TYPE,
+  data: new TextEncoder().encode(JSON.stringify(fields)),
+  meta: null,
+});
+
+export const readMetadata = async (pages: Pages, stream: string, idleMs: number): Promise<StreamMetadata> => {
+  const [last] = await pages.newest(metastreamOf(stream), 1, idleMs);
+  return { revision: last?.revision ?? null, fields: last?.data ?? {} };
+};
+
+/** Revisions below are hidden; infinite for a stream that an operator has tombstoned. */
+export const truncatedBefore = (pages: Pages, reading: Reading, stream: string): Promise<number> =>
+  reading(async (idleMs) => {
+    try {
+      const { fields } = await readMetadata(pages, stream, idleMs);
+      return Number(fields[TRUNCATE_BEFORE] ?? 0);
+    } catch (error) {
+      if (error instanceof ConnectionFailure && error.reason === "deleted") return Number.POSITIVE_INFINITY;
+      throw error;
+    }
+  });
+
+/** The fields with everything up to and with this event hidden. */
+export const erasedUpTo = (fields: JsonObject, { revision, position }: Erased): JsonObject => ({
+  ...fields,
+  [TRUNCATE_BEFORE]: revision + 1,
+  [ERASED]: { revision, position },
+});
+
+export const erasedIn = ({ fields }: StreamMetadata): Erased | null => {
+  const erased = fields[ERASED];
+  if (typeof erased !== "object" || erased === null || !("position" in erased)) return null;
+  const { revision, position } = erased;
+  return typeof revision === "number" && typeof position === "string" ? { revision, position } : null;
+};

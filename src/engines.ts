@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import type { CloudEvent, EventLog, Feed, ViewSchema, ViewStore } from "../domain/ports.ts";
+import { sqliteEventLog } from "../infra/sqlite/event-log.ts";
+import { sqliteViewReader } from "../infra/sqlite/view-reader.ts";
+import { sqliteViewStore } from "../infra/sqlite/view-store.ts";
+
+/** Where a log is kept: plain values, so that a thread can be told. */
+export type LogPlace =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | { readonly engine: "eventstoredb"; readonly url: string };
+
+export type ViewsPlace =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | { readonly engine: "mongodb"; readonly url: string };
+
+export type Places = { readonly log: LogPlace; readonly views: ViewsPlace };
+
+type Wanted = { readonly dataDir: string; readonly eventstoreUrl: string | null; readonly mongodbUrl: string | null };
+
+export const sqliteLogIn = (dataDir: string): LogPlace => ({ engine: "sqlite", path: join(dataDir, "log.db") });
+
+/** The engines that are configured; embedded for those that are not. */
+export const placesOf = ({ dataDir, eventstoreUrl, mongodbUrl }: Wanted): Places => ({
+  log: eventstoreUrl === null ? sqliteLogIn(dataDir) : { engine: "eventstoredb", url: eventstoreUrl },
+  views:
+    mongodbUrl === null
+      ? { engine: "sqlite", path: join(dataDir, "views.db") }
+      : { engine: "mongodb", url: mongodbUrl },
+});
+
+// The clients of the servers are loaded where they are configured: the embedded default starts faster and stays smaller.
+const eventStore = async (options: { readonly url: string; readonly readOnly: boolean }): Promise<EventLog> =>
+  (await import("../infra/eventstoredb/event-log.ts")).eventStoreLog(options);
+const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>
+  (await import("../infra/mongodb/view-store.ts")).mongoViewStore(options);
+
+/** Rejects with a sentence that says why the log cannot be used. */
+export const openLog = (place: LogPlace, { readOnly = false } = {}): Promise<EventLog> =>
+  place.engine === "sqlite" ? sqliteEventLog({ path: place.path, readOnly }) : eventStore({ url: place.url, readOnly });
+
+/** For whoever folds. Of SQLite it is the writing connection, in the calling thread. */
+export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
+  place.engine === "sqlite" ? sqliteViewStore({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+
+/** For whoever only reads: a slow search never holds up the calling thread. */
+export const openViewReader = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
+  place.engine === "sqlite" ? sqliteViewReader({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+
+export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
+
+/** Rejects with a sentence when the topic is not there. */
+export const openFeed = async (place: KafkaPlace): Promise<Feed> =>
+  (await import("../infra/kafka/feed.ts")).kafkaFeed({ ...place, onOmitted });
+
+const onOmitted = ({ id, type }: CloudEvent): void =>
+  console.error(`${type} ${id} is larger than the topic takes (max.message.bytes): it was published without its data.`);
