@@ -1,5 +1,6 @@
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { EventLog, Expected, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
+import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import { parseStreamName } from "../../infra/stream-name.ts";
 import { payloadStream } from "../payloads.ts";
 import { appendKnown } from "../run-command.ts";
@@ -10,8 +11,6 @@ export class CopyRefused extends Error {
   override readonly name = "CopyRefused";
 }
 
-/** Of the 1,000,000 bytes that every engine takes; an event that is longer by itself goes alone. */
-const BATCH_BYTES_MAX = 900_000;
 const BATCH_EVENTS_MAX = 500;
 /** What is in flight at once. In SQLite's writer thread, 8 MiB and 512 appends of one turn make one transaction. */
 const FLIGHT_BYTES_MAX = 4 * 1024 * 1024;
@@ -36,6 +35,10 @@ export type Appending = {
 const before = (revision: Revision): Exclude<Expected, "any"> => (revision === 0 ? "absent" : revision - 1);
 const sizeOf = ({ type, data, meta }: NewEvent): number =>
   Buffer.byteLength(type) + Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(meta));
+const tooLong = ({ stream, revision }: RecordedEvent, bytes: number): CopyRefused =>
+  new CopyRefused(
+    `${stream}, revision ${revision}, has ${bytes} bytes, and no engine takes more than ${APPEND_BYTES_MAX} at once. Erase it in the source, and run the same copy again.`,
+  );
 const isPayload = (stream: string): boolean => parseStreamName(stream).category === "payload";
 
 /** The payload that a record says was erased. */
@@ -69,11 +72,9 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
   let flightBytes = 0;
   const heads = new Map<string, Revision>();
 
-  const send = (batch: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
+  const send = ({ stream, expected, events }: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
     // Sent again by itself, one of several could overtake the others.
-    isAlone
-      ? appendKnown(target, batch.stream, batch.expected, batch.events)
-      : target.append(batch.stream, batch.expected, batch.events);
+    isAlone ? appendKnown(target, stream, expected, events) : target.append(stream, expected, events);
 
   const refused = ({ stream, expected }: Batch, actual: Revision | "absent"): CopyRefused =>
     new CopyRefused(
@@ -127,13 +128,15 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
       const { stream, revision, id, type, data, meta } = record;
       const event = { id, type, data, meta };
       const bytes = sizeOf(event);
+      // Among others in flight it would be refused alone, and they would be there without it.
+      if (bytes > APPEND_BYTES_MAX) throw tooLong(record, bytes);
       const erased = erasedBy(record);
       if (erased !== null) await erase(erased, record);
       const batch = { stream, expected: before(revision), events: [event], bytes };
       if (!follows(record)) return addBehindGap(batch, record);
       const last = flight.at(-1);
       const isSame = last?.stream === stream && last.events.length < BATCH_EVENTS_MAX;
-      if (isSame && last.bytes + bytes <= BATCH_BYTES_MAX) {
+      if (isSame && last.bytes + bytes <= APPEND_BYTES_MAX) {
         last.events.push(event);
         last.bytes += bytes;
       } else {

@@ -6,7 +6,11 @@ import * as assert from "uvu/assert";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";
 import { audit } from "../../../projections/audit.ts";
+import { openLog, openViews } from "../../../src/engines.ts";
+import { broadHistory } from "../../support/broad-history.ts";
 import { countersign } from "../../support/command-line.ts";
+import { placesIn, sharedEngines } from "../../support/engine-sets.ts";
+import { appendTo } from "../../support/history.ts";
 import { appendNumbered } from "../../support/numbered-log.ts";
 
 const view = audit.schema.name;
@@ -46,6 +50,27 @@ test("a view is folded again from the log, even when it was kept with another de
     await views.close();
   }
 });
+
+const shared = sharedEngines("views rebuild on EventStoreDB and MongoDB");
+if (shared !== null) {
+  test("views in MongoDB are folded again from the log in EventStoreDB", async ({ directory }) => {
+    const engines = await shared.open();
+    const places = placesIn(engines, directory);
+    const log = await openLog(places.log);
+    await appendTo(log, broadHistory().events);
+    const views = await openViews(places.views, [audit.schema]);
+    const first = (await log.readAll(null, 1))[0]?.position ?? "";
+    await views.commit(view, null, first, new Map([["wrong", { wrong: true }]]));
+
+    const { status, stderr } = await countersign(["views", "rebuild", view], { env: engines.env });
+    assert.is(status, 0, stderr);
+    assert.is(await views.get(view, "wrong"), null);
+    assert.ok(Number((await views.get(view, "acc_1"))?.count) > 10);
+    await views.close();
+    await log.close();
+    await engines.close();
+  });
+}
 
 test("a wrong call says how it is to be made, and changes nothing", async ({ directory }) => {
   for (const args of [["nothing.v1"], [view, view], ["--force"]]) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog, JsonObject } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { type Copied, copyLog } from "../../../src/log-copy/copy.ts";
@@ -148,14 +148,12 @@ test("a copy that a service was started on is refused, and none of its payloads 
   assert.equal(await contentOf(target), before);
 });
 
-/** The same log, but for what `change` makes of one record. */
-const altered = (log: EventLog, stream: string, revision: number): EventLog => ({
+/** The same log with other data in one record. */
+const altered = (log: EventLog, stream: string, revision: number, data: JsonObject = { it: "lies" }): EventLog => ({
   ...log,
   async readAll(...page) {
     const events = await log.readAll(...page);
-    return events.map((it) =>
-      it.stream === stream && it.revision === revision ? { ...it, data: { it: "lies" } } : it,
-    );
+    return events.map((it) => (it.stream === stream && it.revision === revision ? { ...it, data } : it));
   },
 });
 
@@ -212,6 +210,25 @@ test("an SQLite target whose disk is full holds a beginning of the source, and i
     await part.close();
   }
   const target = await sqliteEventLog({ path });
+  await copy(source, target, 512);
+  await isCopy(source, target);
+  await target.close();
+});
+
+test("a record of an older log that no engine takes is named, and the target holds what comes before it", async ({
+  directory,
+}) => {
+  const source = memoryEventLog();
+  await variedLog(source, 14).add(40);
+  const long = altered(source, "delivery-evt_14_20", 0, { body: "x".repeat(1_000_000) });
+  const target = await sqliteEventLog({ path: join(directory, "log.db") });
+  const { message } = await rejection(() => copy(long, target, 512));
+  assert.match(
+    message,
+    /^delivery-evt_14_20, revision 0, has 1000\d+ bytes, and no engine takes more than 1000000 at once/,
+  );
+  const there = await contentOf(target);
+  assert.equal(there, (await contentOf(source)).slice(0, there.length));
   await copy(source, target, 512);
   await isCopy(source, target);
   await target.close();
