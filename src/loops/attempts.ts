@@ -156,12 +156,37 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     return { known, trace };
   };
 
+  const startOf = ({ endpointId }: Offered, nowMs: number, timeoutMs: number) => {
+    const leaseUntil = iso(nowMs + timeoutMs + LEASE_MARGIN_MS);
+    const { othersAreGone } = deps;
+    return {
+      type: "StartAttempt",
+      endpointId,
+      trigger: "auto",
+      node,
+      at: iso(nowMs),
+      leaseUntil,
+      othersAreGone,
+    } as const;
+  };
+
+  /** False when another node is at it, or done with it: the view that lists what waits is a little behind. Asked before the
+   * payload is read, and before anything is given up. */
+  const isOpen = (job: Offered, { state }: Known<Delivery>): boolean => {
+    const start = delivery.decide(startOf(job, clock.now(), 0), state);
+    return start.ok || start.rejection === "payload-erased";
+  };
+
   /** Everything up to the answer of the receiver; the promise of the second step records what came of it. */
   const begin = async (job: Offered): Promise<(() => Promise<void>) | null> => {
     const { state: endpoint } = await aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
     deps.onEndpoint(job.endpointId, endpoint);
     const { known, trace } = job.known === undefined ? await recall(job) : { known: job.known, trace: job.trace };
     if (known.state.phase !== "admitted" || trace === undefined) return null;
+    if (!isOpen(job, known)) {
+      deps.onWritten(job, known);
+      return null;
+    }
     const { request } = known.state;
     if (endpoint.phase !== "present") {
       await giveUp(job, known, DELETED, trace);
@@ -175,12 +200,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     }
 
     const startedAt = clock.now();
-    const leaseUntil = iso(startedAt + endpoint.settings.timeout_ms + LEASE_MARGIN_MS);
-    const { endpointId } = job;
-    const { othersAreGone } = deps;
-    const at = iso(startedAt);
-    const start = { type: "StartAttempt", endpointId, trigger: "auto", node, at, leaseUntil, othersAreGone } as const;
-    const ran = await run(job, start, known, trace);
+    const ran = await run(job, startOf(job, startedAt, endpoint.settings.timeout_ms), known, trace);
     if (ran.outcome === "rejected" && ran.rejection === "payload-erased") {
       await giveUp(job, ran.known, ERASED, trace);
       return null;

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EndpointSettings } from "../../../domain/endpoint/events.ts";
-import type { EventLog, HttpSender } from "../../../domain/ports.ts";
+import type { EventLog, Expected, HttpSender } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
@@ -42,6 +42,7 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
   const clock = testClock();
   const kept = memoryEventLog();
   const starts = { appended: 0, conflict: 0 };
+  const reads = { payload: 0, delivery: 0 };
   const log: EventLog = {
     ...kept,
     async append(stream, expected, events) {
@@ -50,9 +51,11 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       if (events[0]?.type === "AttemptStarted") starts[outcome.outcome] += 1;
       return outcome;
     },
-    async read(...args) {
+    async read(stream, ...rest) {
+      if (stream.startsWith("payload-")) reads.payload += 1;
+      if (stream.startsWith("delivery-")) reads.delivery += 1;
       await roundTrip();
-      return kept.read(...args);
+      return kept.read(stream, ...rest);
     },
   };
   const views = memoryViewStore([deliveryQueue.schema]);
@@ -64,7 +67,8 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
     trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
     at: new Date(clock.now()).toISOString(),
   });
-  const append = (stream: string, fact: Fact) => kept.append(stream, "absent", toEvents([fact], envelope()));
+  const append = (stream: string, fact: Fact, expected: Expected = "absent") =>
+    kept.append(stream, expected, toEvents([fact], envelope()));
   const registered = { ...ENDPOINT, endpoint_id: "end_1", account: "acc_1", secret: "sealed", at: envelope().at };
   await append("endpoint-end_1", { type: "EndpointRegistered", data: registered });
 
@@ -115,8 +119,12 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       const data = request({ event_id, endpoint_id: "end_1", at: envelope().at });
       await append(`delivery-${event_id}`, { type: "EventAdmitted", data });
     },
+    append,
+    reads,
+    types: async () => (await kept.readAll(null, 10_000)).map(({ type }) => type),
     delivered: async () =>
       (await kept.readAll(null, 10_000)).filter(({ type }) => type === "EventDelivered").map(({ stream }) => stream),
+    position: () => views.position(deliveryQueue.schema.name),
     close: () => following.stop(),
   };
 };
@@ -158,6 +166,29 @@ test("what a dead node had under way is left alone for its lease, then delivered
   assert.equal(it.sent.at(-1), { node: "other", id: "evt_1" });
   await other.stop(1_000);
   await it.close();
+});
+
+test("what the view shows as waiting and another node is at is left to it, whatever became of the endpoint", async () => {
+  let answer = (): void => undefined;
+  const it = await world(() => new Promise((resolve) => (answer = resolve)));
+  await it.admit("evt_1");
+  await until("the view has it", async () => (await it.position()) === (await it.log.head()));
+  // From here on the view is behind.
+  await it.close();
+  const [first, other] = [it.node("node_1"), it.node("node_2")];
+  first.start();
+  await until("it is at the receiver", () => it.sent.length === 1);
+  const deleted = { endpoint_id: "end_1", at: new Date(it.clock.now()).toISOString() };
+  await it.append("endpoint-end_1", { type: "EndpointDeleted", data: deleted }, 0);
+  const { payload, delivery } = it.reads;
+  other.start();
+  await until("the other one has looked", () => it.reads.delivery > delivery);
+  await other.stop(1_000);
+  assert.is(it.reads.payload, payload);
+  answer();
+  await until("it is delivered", async () => (await it.delivered()).length === 1);
+  await first.stop(1_000);
+  assert.not((await it.types()).includes("DeliveryFailed"));
 });
 
 test.run();
