@@ -1,4 +1,4 @@
-import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import type { PayloadRef } from "../../domain/delivery/events.ts";
 import type { EventLog, Expected, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import { parseStreamName } from "../../infra/stream-name.ts";
@@ -52,10 +52,9 @@ const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent)
     const page = await source.read(stream, after, READ_PAGE);
     for (const record of page) {
       if (record.revision >= revision) return highest;
-      // `delivery-` streams hold DeliveryEvents alone.
-      const event = record as unknown as DeliveryEvent;
-      if (event.type === "EventAdmitted" || event.type === "EventBlocked")
-        highest = Math.max(highest, event.data.payload.revision);
+      // Of whichever decision: each has the reference in the same place (`Request`).
+      const { payload } = record.data as { readonly payload?: Partial<PayloadRef> };
+      highest = Math.max(highest, payload?.revision ?? 0);
       after = record.revision;
     }
     if (page.length < READ_PAGE) return highest;
