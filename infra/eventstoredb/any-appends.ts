@@ -1,39 +1,67 @@
-import type { Appended, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { Appended, Revision } from "../../domain/ports.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import type { ExactAppends } from "./appends.ts";
-import type { ProposedEvent } from "./connection.ts";
-import type { Limits } from "./limits.ts";
-import type { Reads } from "./reads.ts";
+import { attempts, unavailable } from "./attempts.ts";
+import type { ProposedEvent, StoredEvent } from "./connection.ts";
+import { type Deadline, deadlineIn, type Limits } from "./limits.ts";
+import type { Pages } from "./pages.ts";
+import { positionOf } from "./positions.ts";
 
-/** Each round lost means that another writer won: so many in a row is a stream that should be an actor's. */
-const ROUNDS_MAX = 100;
 /** How far behind the head it looks for its own events, should others have appended since. */
-const LOOK_BEHIND = 16;
+const LOOK_BEHIND = 4;
 
-/** Where these events stand, one behind the other, among a stream's newest. */
-const placeOf = (newest: readonly RecordedEvent[], events: readonly ProposedEvent[]): RecordedEvent | undefined => {
+/** The last of these events where they stand, one behind the other, among a stream's newest. */
+const placeOf = (newest: readonly StoredEvent[], events: readonly ProposedEvent[]): StoredEvent | undefined => {
   const ids = events.map(({ id }) => id).reverse();
-  const index = newest.findIndex((_, start) => ids.every((id, offset) => newest[start + offset]?.id === id));
-  return newest[index];
+  return newest.find((_, start) => ids.every((id, offset) => newest[start + offset]?.id === id));
+};
+
+/** Runs the work of each stream one after the other. */
+const inTurns = () => {
+  const turns = new Map<string, Promise<void>>();
+  return <T>(stream: string, work: () => Promise<T>): Promise<T> => {
+    const run = (turns.get(stream) ?? Promise.resolve()).then(work);
+    const over = (): void => {
+      if (turns.get(stream) === settled) turns.delete(stream);
+    };
+    const settled: Promise<void> = run.then(over, over);
+    turns.set(stream, settled);
+    return run;
+  };
 };
 
 /**
- * Appends at the head of a stream. The server's own "any" knows a repeat only while it remembers the ids, which it
- * does not across a restart: so it is an append at the exact revision of what is read there, again when another was first.
+ * Appends at the head of a stream. The server's own "any" knows a repeat only while it remembers the ids, which it does
+ * not across a restart: so it is an append at the exact revision of what is read there, again when another was first.
+ * Those of this process take turns, as all but one of many at once would be in vain.
  */
-export const anyAppends = (exact: ExactAppends, reads: Reads, limits: Limits) => {
-  return async (stream: string, events: readonly ProposedEvent[]): Promise<Appended> => {
-    const start = performance.now();
+export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) => {
+  const inTurn = inTurns();
+
+  const newestOf = async (stream: string, count: number, deadline: Deadline): Promise<readonly StoredEvent[]> => {
+    try {
+      return await attempts(limits, deadline.leftMs())((idleMs) => pages.newest(stream, count, idleMs));
+    } catch (error) {
+      throw unavailable(error);
+    }
+  };
+
+  const append = async (stream: string, events: readonly ProposedEvent[], deadline: Deadline): Promise<Appended> => {
     // Of a stream of which everything is erased nothing can be read: then a conflict tells its head.
     let told: Revision | "absent" = "absent";
-    for (let round = 0; round < ROUNDS_MAX && performance.now() - start < limits.appendMs; round += 1) {
-      const newest = await reads.newest(stream, events.length + LOOK_BEHIND);
+    while (deadline.leftMs() > 0) {
+      const newest = await newestOf(stream, events.length + LOOK_BEHIND, deadline);
       const place = placeOf(newest, events);
-      if (place !== undefined) return { outcome: "appended", revision: place.revision, position: place.position };
-      const appended = await exact({ stream, expected: newest[0]?.revision ?? told, events });
+      if (place !== undefined) return { outcome: "appended", revision: place.revision, position: positionOf(place.at) };
+      const appended = await exact({ stream, expected: newest[0]?.revision ?? told, events }, deadline);
       if (appended.outcome === "appended") return appended;
       told = appended.actual;
     }
     throw new LogUnavailable(`${stream} is written by too many at once`);
+  };
+
+  return (stream: string, events: readonly ProposedEvent[]): Promise<Appended> => {
+    const deadline = deadlineIn(limits.appendMs);
+    return inTurn(stream, () => append(stream, events, deadline));
   };
 };

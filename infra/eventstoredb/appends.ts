@@ -1,8 +1,8 @@
 import type { Appended, Expected, Position, Revision } from "../../domain/ports.ts";
 import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
-import type { Reading } from "./attempts.ts";
+import { attempts } from "./attempts.ts";
 import { type Answered, type Connection, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
-import { type Limits, pauses } from "./limits.ts";
+import { type Deadline, deadlineIn, type Limits, pauses } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
 import { erasedIn, readMetadata } from "./stream-metadata.ts";
@@ -28,76 +28,80 @@ export const lastRevisionOf = ({ expected, events }: Append): Revision =>
  * Appends at an exact place, once, whatever becomes of the answers: a try with an unknown outcome is made again with the
  * same ids at the same revision, which the server answers as the first time if it was written. Throws as the log does.
  */
-export const exactAppends = (connection: Connection, pages: Pages, reading: Reading, limits: Limits) => {
-  const send = async ({ stream, expected, events }: Append): Promise<Sent> => {
-    const start = performance.now();
+export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<Appended>;
+
+export const exactAppends = (connection: Connection, pages: Pages, limits: Limits): ExactAppends => {
+  const send = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<Sent> => {
+    const unreachable = deadlineIn(Math.min(limits.unreachableMs, deadline.leftMs()));
     const pause = pauses();
     let mayStand = false;
     for (;;) {
-      const leftMs = limits.appendMs - (performance.now() - start);
       try {
-        const timeoutMs = Math.min(limits.appendTryMs, leftMs);
+        const timeoutMs = Math.min(limits.appendTryMs, deadline.leftMs());
         return { answered: await connection.append(stream, expected, events, timeoutMs), mayStand };
       } catch (error) {
         if (!(error instanceof ConnectionFailure)) throw error;
         mayStand ||= error.kind === "unknown";
-        const limitMs = mayStand ? limits.appendMs : Math.min(limits.unreachableMs, limits.appendMs);
-        if (error.kind === "refused" || performance.now() - start >= limitMs)
+        const { leftMs } = mayStand ? deadline : unreachable;
+        if (error.kind === "refused" || !(await pause(leftMs())))
           throw mayStand ? new OutcomeUnknown(error.message) : new LogUnavailable(error.message);
       }
-      await pause();
     }
   };
 
   /** Where an event stands that was appended. Of several the server may tell any one's place, and of a repeat none. */
-  const placeOf = async (stream: string, revision: Revision, told: Cursor | null): Promise<Position> => {
+  const placeOf = async (
+    stream: string,
+    revision: Revision,
+    told: Cursor | null,
+    deadline: Deadline,
+  ): Promise<Position> => {
+    const reading = attempts(limits, deadline.leftMs());
     const [event] = await reading((idleMs) => pages.stream(stream, revision, 1, idleMs));
     if (event?.revision === revision) return positionOf(event.at);
     const erased = erasedIn(await reading((idleMs) => readMetadata(pages, stream, idleMs)));
     if (erased?.revision === revision) return erased.position;
     if (told !== null) return positionOf(told);
-    // Erased by somebody else: it stands before the end, which is far enough for whoever waits for it.
-    const end = await reading((idleMs) => pages.allBefore("end", 1, idleMs));
-    const [last] = end.events;
+    // Hidden by somebody else: it stands before the end, which is far enough for whoever waits for it.
+    const { events } = await reading((idleMs) => pages.allBefore("end", 1, idleMs));
+    const [last] = events;
     if (last === undefined) throw new Error(`${stream} was written, and the log is empty`);
     return positionOf(last.at);
   };
 
-  const appendedAt = async (append: Append, told: Cursor | null): Promise<Appended> => {
+  const appendedAt = async (append: Append, told: Cursor | null, deadline: Deadline): Promise<Appended> => {
     const revision = lastRevisionOf(append);
     const isTold = told !== null && append.events.length === 1;
-    const position = isTold ? positionOf(told) : await placeOf(append.stream, revision, told);
+    const position = isTold ? positionOf(told) : await placeOf(append.stream, revision, told, deadline);
     return { outcome: "appended", revision, position };
   };
 
   /** Whether the events of an append that was tried before stand where they belong. */
-  const stands = async ({ stream, expected, events }: Append): Promise<boolean> => {
+  const stands = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<boolean> => {
     const first = expected === "absent" ? 0 : expected + 1;
+    const reading = attempts(limits, deadline.leftMs());
     const there = await reading((idleMs) => pages.stream(stream, first, events.length, idleMs));
     return events.every(({ id }, index) => id === there[index]?.id && there[index]?.revision === first + index);
   };
 
-  const outcomeOf = async (append: Append, { answered, mayStand }: Sent): Promise<Appended> => {
+  const outcomeOf = async (append: Append, { answered, mayStand }: Sent, deadline: Deadline): Promise<Appended> => {
     switch (answered.outcome) {
       case "too-large":
         throw new AppendTooLarge(bytesOf(append.events), answered.bytesMax);
       case "conflict":
-        return mayStand && (await stands(append)) ? appendedAt(append, null) : answered;
+        return mayStand && (await stands(append, deadline)) ? appendedAt(append, null, deadline) : answered;
       case "appended":
-        return appendedAt(append, answered.at);
+        return appendedAt(append, answered.at, deadline);
     }
   };
 
-  return async (append: Append): Promise<Appended> => {
-    const sent = await send(append);
+  return async (append, deadline = deadlineIn(limits.appendMs)) => {
+    const sent = await send(append, deadline);
     try {
-      return await outcomeOf(append, sent);
+      return await outcomeOf(append, sent, deadline);
     } catch (error) {
       // It was answered, but what that means could not be read.
-      if (error instanceof AppendTooLarge) throw error;
-      throw new OutcomeUnknown(messageOf(error));
+      throw error instanceof AppendTooLarge ? error : new OutcomeUnknown(messageOf(error));
     }
   };
 };
-
-export type ExactAppends = ReturnType<typeof exactAppends>;

@@ -1,33 +1,31 @@
 import { LogUnavailable } from "../log-errors.ts";
 import { ConnectionFailure } from "./connection.ts";
-import { type Limits, pauses } from "./limits.ts";
+import { deadlineIn, type Limits, pauses } from "./limits.ts";
 
 /** What a failed read means to whoever reads the log. */
-const unavailable = (error: unknown): Error => {
+export const unavailable = (error: unknown): Error => {
   if (!(error instanceof ConnectionFailure)) return error instanceof Error ? error : new Error(String(error));
   if (error.reason === "position") return new TypeError(`not a position of this log: ${error.message}`);
   return new LogUnavailable(error.message);
 };
 
-/** Runs a read, again while it fails for a reason that may pass, each try with the time that it may be silent. */
+/** Runs a read, again while it fails for a reason that may pass; it is told how long it may be silent. */
 export type Reading = <T>(read: (idleMs: number) => Promise<T>) => Promise<T>;
 
-/** Rejects with the last `ConnectionFailure`. */
+/** Tries for so long; rejects with the last `ConnectionFailure`. */
 export const attempts =
   (limits: Limits, limitMs = limits.readMs): Reading =>
   async (read) => {
-    const start = performance.now();
+    const all = deadlineIn(limitMs);
+    const unreachable = deadlineIn(Math.min(limits.unreachableMs, limitMs));
     const pause = pauses();
     for (;;) {
-      const leftMs = limitMs - (performance.now() - start);
       try {
-        return await read(Math.min(limits.readIdleMs, leftMs));
+        return await read(Math.min(limits.readIdleMs, all.leftMs()));
       } catch (error) {
         if (!(error instanceof ConnectionFailure) || error.kind === "refused") throw error;
-        const elapsedMs = performance.now() - start;
-        if (elapsedMs >= (error.kind === "unsent" ? Math.min(limits.unreachableMs, limitMs) : limitMs)) throw error;
+        if (!(await pause((error.kind === "unsent" ? unreachable : all).leftMs()))) throw error;
       }
-      await pause();
     }
   };
 

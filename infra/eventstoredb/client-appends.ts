@@ -96,7 +96,7 @@ const appendCall = (call: BatchCall, events: AppendCallEvents): AppendCall => {
         const id = randomUUID();
         const sentAt = performance.now();
         const timer = setTimeout(() => {
-          taken(id)?.reject(new ConnectionFailure("unknown", "silent", `no answer within ${timeoutMs} ms`));
+          taken(id)?.reject(new ConnectionFailure("unknown", "silent", `no answer within ${Math.round(timeoutMs)} ms`));
           if (heardAt < sentAt) events.silent();
         }, timeoutMs);
         const settling =

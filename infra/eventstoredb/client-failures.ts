@@ -7,7 +7,11 @@ const CODE = { permissionDenied: 7, unimplemented: 12, unauthenticated: 16 } as 
 
 /** Of grpc-js and the client, for calls that never left this machine. */
 const UNSENT = /^No connection established|^Name resolution failed|^Channel closed before call started|discover after/;
-const TLS = /\bSSL|\bTLS|certificate|self.signed|wrong version number|Protocol error|ERR_HTTP2_ERROR/i;
+/** What Node says when the two sides do not agree on TLS, and when they agree on nothing else: that is another protocol. */
+const TLS = /\bSSL|\bTLS|certificate/i;
+const PROTOCOL = /Protocol error/;
+/** The connection was taken, and closed before anything was said. */
+const HUNG_UP = /Last error: Failed to connect|ECONNRESET/;
 
 type Judgement = readonly [FailureKind, FailureReason];
 
@@ -27,25 +31,36 @@ const judge = (name: string, code: number, details: string): Judgement => {
   if (/Unexpected ReadAllResult/.test(details)) return ["refused", "position"];
   if (!UNSENT.test(details)) return ["unknown", "other"];
   if (/^Name resolution failed|ENOTFOUND|EAI_AGAIN/.test(details)) return ["unsent", "not-found"];
-  return ["unsent", TLS.test(details) ? "tls" : "not-reached"];
+  if (TLS.test(details)) return ["unsent", "tls"];
+  if (PROTOCOL.test(details)) return ["unsent", "not-eventstoredb"];
+  return ["unsent", HUNG_UP.test(details) ? "hung-up" : "not-reached"];
 };
 
 // The client's errors are classes of its own, gRPC's are an Error with more members: only these tell what they are.
-type Told = { readonly message?: unknown; readonly code?: unknown; readonly type?: unknown; readonly metadata?: Trailers };
+type Told = {
+  readonly message?: unknown;
+  readonly code?: unknown;
+  readonly type?: unknown;
+  readonly metadata?: Trailers;
+};
 type Trailers = { readonly get?: (name: string) => readonly unknown[] };
 
-/** Names and passwords may stand in front of an address. */
-const withoutCredentials = (text: string): string => text.replace(/\/\/[^@/\s]*@/g, "//");
+/** In one line, without the status that gRPC puts in front; names and passwords may stand in front of an address. */
+const tidy = (message: string): string =>
+  message
+    .replace(/^\d+ [A-Z_]+: /, "")
+    .replace(/\s+/g, " ")
+    .replace(/\. Resolution note: $/, "")
+    .replace(/\/\/[^@/\s]*@/g, "//");
 
 export const failureOf = (error: unknown): ConnectionFailure => {
   if (error instanceof ConnectionFailure) return error;
   if (!(error instanceof Error)) return new ConnectionFailure("unknown", "other", String(error));
   const { message, code, type, metadata }: Told = error;
-  // gRPC puts the status in front of what it was told.
-  const details = String(message).replace(/^\d+ [A-Z_]+: /, "");
+  const details = tidy(String(message));
   const name = String(type ?? metadata?.get?.("exception")[0] ?? "");
   const [kind, reason] = judge(name, Number(code), details);
-  return new ConnectionFailure(kind, reason, withoutCredentials(details === "" ? name : details));
+  return new ConnectionFailure(kind, reason, details === "" ? name : details);
 };
 
 export const isStreamNotFound = (error: unknown): boolean =>

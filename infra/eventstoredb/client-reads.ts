@@ -46,7 +46,7 @@ const collected = (read: StreamingRead<Resolved>, idleMs: number): Promise<reado
       else reject(failureOf(error));
     };
     const timer = setTimeout(() => {
-      fail(new ConnectionFailure("unknown", "silent", `the server was silent for ${idleMs} ms`));
+      fail(new ConnectionFailure("unknown", "silent", `the server was silent for ${Math.round(idleMs)} ms`));
     }, idleMs);
     read.on("data", (event: Resolved) => {
       timer.refresh();

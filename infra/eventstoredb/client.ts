@@ -12,6 +12,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE = /keep[-_]?alive[-_]?timeout=(?<ms>-?\d+)/i;
 /** More clients than one a second are not made: each dials anew. */
 const RENEW_EVERY_MS = 1_000;
+const NOT_A_URL = "not a connection string of EventStoreDB, such as esdb://127.0.0.1:2113?tls=false";
 /** What is left to end when the connection is closed ends by being cancelled, which takes no time. */
 const DISPOSE_MS = 1_000;
 
@@ -48,9 +49,10 @@ export const clientConnection = (url: string): Connection => {
   let current: Generation;
   try {
     current = make();
-  } catch {
-    // The client's own message shows a part of the text, in which a password may be.
-    throw new Error("not a connection string of EventStoreDB, such as esdb://127.0.0.1:2113?tls=false");
+  } catch (error) {
+    // What it says of the text shows a part of it, in which a password may be; else it is about a file of a certificate.
+    const isText = error instanceof Error && "connectionString" in error;
+    throw new Error(isText ? NOT_A_URL : `EventStoreDB's connection string: ${failureOf(error).message}`);
   }
 
   /** Calls that are under way go on. */

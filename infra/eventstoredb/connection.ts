@@ -79,6 +79,7 @@ export type FailureReason =
   | "access"
   | "closed"
   | "deleted"
+  | "hung-up"
   | "not-eventstoredb"
   | "not-found"
   | "not-reached"

@@ -31,7 +31,11 @@ const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 
 /** As bytes, the metadata that the events of one append usually share made once. Throws for what no log takes. */
 const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
-  const texts = events.map(({ type, data, meta }) => ({ type, data: JSON.stringify(data), meta: JSON.stringify(meta) }));
+  const texts = events.map(({ type, data, meta }) => ({
+    type,
+    data: JSON.stringify(data),
+    meta: JSON.stringify(meta),
+  }));
   checkSize(texts);
   const encoder = new TextEncoder();
   return events.map(({ id, type }, index) => {
@@ -53,8 +57,8 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   const pages = pagesOf(connection);
   const reading = logAttempts(limits);
   const reads = readsOf(pages, reading);
-  const exact = exactAppends(connection, pages, reading, limits);
-  const any = anyAppends(exact, reads, limits);
+  const exact = exactAppends(connection, pages, limits);
+  const any = anyAppends(exact, pages, limits);
   const eraseStream = erasures(exact, pages, reads, reading);
   const signal = appendedSignal(connection, () => reads.head("records"), limits);
   const pending = new Set<Promise<unknown>>();

@@ -34,16 +34,26 @@ export const LIMITS: Limits = {
   reopenMaxMs: 5_000,
 };
 
+/** What is left of a time that began when it was made. */
+export type Deadline = { readonly leftMs: () => number };
+
+export const deadlineIn = (ms: number): Deadline => {
+  const end = performance.now() + ms;
+  return { leftMs: () => Math.max(end - performance.now(), 0) };
+};
+
 /** Between two tries: short at first, as most failures are a connection that was cut. */
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
 
-/** The pauses between tries, each twice as long as the one before. */
-export const pauses = (): (() => Promise<void>) => {
+/** Waits before the next try, each time twice as long; false, at once, when then no time would be left for it. */
+export const pauses = (): ((leftMs: number) => Promise<boolean>) => {
   let ms = PAUSE_FIRST_MS;
-  return () => {
+  return async (leftMs) => {
     const pauseMs = ms;
     ms = Math.min(2 * ms, PAUSE_MAX_MS);
-    return new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (pauseMs >= leftMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    return true;
   };
 };

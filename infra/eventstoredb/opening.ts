@@ -15,13 +15,15 @@ const REASONS: Partial<Record<FailureReason, string>> = {
   access: "it refuses the user name and password, which stand in front of the host: esdb://name:password@host:2113",
   "not-eventstoredb": "what answers there is no EventStoreDB",
   "not-found": "there is no host of that name",
+  "hung-up": "it hangs up, perhaps because it speaks TLS: then tls=false is wrong",
   "not-reached": "nothing answers there",
   silent: "it does not answer",
-  tls: "it does not speak TLS, or not with a certificate that is known here: tls=false is for a server without, tlsCAFile names the authority",
+  tls: "it speaks no TLS (tls=false is for that), or its certificate is not trusted (tlsCAFile names the authority)",
 };
 
 /** The address alone: names, passwords and paths of keys are nobody's business. */
-const addressOf = (url: string): string => url.replace(/^(?<scheme>[^:]+:\/\/)(?:[^@]*@)?(?<hosts>[^?/]*).*$/s, "$<scheme>$<hosts>");
+const addressOf = (url: string): string =>
+  url.replace(/^(?<scheme>[^:]+:\/\/)(?:[^@]*@)?(?<hosts>[^?/]*).*$/s, "$<scheme>$<hosts>");
 
 const sentenceOf = (error: unknown): string => {
   const said = error instanceof Error ? error.message : String(error);

@@ -53,7 +53,8 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
   };
 
   const visible = (events: readonly StoredEvent[]): RecordedEvent[] => events.flatMap((event) => recorded(event) ?? []);
-  const records = (events: readonly StoredEvent[]): RecordedEvent[] => visible(events.filter((event) => !isPayload(event)));
+  const records = (events: readonly StoredEvent[]): RecordedEvent[] =>
+    visible(events.filter((event) => !isPayload(event)));
 
   const choices = {
     everything: (events: readonly StoredEvent[]) => withoutErased(visible(events)),

@@ -19,9 +19,17 @@ export const eventLogCases: readonly ContractCase[] = [
   ...eraseCases,
 ];
 
-/** Registers the suite. `open` gives a log that the suite may write to and closes; several may be open at once. */
-export const eventLogContract = (name: string, open: () => Promise<EventLog>): void => {
+/**
+ * Registers the suite. `open` gives a log that the suite may write to and closes; several may be open at once. `after` is
+ * called when all has run.
+ */
+export const eventLogContract = (
+  name: string,
+  open: () => Promise<EventLog>,
+  after: () => Promise<void> = async () => undefined,
+): void => {
   const test = suite(`event log contract: ${name}`);
+  test.after(after);
   for (const { name: sentence, run } of eventLogCases) {
     test(sentence, async () => {
       const log = await open();
