@@ -75,15 +75,16 @@ const clientAt = (
 
 export const HOOK_SECRET = "a secret of the sender";
 
-/** A source of type hmac whose delivery ids are in X-Delivery-Id, and how to send to it. */
-export const hookSource = async (
-  client: Client,
-  settings: Record<string, unknown> = {},
-): Promise<{
+export type HookSource = {
   readonly id: string;
   readonly url: string;
   send(id: string, payload?: unknown, headers?: Record<string, string>): Promise<Reply>;
-}> => {
+  /** The same source at another program. */
+  at(base: string): HookSource;
+};
+
+/** A source of type hmac whose delivery ids are in X-Delivery-Id, and how to send to it. */
+export const hookSource = async (client: Client, settings: Record<string, unknown> = {}): Promise<HookSource> => {
   const made = await client.make("/v1/sources", {
     name: "hooks",
     type: "hmac",
@@ -91,19 +92,22 @@ export const hookSource = async (
     dedupe: { header: "X-Delivery-Id" },
     ...settings,
   });
-  return {
-    id: made.id,
-    url: made.ingest_url,
-    async send(id, payload = { id }, headers = {}) {
-      const body = typeof payload === "string" ? payload : JSON.stringify(payload);
-      const signature = createHmac("sha256", HOOK_SECRET).update(body).digest("hex");
-      return reply(
-        await fetch(made.ingest_url, {
-          method: "POST",
-          headers: { "content-type": "application/json", "x-signature": signature, "x-delivery-id": id, ...headers },
-          body,
-        }),
-      );
-    },
-  };
+  return hookAt(made.id, made.ingest_url);
 };
+
+const hookAt = (id: string, url: string): HookSource => ({
+  id,
+  url,
+  at: (base) => hookAt(id, `${base}${new URL(url).pathname}`),
+  async send(id, payload = { id }, headers = {}) {
+    const body = typeof payload === "string" ? payload : JSON.stringify(payload);
+    const signature = createHmac("sha256", HOOK_SECRET).update(body).digest("hex");
+    return reply(
+      await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-signature": signature, "x-delivery-id": id, ...headers },
+        body,
+      }),
+    );
+  },
+});

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Kafka, logLevel } from "kafkajs";
-import { MongoClient } from "mongodb";
 import { type Places, placesOf } from "../../src/engines.ts";
 import { startEventStoreDouble } from "./eventstore-double/server.ts";
+import { freshDatabase } from "./mongodb.ts";
 
 /** What the program is started with so that it keeps its state in one set of engines, fresh and of its own. */
 export type Engines = {
@@ -24,32 +24,25 @@ const servers = (mongodbUrl: string, brokers: string | undefined): EngineSet => 
   name: "EventStoreDB, MongoDB and Kafka",
   async open() {
     const name = `countersign_test_${randomBytes(6).toString("hex")}`;
-    const mongodb = new URL(mongodbUrl);
-    mongodb.pathname = `/${name}`;
+    const database = freshDatabase(mongodbUrl);
     const double = process.env.EVENTSTORE_URL === undefined ? await startEventStoreDouble() : null;
     const topic = brokers === undefined ? null : await newTopic(brokers, name);
     return {
       env: {
         EVENTSTORE_URL: double?.url ?? String(process.env.EVENTSTORE_URL),
-        MONGODB_URL: mongodb.href,
+        MONGODB_URL: database.url,
         ...(topic === null ? {} : { KAFKA_BROKERS: topic.brokers, KAFKA_TOPIC: topic.name }),
         // One for all tests: a log that is not the double's outlives them.
         COUNTERSIGN_KEY: Buffer.alloc(32, "countersign tests").toString("base64"),
       },
       async close() {
-        await dropDatabase(mongodb.href);
+        await database.drop();
         await topic?.remove();
         await double?.stop();
       },
     };
   },
 });
-
-export const dropDatabase = async (url: string): Promise<void> => {
-  const client = new MongoClient(url);
-  await client.db().dropDatabase();
-  await client.close();
-};
 
 const newTopic = async (brokers: string, name: string) => {
   const kafka = new Kafka({ brokers: brokers.split(","), logLevel: logLevel.NOTHING });

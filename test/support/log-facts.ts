@@ -1,12 +1,11 @@
-import { join } from "node:path";
 import type { LedgerEvent } from "../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/ledger.ts";
 import type { Position, RecordedEvent } from "../../domain/ports.ts";
-import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
+import { type LogPlace, openLog, sqliteLogIn } from "../../src/engines.ts";
 
-/** Everything in the log of a data directory whose program has ended. */
-export const readWholeLog = async (dir: string): Promise<RecordedEvent[]> => {
-  const log = await sqliteEventLog({ path: join(dir, "log.db"), readOnly: true });
+/** Everything in a log that nobody is writing to. */
+export const readLogAt = async (place: LogPlace): Promise<RecordedEvent[]> => {
+  const log = await openLog(place, { readOnly: true });
   const events: RecordedEvent[] = [];
   let after: Position | null = null;
   for (;;) {
@@ -19,6 +18,9 @@ export const readWholeLog = async (dir: string): Promise<RecordedEvent[]> => {
   await log.close();
   return events;
 };
+
+/** Everything in the log of a data directory whose program has ended. */
+export const readWholeLog = (dir: string): Promise<RecordedEvent[]> => readLogAt(sqliteLogIn(dir));
 
 /** What an event of the log says, by a path into its data; tests look into events of every type. */
 export const fieldOf = ({ data }: RecordedEvent, ...path: readonly string[]): unknown => {
