@@ -47,6 +47,10 @@ const CHECKPOINT_OPEN_MAX = 2_000;
 export const ORPHAN_AGE_MS = 30_000;
 /** Between two questions after old places that a full ledger asks: one that is held for long costs a look each time. */
 const ORPHAN_GAP_MS = 5_000;
+/** Whose holder was found alive is not asked after again by a sweep for so long: the slot of a source is held for years. */
+const ALIVE_MS = 60 * 60 * 1_000;
+
+type Suspect = readonly [event: string, place: Place];
 
 type Waiting = {
   readonly command: LedgerCommand;
@@ -74,6 +78,8 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
   let revision: Revision | null = null;
   let checkpointed = -1;
   let askedAt = Number.NEGATIVE_INFINITY;
+  /** Events that hold a place by right, and when that was asked. */
+  const alive = new Map<string, number>();
   let ready: Promise<void> | null = null;
   let running = false;
   let turn: Promise<void> = Promise.resolve();
@@ -113,14 +119,14 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     return true;
   };
 
-  const resolveOrphans = async (minAgeMs: number): Promise<void> => {
-    const suspects = suspected(minAgeMs);
+  const resolveOrphans = async (suspects: readonly Suspect[]): Promise<void> => {
     const verdicts: { readonly event: string; readonly holders: number; readonly fact: LedgerEvent }[] = [];
     for (const [event, { cost, holders }] of suspects) {
       const fate = await deps.fate(account, event);
       const released = { type: "Released", data: { entries: [{ event, all: true }] } } as const;
       const settled = { type: "Settled", data: { entries: [{ event, cost }] } } as const;
-      if (fate !== "open") verdicts.push({ event, holders, fact: fate === "free" ? released : settled });
+      if (fate === "open") alive.set(event, clock.now());
+      else verdicts.push({ event, holders, fact: fate === "free" ? released : settled });
     }
     for (let index = 0; index < verdicts.length; index += BATCH_MAX) {
       const batch = verdicts.slice(index, index + BATCH_MAX);
@@ -139,9 +145,15 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     }
   };
 
-  const suspected = (minAgeMs: number): readonly (readonly [string, Place])[] => {
+  const suspected = (minAgeMs: number): readonly Suspect[] => {
     const bornBefore = clock.now() - minAgeMs;
     return [...ledger.open].filter(([, place]) => place.at <= bornBefore);
+  };
+
+  const sweep = async (minAgeMs: number): Promise<void> => {
+    for (const event of alive.keys()) if (!ledger.open.has(event)) alive.delete(event);
+    const askBefore = clock.now() - ALIVE_MS;
+    await resolveOrphans(suspected(minAgeMs).filter(([event]) => (alive.get(event) ?? askBefore) <= askBefore));
   };
 
   /** What other nodes have given back meanwhile, and what requests that died on them hold, is free. Whoever appends notices
@@ -150,9 +162,10 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     await catchUp();
     const now = clock.now();
     // A clock that was set back must not put it off for longer.
-    if (Math.abs(now - askedAt) < ORPHAN_GAP_MS || suspected(ORPHAN_AGE_MS).length === 0) return;
+    const suspects = suspected(ORPHAN_AGE_MS);
+    if (Math.abs(now - askedAt) < ORPHAN_GAP_MS || suspects.length === 0) return;
     askedAt = now;
-    await resolveOrphans(ORPHAN_AGE_MS);
+    await resolveOrphans(suspects);
   };
 
   const load = async (): Promise<void> => {
@@ -174,7 +187,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
       checkpointed = checkpoint.revision;
     }
     await catchUp();
-    await resolveOrphans(deps.orphanAgeMs);
+    await resolveOrphans(suspected(deps.orphanAgeMs));
   };
 
   const loaded = (): Promise<void> => {
@@ -264,7 +277,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
       inTurn(async () => {
         if (revision === null) await append([{ type: "LedgerOpened", data: carried }], trace);
       }),
-    sweep: (minAgeMs) => inTurn(() => resolveOrphans(minAgeMs)),
+    sweep: (minAgeMs) => inTurn(() => sweep(minAgeMs)),
     busy: () => running || queue.length > 0 || ledger.open.size > 0,
   };
 };

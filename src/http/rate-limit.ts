@@ -17,8 +17,9 @@ export type WindowCounter = {
 };
 
 /**
- * Fixed windows in memory that begin with a key's first request. A count is lost with the process, and when more than
- * `keysMax` windows are open the one that began first is forgotten: memory stays bounded under a flood of keys.
+ * Fixed windows in memory that begin with a key's first request. A count is the process's own, so two nodes let twice as
+ * many through as one, and it is lost with the process. When more than `keysMax` windows are open the one that began first
+ * is forgotten: memory stays bounded under a flood of keys.
  */
 export const windowCounter = (clock: Clock, windowMs: number, keysMax: number): WindowCounter => {
   const windows = new Map<string, { count: number; readonly endsAt: number }>();

@@ -12,12 +12,21 @@ const TRACE = { trace_id: "1".repeat(32), span_id: "1".repeat(16) };
 const POLICY = { account: "acc_1", id: "pol_1", timeZone: "UTC" };
 
 type Fate = "free" | "spent" | "open";
-const node = (log: EventLog, clock: { ms: number }, fates: Record<string, Fate> = {}, orphanAgeMs = 30_000): Ledgers =>
+const node = (
+  log: EventLog,
+  clock: { ms: number },
+  fates: Record<string, Fate> = {},
+  orphanAgeMs = 30_000,
+  asked: string[] = [],
+): Ledgers =>
   ledgers({
     log,
     clock: { now: () => clock.ms },
     randomness,
-    fate: async (_account, event) => fates[event] ?? "open",
+    fate: async (_account, event) => {
+      asked.push(event);
+      return fates[event] ?? "open";
+    },
     orphanAgeMs,
     onError: (error) => {
       throw error;
@@ -154,6 +163,29 @@ test("what a dead node holds is given back when it is 30 s old and somebody is r
   clock.ms += 1;
   assert.is(await ask("evt_4"), true);
   assert.is(await ask("evt_5"), false);
+});
+
+test("what a source holds for as long as it lives is asked after by a sweep once an hour, and when the ledger is full", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const fates: Record<string, Fate> = {};
+  const asked: string[] = [];
+  const it = node(log, clock, fates, 30_000, asked);
+  const take = async (id: string) =>
+    (await it.reserve("ledger-acc_1-sources", "acc_1", id, { count: 1 }, TRACE)).answer;
+  await take("src_1");
+  for (let minute = 0; minute < 59; minute += 1) {
+    clock.ms += 60_000;
+    await it.sweep();
+  }
+  assert.equal(asked, ["src_1"]);
+  clock.ms += 120_000;
+  await it.sweep();
+  assert.equal(asked, ["src_1", "src_1"]);
+  assert.is((await take("src_2")).granted, false);
+  fates.src_1 = "free";
+  clock.ms += 5_000;
+  assert.is((await take("src_2")).granted, true);
 });
 
 test("a long ledger is read from its checkpoint and still decides exactly", async () => {
