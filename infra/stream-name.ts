@@ -23,3 +23,6 @@ export const parseErasable = (stream: string): StreamName => {
   if (name.category !== ERASABLE_CATEGORY) throw new TypeError(`${stream} is part of the record: only payloads go`);
   return name;
 };
+
+/** An event without content, in an erasable stream alone: it keeps a revision taken, and the one before it erasable. */
+export const BLANK_TYPE = "Blank";

@@ -62,6 +62,7 @@ const appendCall = (call: BatchCall, events: AppendCallEvents): AppendCall => {
     events.over();
     // Also when the server has ended it: our side would stay open, and the client keep it.
     call.cancel();
+    call.destroy();
     for (const { reject } of pending.values()) reject(failure);
     pending.clear();
   };

@@ -84,28 +84,22 @@ export const readAllPage = (
 ): Promise<readonly StoredEvent[]> =>
   collected(client.readAll({ direction, fromPosition: from, maxCount: count }, buffered), idleMs);
 
-/** `failed` is told why, before the follower is told that it was dropped. */
-export const followRecords = (
-  client: EventStoreDBClient,
-  { opened, appended, dropped }: Follower,
-  failed: (failure: ConnectionFailure) => void,
-): (() => void) => {
+export const followRecords = (client: EventStoreDBClient, { opened, appended, dropped }: Follower): (() => void) => {
   const subscription = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ regex: RECORDS }) });
   let isOver = false;
   const leave = (): void => {
     isOver = true;
     subscription.unsubscribe().catch(() => undefined);
   };
-  const drop = (error?: unknown): void => {
+  const drop = (): void => {
     if (isOver) return;
     leave();
-    if (error !== undefined) failed(failureOf(error));
     dropped();
   };
   subscription.on("confirmation", () => isOver || opened());
   subscription.on("data", () => isOver || appended());
   subscription.on("error", drop);
-  subscription.on("end", () => drop());
-  subscription.on("close", () => drop());
+  subscription.on("end", drop);
+  subscription.on("close", drop);
   return leave;
 };

@@ -17,8 +17,8 @@ const NOT_A_URL = "not a connection string of EventStoreDB, such as esdb://127.0
 const DISPOSE_MS = 1_000;
 
 /**
- * gRPC shares connections among clients of the same settings, and with them a wait of up to two minutes before it dials a
- * server again that was down for long. A setting of no account that differs gives a client a connection of its own.
+ * gRPC shares a connection among clients of the same settings, also one on which nothing is heard any more. A setting that
+ * differs, by what is of no account, gives a client a connection of its own.
  */
 const urlOf = (url: string, generation: number): string => {
   const given = Number(KEEP_ALIVE.exec(url)?.groups?.ms ?? KEEP_ALIVE_TIMEOUT_MS);
@@ -32,8 +32,10 @@ type Below = { readonly getChannel: () => Promise<{ close(): void }> };
 type Generation = { readonly client: EventStoreDBClient; readonly madeAt: number; appends: Promise<AppendCall> | null };
 
 /**
- * One client at a time. It is replaced when the server is silent or cannot be reached: what was begun on the old one goes
- * on there, as far as it can, and everything new dials anew. Throws a plain `Error` for what is no connection string.
+ * One client at a time. It is replaced when the server is silent: its connection may be half open, which TCP notices late
+ * and the client after 15 s. What was begun on the old one goes on there as far as it can, and everything new dials
+ * anew. (A connection that breaks is noticed at once, and dialled again by the client itself.) Throws a plain `Error` for
+ * what is no connection string.
  */
 export const clientConnection = (url: string): Connection => {
   const openCalls = new Set<AppendCall>();
@@ -74,11 +76,7 @@ export const clientConnection = (url: string): Connection => {
     retire(seen).catch(() => undefined);
   };
 
-  /** Where a call failed for want of a connection, the next one is made on a new client. */
-  const renewAfter = (failure: ConnectionFailure, seen: Generation): void => {
-    if (failure.kind === "unsent" || failure.reason === "silent") renew(seen);
-  };
-
+  /** Runs one call; after a silent one the next is made on a new client. */
   const using = async <T>(call: (generation: Generation) => Promise<T>): Promise<T> => {
     if (isClosed) throw new ConnectionFailure("refused", "closed", "the event log is closed");
     const generation = current;
@@ -86,7 +84,7 @@ export const clientConnection = (url: string): Connection => {
       return await call(generation);
     } catch (error) {
       const failure = failureOf(error);
-      renewAfter(failure, generation);
+      if (failure.reason === "silent") renew(generation);
       throw failure;
     }
   };
@@ -122,10 +120,7 @@ export const clientConnection = (url: string): Connection => {
 
     readAll: (page, idleMs) => using(({ client }) => readAllPage(client, page, idleMs)),
 
-    follow(follower) {
-      const generation = current;
-      return followRecords(generation.client, follower, (failure) => renewAfter(failure, generation));
-    },
+    follow: (follower) => followRecords(current.client, follower),
 
     async close() {
       isClosed = true;

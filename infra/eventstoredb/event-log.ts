@@ -59,7 +59,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   const reads = readsOf(pages, reading);
   const exact = exactAppends(connection, pages, limits);
   const any = anyAppends(exact, pages, limits);
-  const eraseStream = erasures(exact, pages, reads, reading);
+  const eraseStream = erasures(exact, pages, reading);
   const signal = appendedSignal(connection, () => reads.head("records"), limits);
   const pending = new Set<Promise<unknown>>();
   let pendingBytes = 0;

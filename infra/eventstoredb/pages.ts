@@ -21,25 +21,18 @@ export type Page = { readonly events: readonly StoredEvent[]; readonly isEnd: bo
 
 const wrong = (what: string): ConnectionFailure => new ConnectionFailure("unknown", "other", `the server gave ${what}`);
 
-/** The page without repeats of the event before; throws when one is out of order. */
-const inOrder = (page: readonly StoredEvent[], order: (a: StoredEvent, b: StoredEvent) => number): StoredEvent[] => {
-  const kept: StoredEvent[] = [];
+/** Throws when one event of the page does not follow the one before. */
+const checkOrder = (page: readonly StoredEvent[], follows: (a: StoredEvent, b: StoredEvent) => boolean): void => {
+  let before: StoredEvent | undefined;
   for (const event of page) {
-    const before = kept.at(-1);
-    const step = before === undefined ? 1 : order(before, event);
-    if (step < 0) throw wrong("a page that is out of order");
-    if (step > 0) kept.push(event);
+    if (before !== undefined && !follows(before, event)) throw wrong("a page that is out of order");
+    before = event;
   }
-  return kept;
 };
 
-const rising = (a: StoredEvent, b: StoredEvent): number => compare(b.at, a.at);
-const falling = (a: StoredEvent, b: StoredEvent): number => compare(a.at, b.at);
-/** One more than the event before, or the same again: anything else is out of order. */
-const next = (a: StoredEvent, b: StoredEvent): number => {
-  const step = b.revision - a.revision;
-  return step === 0 || step === 1 ? step : -1;
-};
+const rising = (a: StoredEvent, b: StoredEvent): boolean => compare(a.at, b.at) < 0;
+const falling = (a: StoredEvent, b: StoredEvent): boolean => compare(a.at, b.at) > 0;
+const next = (a: StoredEvent, b: StoredEvent): boolean => b.revision === a.revision + 1;
 
 export const pages = (connection: Connection): Pages => {
   const checkStream = (stream: string, page: readonly StoredEvent[]): void => {
@@ -58,17 +51,18 @@ export const pages = (connection: Connection): Pages => {
         connection.readStream(stream, { direction: "forwards", from, count: countMax }, idleMs);
       const page = await read(count);
       checkStream(stream, page);
-      const events = inOrder(page, next);
-      const [first] = events;
-      if (first === undefined || first.revision === from) return events;
+      checkOrder(page, next);
+      const [first] = page;
+      if (first === undefined || first.revision === from) return page;
       if (first.revision < from || !(await isAgain(first, () => read(1)))) throw wrong("another page of the stream");
-      return events;
+      return page;
     },
 
     async newest(stream, count, idleMs) {
       const page = await connection.readStream(stream, { direction: "backwards", from: "end", count }, idleMs);
       checkStream(stream, page);
-      return inOrder(page, (a, b) => next(b, a));
+      checkOrder(page, (a, b) => next(b, a));
+      return page;
     },
 
     async allAfter(after, count, idleMs) {
@@ -77,25 +71,22 @@ export const pages = (connection: Connection): Pages => {
       const asked = after === null ? count : count + 1;
       const read = (countMax: number) => connection.readAll({ direction: "forwards", from, count: countMax }, idleMs);
       const page = await read(asked);
-      const events = inOrder(page, rising);
-      const [first] = events;
+      checkOrder(page, rising);
+      const [first] = page;
       const isEnd = page.length < asked;
-      if (first === undefined) return { events, isEnd };
-      if (after !== null && compare(first.at, after) === 0) {
-        if (events.length === 1 && !isEnd) throw wrong("nothing but what is known");
-        return { events: events.slice(1), isEnd };
-      }
-      if (after !== null && compare(first.at, after) < 0) throw wrong("a page of before");
-      if (!(await isAgain(first, () => read(1)))) throw wrong("another page of the log");
-      return { events: events.slice(0, count), isEnd };
+      if (first === undefined) return { events: page, isEnd };
+      const order = after === null ? 1 : compare(first.at, after);
+      if (order === 0) return { events: page.slice(1), isEnd };
+      if (order < 0 || !(await isAgain(first, () => read(1)))) throw wrong("another page of the log");
+      return { events: page.slice(0, count), isEnd };
     },
 
     async allBefore(before, count, idleMs) {
-      const page = await connection.readAll({ direction: "backwards", from: before, count }, idleMs);
-      const events = inOrder(page, falling);
+      const events = await connection.readAll({ direction: "backwards", from: before, count }, idleMs);
+      checkOrder(events, falling);
       const [first] = events;
       if (first !== undefined && before !== "end" && compare(first.at, before) >= 0) throw wrong("a page of behind");
-      return { events, isEnd: page.length < count };
+      return { events, isEnd: events.length < count };
     },
   };
 };

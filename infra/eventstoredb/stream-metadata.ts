@@ -46,10 +46,10 @@ export const truncatedBefore = (pages: Pages, reading: Reading, stream: string):
     }
   });
 
-/** The fields with everything up to and with this event hidden. */
-export const erasedUpTo = (fields: JsonObject, { revision, position }: Erased): JsonObject => ({
+/** The fields with everything up to and with this revision hidden; `erased` is the last event that was ever shown. */
+export const erasedUpTo = (fields: JsonObject, upTo: Revision, { revision, position }: Erased): JsonObject => ({
   ...fields,
-  [TRUNCATE_BEFORE]: revision + 1,
+  [TRUNCATE_BEFORE]: upTo + 1,
   [ERASED]: { revision, position },
 });
 

@@ -1,4 +1,5 @@
 import type { EventLog, Expected, Metadata, NewEvent, Revision } from "../../domain/ports.ts";
+import { BLANK_TYPE } from "../../infra/stream-name.ts";
 import { eventId } from "../envelope.ts";
 import { appendKnown } from "../run-command.ts";
 
@@ -11,7 +12,7 @@ export const placeholderId = (stream: string, revision: Revision): string =>
 
 const placeholder = (stream: string, revision: Revision, meta: Metadata): NewEvent => ({
   id: placeholderId(stream, revision),
-  type: "ErasedInSource",
+  type: BLANK_TYPE,
   data: {},
   meta: { ...meta, actor: { kind: "system", id: "log-copy" }, command_id: "log-copy", causation_id: null },
 });

@@ -43,12 +43,14 @@ export const eraseCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "an erased stream does not begin again: 'absent' is a conflict with its last revision",
+    name: "an erased stream does not begin again: 'absent' is a conflict, at its last revision or behind",
     run: async (log) => {
       const stream = newStream("payload");
       await log.append(stream, "absent", events(2));
       await log.erase(stream);
-      assert.equal(await log.append(stream, "absent", [event()]), { outcome: "conflict", actual: 1 });
+      const again = await log.append(stream, "absent", [event()]);
+      // An engine may need a revision of its own to erase.
+      assert.ok(again.outcome === "conflict" && Number(again.actual) >= 1, JSON.stringify(again));
       assert.equal(await log.read(stream, null, 10), []);
     },
   },
@@ -59,14 +61,16 @@ export const eraseCases: readonly ContractCase[] = [
       await log.append(stream, "absent", events(2));
       await log.erase(stream);
       const [a, b] = [event(), event()];
-      const third = await log.append(stream, 1, [a]);
+      const told = await log.append(stream, "absent", [event()]);
+      const end = told.outcome === "conflict" && told.actual !== "absent" ? told.actual : assert.unreachable("no end");
+      const third = await log.append(stream, Number(end), [a]);
       const fourth = await log.append(stream, "any", [b]);
-      assert.is(third.outcome === "appended" && third.revision, 2);
-      assert.is(fourth.outcome === "appended" && fourth.revision, 3);
+      assert.is(third.outcome === "appended" && third.revision, Number(end) + 1);
+      assert.is(fourth.outcome === "appended" && fourth.revision, Number(end) + 2);
       const stored = await log.read(stream, null, 10);
       assert.equal(idsOf(stored), idsOf([a, b]));
-      assert.is(stored[0]?.revision, 2);
-      assert.equal(idsOf(await log.read(stream, 2, 10)), [b.id]);
+      assert.is(stored[0]?.revision, Number(end) + 1);
+      assert.equal(idsOf(await log.read(stream, Number(end) + 1, 10)), [b.id]);
     },
   },
   {
