@@ -1,6 +1,7 @@
 import { actions } from "./actions.ts";
 import { agents } from "./agents.ts";
 import { apiKeys } from "./api-keys.ts";
+import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
 import { deliveryQueue } from "./delivery-queue.ts";
 import { endpoints } from "./endpoints.ts";
@@ -27,4 +28,5 @@ export const PROJECTIONS: readonly Projection[] = [
   policyVersions,
   agents,
   actions,
+  approvals,
 ];

@@ -24,7 +24,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
   // The stream's category says which events are in it; a type that this build does not know falls through.
   const event = recorded as unknown as DeliveryEvent;
   const { revision } = recorded;
-  if (event.type === "EventAdmitted") {
+  if (event.type === "EventAdmitted" || event.type === "EventReleased") {
     const { event_id, endpoint_id, at } = event.data;
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
@@ -44,6 +44,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     }
     case "EventDelivered":
     case "DeliveryFailed":
+    case "EventCancelled":
       return null;
     default:
       // Counts and erasures move the revision that the next attempt has to expect.

@@ -144,9 +144,11 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
     case "EndpointDeleted":
       return { ...document, deleted: 1 };
     case "EventAdmitted":
+    case "EventReleased":
       return { ...document, queued: document.queued + 1 };
     case "EventDelivered":
     case "DeliveryFailed":
+    case "EventCancelled":
       return { ...document, queued: Math.max(0, document.queued - 1) };
     case "AttemptSucceeded":
       return {
@@ -169,7 +171,15 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
   }
 };
 
-const TOUCHING = new Set(["EventAdmitted", "EventDelivered", "DeliveryFailed", "AttemptSucceeded", "AttemptFailed"]);
+const TOUCHING: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
+  "EventAdmitted",
+  "EventReleased",
+  "EventDelivered",
+  "DeliveryFailed",
+  "EventCancelled",
+  "AttemptSucceeded",
+  "AttemptFailed",
+]);
 
 const endpointOf = (event: RecordedEvent): string | null => {
   if (event.stream.startsWith(ENDPOINT)) return event.stream.slice(ENDPOINT.length);

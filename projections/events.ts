@@ -1,10 +1,27 @@
-import type { DeliveryEvent, Failure, Origin, Request, Timings } from "../domain/delivery/events.ts";
+import type {
+  DeliveryEvent,
+  Failure,
+  HeldRequest,
+  HoldOutcome,
+  Origin,
+  Request,
+  Timings,
+} from "../domain/delivery/events.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { Document, RecordedEvent } from "../domain/ports.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-export type EventStatus = "blocked" | "queued" | "delivering" | "retrying" | "delivered" | "failed" | "recorded";
+export type EventStatus =
+  | "blocked"
+  | "held"
+  | "queued"
+  | "delivering"
+  | "retrying"
+  | "delivered"
+  | "failed"
+  | "recorded"
+  | HoldOutcome;
 
 /** `unknown`: it began and nobody recorded its end, as the process was gone. */
 export type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
@@ -29,13 +46,19 @@ export type Stage = {
     | "gated"
     | "admitted"
     | "blocked"
+    | "held"
+    | "approved"
     | "attempt"
+    | "cancelling"
     | "delivered"
     | "failed"
-    | "payload_erased";
+    | "payload_erased"
+    | HoldOutcome;
   readonly at: string;
   /** Of an attempt. */
   readonly number?: number;
+  /** Why, where people or the system ended it. */
+  readonly reason?: string;
 };
 
 /** What `GET /v1/events/{id}` shows, but for what the payload's stream holds. Money in micro-euros. */
@@ -60,6 +83,8 @@ export type EventDocument = {
   };
   readonly verdict: Verdict;
   readonly cost: number | null;
+  /** Missing when none was needed. */
+  readonly approval_id?: string;
   /** More than one when a blocked event was sent again. */
   readonly decisions: number;
   readonly duplicates: number;
@@ -88,23 +113,40 @@ export type SeenInAccount = {
 const TYPES_MAX = 500;
 /** Ten times the sources of the largest plan, for those that were deleted. */
 const ORIGINS_MAX = 1_000;
-/** The stages of one decision: received, authenticated, gated, admitted or blocked. */
+/** The stages of one decision: received, authenticated, gated, and admitted, blocked or held. */
 const DECISION_STAGES = 4;
 
-const stagesOf = ({ received_at, authenticated_at, at }: Request, last: "admitted" | "blocked"): readonly Stage[] => [
+const DECIDED = {
+  EventAdmitted: "admitted",
+  EventBlocked: "blocked",
+  EventHeld: "held",
+} as const satisfies Partial<Record<DeliveryEvent["type"], Stage["stage"]>>;
+
+type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
+
+// Own keys only: a type called "constructor" is not one of them.
+const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
+
+const admittedStatus = (endpointId: string | null): EventStatus => (endpointId === null ? "recorded" : "queued");
+
+const stagesOf = ({ received_at, authenticated_at, at }: Request, last: Stage["stage"]): readonly Stage[] => [
   { stage: "received", at: received_at },
   { stage: "authenticated", at: authenticated_at },
   { stage: "gated", at },
   { stage: last, at },
 ];
 
-const decided = (before: EventDocument | null, request: Request, event: RecordedEvent): EventDocument => {
-  const admitted = event.type === "EventAdmitted";
+const decided = (
+  before: EventDocument | null,
+  { type, data: request }: Decision,
+  { account, trace_id }: RecordedEvent["meta"],
+): EventDocument => {
   const { content_type, size, sha256, revision } = request.payload;
-  const stages = stagesOf(request, admitted ? "admitted" : "blocked");
+  const last = DECIDED[type];
+  const stages = stagesOf(request, last);
   return {
-    account: event.meta.account,
-    status: !admitted ? "blocked" : request.endpoint_id === null ? "recorded" : "queued",
+    account,
+    status: last === "admitted" ? admittedStatus(request.endpoint_id) : last,
     origin: request.origin,
     origin_kind: request.origin.kind,
     origin_id: request.origin.id,
@@ -115,10 +157,11 @@ const decided = (before: EventDocument | null, request: Request, event: Recorded
     payload: { revision, content_type, size, sha256, erased_at: null },
     verdict: request.verdict,
     cost: request.cost,
+    ...(type === "EventHeld" ? { approval_id: (request as HeldRequest).approval.approval_id } : {}),
     decisions: (before?.decisions ?? 0) + 1,
     duplicates: before?.duplicates ?? 0,
     reused: before?.reused ?? 0,
-    trace_id: event.meta.trace_id,
+    trace_id,
     failure: null,
     attempts: [],
     // The first decision and the last: a sender that repeats a blocked event for ever must not grow the document.
@@ -128,13 +171,15 @@ const decided = (before: EventDocument | null, request: Request, event: Recorded
 
 type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
 
+/** Nobody recorded its end, and nobody is going to. */
+const unknownIfRunning = (attempt: Attempt): Attempt =>
+  attempt.outcome === "running" ? { ...attempt, outcome: "unknown" } : attempt;
+
 const started = (document: EventDocument, { number, trigger, at }: Started): EventDocument => ({
   ...document,
   status: "delivering",
   attempts: [
-    ...document.attempts.map(
-      (attempt): Attempt => (attempt.outcome === "running" ? { ...attempt, outcome: "unknown" } : attempt),
-    ),
+    ...document.attempts.map(unknownIfRunning),
     {
       number,
       trigger,
@@ -168,10 +213,32 @@ const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt
 const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventDocument | null => {
   // The stream's category says which events are in it; a type that this build does not know falls through.
   const event = recorded as unknown as DeliveryEvent;
-  if (event.type === "EventAdmitted" || event.type === "EventBlocked") return decided(document, event.data, recorded);
+  if (event.type === "EventAdmitted" || event.type === "EventBlocked" || event.type === "EventHeld") {
+    return decided(document, event, recorded.meta);
+  }
   if (document === null) return null;
-  const staged = (stage: Stage["stage"]): readonly Stage[] => [...document.timeline, { stage, at: event.data.at }];
+  const staged = (...stages: readonly Omit<Stage, "at">[]): readonly Stage[] => [
+    ...document.timeline,
+    ...stages.map(({ stage, ...more }) => ({ stage, at: event.data.at, ...more })),
+  ];
   switch (event.type) {
+    case "EventReleased": {
+      const timeline = staged({ stage: "approved" }, { stage: "admitted" });
+      return { ...document, status: admittedStatus(event.data.endpoint_id), timeline };
+    }
+    case "HoldEnded": {
+      const { outcome, reason } = event.data;
+      return { ...document, status: outcome, timeline: staged({ stage: outcome, reason }) };
+    }
+    case "CancellationRequested":
+      return { ...document, timeline: staged({ stage: "cancelling", reason: event.data.reason }) };
+    case "EventCancelled":
+      return {
+        ...document,
+        status: "cancelled",
+        attempts: document.attempts.map(unknownIfRunning),
+        timeline: staged({ stage: "cancelled", reason: event.data.reason }),
+      };
     case "AttemptStarted":
       return started(document, event.data);
     case "AttemptSucceeded":
@@ -183,9 +250,9 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
         attempts: withEnd(document, event),
       };
     case "EventDelivered":
-      return { ...document, status: "delivered", failure: null, timeline: staged("delivered") };
+      return { ...document, status: "delivered", failure: null, timeline: staged({ stage: "delivered" }) };
     case "DeliveryFailed":
-      return { ...document, status: "failed", failure: event.data.failure, timeline: staged("failed") };
+      return { ...document, status: "failed", failure: event.data.failure, timeline: staged({ stage: "failed" }) };
     case "DuplicatesCounted":
       return { ...document, duplicates: document.duplicates + event.data.count };
     case "DeliveryIdReused":
@@ -194,14 +261,12 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
       return {
         ...document,
         payload: { ...document.payload, erased_at: event.data.at },
-        timeline: staged("payload_erased"),
+        timeline: staged({ stage: "payload_erased" }),
       };
     default:
       return document;
   }
 };
-
-const isDecision = ({ type }: RecordedEvent): boolean => type === "EventAdmitted" || type === "EventBlocked";
 
 const NOTHING_SEEN: SeenInAccount = { types: [], types_complete: true, origins: [] };
 

@@ -27,6 +27,7 @@ export const dayId = (at: string): string => `day/${at.slice(0, "YYYY-MM-DD".len
 
 const COUNTED = {
   EventAdmitted: "admitted",
+  EventReleased: "admitted",
   EventBlocked: "blocked",
   EventDelivered: "delivered",
   DeliveryFailed: "failed",

@@ -1,8 +1,12 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
+import type { RecordedEvent } from "../domain/ports.ts";
 import { perDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** What an account used in a calendar month (UTC). Only admitted events of sources count, each once. */
+/**
+ * What an account used in a calendar month (UTC). Only admitted events of sources count, each once; one that was held counts
+ * once it is released, in the month of the hold, whose quota it took a place of.
+ */
 export type UsageDocument = {
   readonly account: string;
   /** YYYY-MM. */
@@ -18,22 +22,37 @@ export const usageId = (account: string, month: string): string => `${account}/$
 
 const monthOf = (at: string): string => at.slice(0, "YYYY-MM".length);
 
+const COUNTED = ["EventAdmitted", "EventBlocked", "EventReleased"] as const satisfies readonly DeliveryEvent["type"][];
+
+type Counted = Extract<DeliveryEvent, { type: (typeof COUNTED)[number] }>;
+
+const countedIn = (recorded: RecordedEvent): Counted | null =>
+  COUNTED.some((type) => type === recorded.type) && deliveryOf(recorded) !== null
+    ? (recorded as unknown as Counted)
+    : null;
+
+const countedAt = (event: Counted): string => (event.type === "EventReleased" ? event.data.held_at : event.data.at);
+
 export const usage = perDocument<UsageDocument>(
   { name: "usage.v1", fields: {}, indexes: [] },
-  (event) => {
-    const counts = event.type === "EventAdmitted" || event.type === "EventBlocked";
-    return counts && deliveryOf(event) !== null ? usageId(event.meta.account, monthOf(String(event.data.at))) : null;
+  (recorded) => {
+    const event = countedIn(recorded);
+    return event === null ? null : usageId(recorded.meta.account, monthOf(countedAt(event)));
   },
   (document, recorded) => {
-    // `idOf` lets only these two through.
-    const event = recorded as unknown as Extract<DeliveryEvent, { type: "EventAdmitted" | "EventBlocked" }>;
+    const event = countedIn(recorded);
+    if (event === null) return document;
     const { account } = recorded.meta;
-    const before = document ?? { account, month: monthOf(event.data.at), events: 0, blocked: 0, observed: 0 };
+    const before = document ?? { account, month: monthOf(countedAt(event)), events: 0, blocked: 0, observed: 0 };
     if (event.type === "EventBlocked") return { ...before, blocked: before.blocked + 1 };
+    const [kind, observed] =
+      event.type === "EventReleased"
+        ? [event.data.origin_kind, event.data.observed]
+        : [event.data.origin.kind, event.data.verdict.observed === true];
     return {
       ...before,
-      events: before.events + (event.data.origin.kind === "source" ? 1 : 0),
-      observed: before.observed + (event.data.verdict.observed === true ? 1 : 0),
+      events: before.events + (kind === "source" ? 1 : 0),
+      observed: before.observed + (observed ? 1 : 0),
     };
   },
 );

@@ -1,15 +1,38 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import type { AttemptEnd, DeliveryEvent, Failure, Request } from "./events.ts";
+import type { AttemptEnd, DeliveryEvent, Failure, HeldFor, HoldOutcome, Request } from "./events.ts";
+import { decideCancel, decideEndHold, decideRelease, eventCancelled, isClaimed, released } from "./hold.ts";
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
+
+export type HeldDelivery = {
+  readonly phase: "held";
+  readonly request: Request;
+  readonly approval: HeldFor;
+  readonly erased: boolean;
+};
 
 export type Delivery =
   | { readonly phase: "absent" }
   /** Blocked, or abandoned half-way: may be decided again. */
   | { readonly phase: "undecided"; readonly last: Request | null }
+  | HeldDelivery
+  /** Without having been delivered, by people or by time: whatever is asked of it, nothing is sent any more. */
+  | {
+      readonly phase: "ended";
+      readonly request: Request;
+      readonly end: HoldOutcome;
+      /** The approval that had released it before; null when none had. */
+      readonly approvalId: string | null;
+      /** Begun before it was cancelled. */
+      readonly attempts: number;
+    }
   | {
       readonly phase: "admitted";
       readonly request: Request;
+      /** Later than the request was decided on when it had to be released. */
+      readonly admittedAt: string;
+      /** The approval that released it; null when none was needed. */
+      readonly approvalId: string | null;
       readonly attempts: number;
       /** Set between the start of an attempt and its end; past `until` its outcome is unknown and it may be tried again. */
       readonly lease: Lease | null;
@@ -18,12 +41,19 @@ export type Delivery =
       readonly end: "recorded" | "delivered" | "failed" | null;
       /** There is nothing left to send. */
       readonly erased: boolean;
+      /** Why nothing may follow the attempt that runs; null as long as it may. */
+      readonly cancelling: string | null;
     };
 
 export type DeliveryCommand =
   | { readonly type: "Admit"; readonly request: Request }
   | { readonly type: "Block"; readonly request: Request }
   | { readonly type: "Abandon"; readonly eventId: string; readonly at: string }
+  | { readonly type: "Hold"; readonly request: Request; readonly approval: HeldFor }
+  | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
+  | { readonly type: "EndHold"; readonly outcome: HoldOutcome; readonly reason: string; readonly at: string }
+  /** Ends it wherever it stands; of an attempt that runs the outcome is awaited. */
+  | { readonly type: "Cancel"; readonly reason: string; readonly at: string }
   | {
       readonly type: "StartAttempt";
       readonly endpointId: string;
@@ -49,11 +79,20 @@ export type DeliveryCommand =
 export type DeliveryRejection =
   | "already-admitted"
   | "not-admitted"
+  | "not-held"
+  | "digest-mismatch"
   | "already-ended"
   | "not-due"
   | "leased"
   | "payload-erased"
   | "lease-lost";
+
+type Deciding = Extract<DeliveryCommand, { type: "Admit" | "Block" | "Hold" }>;
+
+const decisionOf = (command: Deciding): DeliveryEvent => {
+  if (command.type === "Hold") return { type: "EventHeld", data: { ...command.request, approval: command.approval } };
+  return { type: command.type === "Admit" ? "EventAdmitted" : "EventBlocked", data: command.request };
+};
 
 const ended = (state: Delivery): boolean => state.phase !== "admitted" || state.end !== null;
 
@@ -67,17 +106,36 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return {
           phase: "admitted",
           request: event.data,
+          admittedAt: event.data.at,
+          approvalId: null,
           attempts: 0,
           lease: null,
           dueAt: waits ? event.data.at : null,
           end: waits ? null : "recorded",
           erased: false,
+          cancelling: null,
         };
+      }
+      case "EventHeld": {
+        const { approval, ...request } = event.data;
+        return { phase: "held", request, approval, erased: false };
+      }
+      case "EventReleased":
+        return state.phase === "held" ? released(state, event.data) : state;
+      case "HoldEnded":
+        if (state.phase !== "held") return state;
+        return { phase: "ended", request: state.request, end: event.data.outcome, approvalId: null, attempts: 0 };
+      case "CancellationRequested":
+        return state.phase === "admitted" ? { ...state, cancelling: event.data.reason } : state;
+      case "EventCancelled": {
+        if (state.phase !== "admitted") return state;
+        const { request, approvalId, attempts } = state;
+        return { phase: "ended", request, end: "cancelled", approvalId, attempts };
       }
       case "EventBlocked":
         return { phase: "undecided", last: event.data };
       case "AdmissionAbandoned":
-        if (state.phase === "admitted") return state;
+        if (isClaimed(state)) return state;
         return { phase: "undecided", last: state.phase === "undecided" ? state.last : null };
       case "AttemptStarted": {
         if (state.phase !== "admitted") return state;
@@ -94,7 +152,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "DeliveryFailed":
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "failed" } : state;
       case "PayloadErased":
-        return state.phase === "admitted" ? { ...state, erased: true } : state;
+        return state.phase === "admitted" || state.phase === "held" ? { ...state, erased: true } : state;
       default:
         // Counts change nothing that is decided here.
         return state;
@@ -104,17 +162,19 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
   decide(command, state) {
     switch (command.type) {
       case "Admit":
-        return state.phase === "admitted"
-          ? reject("already-admitted")
-          : accept({ type: "EventAdmitted", data: command.request });
-
       case "Block":
-        return state.phase === "admitted"
-          ? reject("already-admitted")
-          : accept({ type: "EventBlocked", data: command.request });
+      case "Hold":
+        return isClaimed(state) ? reject("already-admitted") : accept(decisionOf(command));
+
+      case "Release":
+        return decideRelease(command, state);
+      case "EndHold":
+        return decideEndHold(command, state);
+      case "Cancel":
+        return decideCancel(command, state);
 
       case "Abandon":
-        if (state.phase === "admitted") return reject("already-admitted");
+        if (isClaimed(state)) return reject("already-admitted");
         return accept({ type: "AdmissionAbandoned", data: { event_id: command.eventId, at: command.at } });
 
       case "StartAttempt": {
@@ -125,6 +185,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const gone = lease !== null && lease.node !== command.node && command.othersAreGone;
         if (lease !== null && !gone && lease.until > command.at) return reject("leased");
         if (lease === null && state.dueAt > command.at) return reject("not-due");
+        // Nobody has seen the end of the attempt that the cancellation waited for.
+        if (state.cancelling !== null) return accept(eventCancelled(state, state.cancelling, command.at));
         return accept({
           type: "AttemptStarted",
           data: {
@@ -146,7 +208,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { event_id, endpoint_id, at } = command.end;
         return accept(
           { type: "AttemptSucceeded", data: command.end },
-          { type: "EventDelivered", data: { event_id, endpoint_id, admitted_at: state.request.at, at } },
+          { type: "EventDelivered", data: { event_id, endpoint_id, admitted_at: state.admittedAt, at } },
         );
       }
 
@@ -155,13 +217,19 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (ended(state)) return reject("already-ended");
         const { end, failure, retryable } = command;
         if (state.lease?.number !== end.number) return reject("lease-lost");
-        const failed: DeliveryEvent = {
+        const failed = (nextAt: string | null): DeliveryEvent => ({
           type: "AttemptFailed",
-          data: { ...end, failure, retryable, next_attempt_at: command.nextAttemptAt },
-        };
-        if (command.nextAttemptAt !== null) return accept(failed);
+          data: { ...end, failure, retryable, next_attempt_at: nextAt },
+        });
+        if (command.nextAttemptAt !== null) {
+          if (state.cancelling === null) return accept(failed(command.nextAttemptAt));
+          return accept(failed(null), eventCancelled(state, state.cancelling, end.at));
+        }
         const { event_id, endpoint_id, at } = end;
-        return accept<DeliveryEvent>(failed, { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, at } });
+        return accept<DeliveryEvent>(failed(null), {
+          type: "DeliveryFailed",
+          data: { event_id, endpoint_id, failure, at },
+        });
       }
 
       case "GiveUp": {

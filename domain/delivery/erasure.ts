@@ -26,6 +26,7 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
     switch (event.type) {
       case "EventAdmitted":
       case "EventBlocked":
+      case "EventHeld":
         // A blocked event that comes again brings its payload again.
         return { decided: true, leaseUntil: null, erasedAt: null };
       case "AttemptStarted":

@@ -39,6 +39,25 @@ export type Request = {
   readonly at: string;
 };
 
+/** What a person has to say yes to before anything is sent, as the policy had it when the request was held. */
+export type HeldFor = {
+  readonly approval_id: string;
+  /** Hex SHA-256 of what would be executed. */
+  readonly digest: string;
+  readonly min_approvals: number;
+  readonly exclude_requester: boolean;
+  readonly expires_at: string;
+  /** Why, in sentences. */
+  readonly reasons: readonly string[];
+  /** The member who replays it; missing when no person did. */
+  readonly member?: string;
+};
+
+export type HeldRequest = Request & { readonly approval: HeldFor };
+
+/** Why a hold ended without a release. */
+export type HoldOutcome = "rejected" | "expired" | "cancelled";
+
 export type FailureKind =
   | "dns"
   | "connect"
@@ -79,6 +98,50 @@ export type AttemptEnd = {
 export type DeliveryEvent =
   | { readonly type: "EventAdmitted"; readonly data: Request }
   | { readonly type: "EventBlocked"; readonly data: Request }
+  /** Nothing is sent until a person approves; keeps its reservation. */
+  | { readonly type: "EventHeld"; readonly data: HeldRequest }
+  /** Uses the approval and begins the execution in one record: approved once is executed once. */
+  | {
+      readonly type: "EventReleased";
+      readonly data: {
+        readonly event_id: string;
+        readonly approval_id: string;
+        readonly digest: string;
+        /** These again, so that views need no other record to count and to queue it. */
+        readonly origin_kind: Origin["kind"];
+        readonly endpoint_id: string | null;
+        readonly observed: boolean;
+        /** When it was held, and took its places. */
+        readonly held_at: string;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: "HoldEnded";
+      readonly data: {
+        readonly event_id: string;
+        readonly approval_id: string;
+        readonly outcome: HoldOutcome;
+        readonly reason: string;
+        readonly at: string;
+      };
+    }
+  /** During an attempt, whose outcome is awaited: no other follows. */
+  | {
+      readonly type: "CancellationRequested";
+      readonly data: { readonly event_id: string; readonly reason: string; readonly at: string };
+    }
+  | {
+      readonly type: "EventCancelled";
+      readonly data: {
+        readonly event_id: string;
+        readonly endpoint_id: string;
+        /** How many had begun: none of them is known to have succeeded, each may have reached the receiver. */
+        readonly attempts: number;
+        readonly reason: string;
+        readonly at: string;
+      };
+    }
   /** Fences a crashed or very slow admission, so that its reservation can be given back. */
   | { readonly type: "AdmissionAbandoned"; readonly data: { readonly event_id: string; readonly at: string } }
   | {
@@ -117,7 +180,7 @@ export type DeliveryEvent =
       readonly data: {
         readonly event_id: string;
         readonly endpoint_id: string;
-        /** When it was admitted: the time between the two is what the status page shows. */
+        /** When it was admitted, or released: the time between the two is what the status page shows. */
         readonly admitted_at: string;
         readonly at: string;
       };

@@ -27,6 +27,12 @@ export type Verdict = {
 };
 
 export const allowed = (gate: GateName, detail: string): GateResult => ({ gate, outcome: "allow", code: "ok", detail });
+export const held = (gate: GateName, code: string, detail: string): GateResult => ({
+  gate,
+  outcome: "hold",
+  code,
+  detail,
+});
 export const denied = (gate: GateName, code: string, detail: string): GateResult => ({
   gate,
   outcome: "deny",

@@ -12,10 +12,22 @@ export type PolicyDefinition = {
   readonly schema?: JsonObject | boolean;
   readonly deny?: readonly DenyRule[];
   readonly redact?: readonly string[];
+  readonly approval?: ApprovalRule;
 };
 
 export type CostRule =
   | { readonly fixed_eur: number }
   | { readonly pointer: string; readonly scale?: number; readonly default_eur?: number };
+
+export type ApprovalRule = {
+  /** CEL; left out: every request. */
+  readonly when?: string;
+  /** Distinct people; left out: 1. */
+  readonly min_approvals?: number;
+  /** Left out: false. */
+  readonly exclude_requester?: boolean;
+  /** An approval that nobody decided in this time is refused. */
+  readonly expires_after_s: number;
+};
 
 export type DenyRule = { readonly name: string; readonly when: string };

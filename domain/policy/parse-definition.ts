@@ -1,7 +1,7 @@
 import { EUR_MAX, MICRO_PER_EUR } from "../gate/cost.ts";
 import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../gate/field-path.ts";
 import type { JsonObject } from "../ports.ts";
-import type { CostRule, DenyRule, PolicyDefinition } from "./definition.ts";
+import type { ApprovalRule, CostRule, DenyRule, PolicyDefinition } from "./definition.ts";
 
 /** `path` is a JSON Pointer into the definition. */
 export type DefinitionError = { readonly path: string; readonly message: string };
@@ -19,9 +19,15 @@ export const EXPRESSION_BYTES_MAX = 2_048;
 /** Each place taken within the minute is remembered. */
 const RATE_MAX = 10_000_000;
 const SCALE_MAX = 1_000_000;
+/** More people than any process asks for; an account has 200 at most. */
+const APPROVALS_MAX = 10;
+/** Nobody can look at it sooner. */
+const EXPIRY_S_MIN = 60;
+/** 30 days: its reservation stands all that time. */
+const EXPIRY_S_MAX = 30 * 86_400;
 
 /** Known, and not offered by this build: accepting them without effect would let through what they should stop. */
-const LATER_FIELDS = ["loop", "approval"] as const;
+const LATER_FIELDS = ["loop"] as const;
 const FIELDS: ReadonlySet<string> = new Set([
   "name",
   "budget_eur_day",
@@ -32,6 +38,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "schema",
   "deny",
   "redact",
+  "approval",
   ...LATER_FIELDS,
 ]);
 
@@ -123,6 +130,35 @@ const parseDeny = (value: unknown, report: Report): readonly DenyRule[] => {
   return rules;
 };
 
+const isWhole = (value: unknown, min: number, max: number): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
+
+const parseApproval = (value: unknown, report: Report): ApprovalRule | null => {
+  if (!isObject(value)) {
+    report("/approval", "must be an object {when, min_approvals, exclude_requester, expires_after_s}");
+    return null;
+  }
+  onlyMembers(value, ["when", "min_approvals", "exclude_requester", "expires_after_s"], "/approval", report);
+  const { when, min_approvals, exclude_requester, expires_after_s } = value;
+  const whenFits = when === undefined || (typeof when === "string" && when.trim() !== "");
+  const approvalsFit = min_approvals === undefined || isWhole(min_approvals, 1, APPROVALS_MAX);
+  const excludeFits = exclude_requester === undefined || typeof exclude_requester === "boolean";
+  const expiryFits = isWhole(expires_after_s, EXPIRY_S_MIN, EXPIRY_S_MAX);
+  if (!whenFits) report("/approval/when", "must be a CEL expression");
+  if (!approvalsFit) report("/approval/min_approvals", `must be a whole number from 1 to ${APPROVALS_MAX}`);
+  if (!excludeFits) report("/approval/exclude_requester", "must be true or false");
+  if (!expiryFits) {
+    report("/approval/expires_after_s", `must be a whole number of seconds from ${EXPIRY_S_MIN} to ${EXPIRY_S_MAX}`);
+  }
+  if (!whenFits || !approvalsFit || !excludeFits || !expiryFits) return null;
+  return {
+    ...(when === undefined ? {} : { when }),
+    ...(min_approvals === undefined ? {} : { min_approvals }),
+    ...(exclude_requester === undefined ? {} : { exclude_requester }),
+    expires_after_s,
+  };
+};
+
 /** JSON Schema, looked at further where it is compiled. */
 export const isSchema = (value: unknown): value is JsonObject | boolean =>
   typeof value === "boolean" || isObject(value);
@@ -142,6 +178,7 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
   }
   const { name, budget_eur_day, rate_per_minute, require_fields, block_on_violation, cost, schema, deny, redact } =
     input;
+  const { approval } = input;
   const rateFits = typeof rate_per_minute === "number" && Number.isInteger(rate_per_minute) && rate_per_minute > 0;
   if (!isName(name)) report("/name", NAME);
   if (budget_eur_day !== undefined && !isEuros(budget_eur_day)) report("/budget_eur_day", EUROS);
@@ -152,6 +189,7 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
   if (schema !== undefined && !isSchema(schema)) report("/schema", "must be a JSON Schema: an object, true or false");
 
   const costRule = cost === undefined ? null : parseCost(cost, report);
+  const approvalRule = approval === undefined ? null : parseApproval(approval, report);
   const definition: PolicyDefinition = {
     name: isName(name) ? name : "",
     ...(isEuros(budget_eur_day) ? { budget_eur_day } : {}),
@@ -162,6 +200,7 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
     ...(isSchema(schema) ? { schema } : {}),
     ...(deny === undefined ? {} : { deny: parseDeny(deny, report) }),
     ...(redact === undefined ? {} : { redact: parsePaths(redact, "/redact", report) }),
+    ...(approvalRule === null ? {} : { approval: approvalRule }),
   };
   return errors.length === 0 ? { ok: true, definition } : { ok: false, errors };
 };

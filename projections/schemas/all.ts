@@ -1,6 +1,7 @@
 import { actionsView } from "./actions.ts";
 import { agentsView } from "./agents.ts";
 import { apiKeysView } from "./api-keys.ts";
+import { approvalsView } from "./approvals.ts";
 import { auditView } from "./audit.ts";
 import { deliveryQueueView } from "./delivery-queue.ts";
 import { endpointsView } from "./endpoints.ts";
@@ -27,4 +28,5 @@ export const PUBLISHED: readonly PublishedView[] = [
   policyVersionsView,
   agentsView,
   actionsView,
+  approvalsView,
 ];

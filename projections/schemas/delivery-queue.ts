@@ -14,7 +14,7 @@ export const deliveryQueueView: PublishedView = {
       event_id: text("The event's id, evt_…."),
       account: ACCOUNT,
       endpoint_id: text("Where it is to be delivered, end_…."),
-      admitted_at: time("When it was admitted."),
+      admitted_at: time("When it was admitted, or released by an approval."),
       due_at: time("When to try. During an attempt: when its lease ends and another node may try."),
       attempts: count("Attempts begun."),
       node: orNull(text("The process that is trying."), BETWEEN),

@@ -19,12 +19,16 @@ import { ACCOUNT, failure } from "./words.ts";
 
 const STATUSES: readonly EventDocument["status"][] = [
   "blocked",
+  "held",
   "queued",
   "delivering",
   "retrying",
   "delivered",
   "failed",
   "recorded",
+  "rejected",
+  "expired",
+  "cancelled",
 ];
 const STAGES: readonly Stage["stage"][] = [
   "received",
@@ -32,10 +36,16 @@ const STAGES: readonly Stage["stage"][] = [
   "gated",
   "admitted",
   "blocked",
+  "held",
+  "approved",
   "attempt",
+  "cancelling",
   "delivered",
   "failed",
   "payload_erased",
+  "rejected",
+  "expired",
+  "cancelled",
 ];
 const GATES: readonly GateResult["gate"][] = [
   "scope",
@@ -122,11 +132,16 @@ const STAGE = closed<Stage>("One step.", {
   stage: oneOf(STAGES, "Which step."),
   at: time("When."),
   number: optional(count("The attempt's number. Missing: it is no attempt.")),
+  reason: optional(text("Why people or the system ended it. Missing: it did not end so.")),
 });
 
 const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   account: ACCOUNT,
-  status: oneOf(STATUSES, "How it stands. recorded: admitted, and its source has no endpoint."),
+  status: oneOf(
+    STATUSES,
+    "How it stands. recorded: admitted, and its source has no endpoint. held: people have to approve it; rejected, " +
+      "expired and cancelled: they did not, or it was stopped.",
+  ),
   origin: ORIGIN,
   origin_kind,
   origin_id,
@@ -144,6 +159,7 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
     },
     "no cost could be, or had to be, determined.",
   ),
+  approval_id: optional(text("The approval that it waits or waited for, apr_…. Missing: none was needed.")),
   decisions: count("How often it was decided on: more than once when a blocked event was sent again."),
   duplicates: count("Repeats that were answered and not delivered again."),
   reused: count("Requests with its delivery id and another body, refused."),

@@ -1,4 +1,4 @@
-import type { CostRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { ApprovalRule, CostRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { NewestPolicyDocument, PolicyDocument } from "../policies.ts";
 import { amount, closed, count, flag, type JsonSchema, list, optional, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
@@ -26,6 +26,13 @@ const DENY = closed<DenyRule>("A rule that refuses.", {
   when: text("A CEL expression; where it is true the event is refused."),
 });
 
+const APPROVAL = closed<ApprovalRule>("When people have to say yes before anything is sent.", {
+  when: optional(text("A CEL expression; where it is true the event is held. Missing: every event is.")),
+  min_approvals: optional(count("How many people have to approve. Missing: 1.")),
+  exclude_requester: optional(flag("True: who replays it cannot approve it. Missing: false.")),
+  expires_after_s: count("Seconds; what nobody has decided by then is refused."),
+});
+
 const DEFINITION = closed<PolicyDefinition>("What the policy says, as it was published. Money in euros.", {
   name: text("The policy's name."),
   budget_eur_day: optional(amount("Euros that may be spent a day of the account's time zone. Missing: no ceiling.")),
@@ -38,6 +45,7 @@ const DEFINITION = closed<PolicyDefinition>("What the policy says, as it was pub
   schema: optional({ type: ["object", "boolean"], description: "A JSON Schema that payloads have to satisfy." }),
   deny: optional(list(DENY, "Rules on what is in the payload.")),
   redact: optional(list({ type: "string" }, "Fields of the payload that only admins are shown.")),
+  approval: optional(APPROVAL),
 });
 
 const VERSION = {

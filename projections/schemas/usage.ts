@@ -17,7 +17,10 @@ export const usageView: PublishedView = {
     closed<UsageDocument>("An account's month.", {
       account: ACCOUNT,
       month: MONTH,
-      events: count("Events of sources that were admitted, each once: what is billed."),
+      events: count(
+        "Events of sources that were admitted, each once: what is billed. One that was held counts once it is approved, in " +
+          "the month in which it was held.",
+      ),
       blocked: count("Requests that a policy refused, repeats of one event included. Never billed."),
       observed: count("Events admitted although they violated a policy that only observes."),
     }),

@@ -1,8 +1,8 @@
 import { type CompiledCost, compileCost, costOf, eurOf } from "../../domain/gate/cost.ts";
 import { parseFieldPath } from "../../domain/gate/field-path.ts";
 import { type RequiredField, requireFields } from "../../domain/gate/require-fields.ts";
-import { allowed, denied, type GateName, type GateResult } from "../../domain/gate/verdict.ts";
-import type { DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
+import { allowed, denied, type GateName, type GateResult, held } from "../../domain/gate/verdict.ts";
+import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
 import { type CompiledCondition, type Condition, conditionCompiler, type Seen } from "./conditions.ts";
 import { jsonValues } from "./json-values.ts";
@@ -25,14 +25,17 @@ export type PolicyInput = {
 };
 
 export type PolicyCheck = {
-  /** Those that the policy has, in the order schema, require_fields, content; of an ambiguous payload content alone. */
+  /**
+   * Those that the policy has, in the order schema, require_fields, content, approval; of an ambiguous payload content
+   * and approval alone. The last holds: whatever else is asked may still refuse.
+   */
   readonly gates: readonly GateResult[];
   /** Micro-euros; null when there is no rule, or it cannot be determined. */
   readonly cost: number | null;
 };
 
 export type CompiledPolicy = {
-  /** Whether any gate, or the cost, depends on the payload. */
+  /** Whether any gate, or the cost, depends on the payload, or a person may be shown it. */
   readonly readsPayload: boolean;
   check(input: PolicyInput): PolicyCheck;
 };
@@ -88,6 +91,16 @@ const contentGate = (rules: readonly NamedCondition[], seen: Seen): GateResult =
   return failed ?? allowed("content", `${rules.length} of ${rules.length} rules passed`);
 };
 
+/** Asked even where another gate denies: with a policy that only observes, this one still holds. */
+const approvalGate = ({ min_approvals: people = 1 }: ApprovalRule, when: Condition | null, seen: Seen): GateResult => {
+  const needed = held("approval", "needs-approval", people === 1 ? "needs an approval" : `needs ${people} approvals`);
+  if (when === null) return needed;
+  if (when.reads.has("payload") && seen.payload === undefined) return notJson("approval");
+  const result = when.evaluate(seen);
+  if (result.outcome === "error") return denied("approval", result.code, clip(`approval: ${result.detail}`));
+  return result.outcome === "true" ? needed : allowed("approval", "needs none");
+};
+
 const NO_SOURCE: Seen["source"] = { id: "", name: "", type: "" };
 const NO_AGENT: Seen["agent"] = { id: "", name: "" };
 
@@ -95,37 +108,33 @@ const NO_AGENT: Seen["agent"] = { id: "", name: "" };
 const headersJson = (headers: PolicyInput["headers"]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 
-const AMBIGUOUS = denied(
-  "content",
-  "ambiguous-payload",
-  "the JSON can be read in two ways (a duplicate key), or is too deep to be checked",
-);
+const ambiguous = (gate: GateName): GateResult =>
+  denied(gate, "ambiguous-payload", "the JSON can be read in two ways (a duplicate key), or is too deep to be checked");
 
 type Parts = {
   readonly schema: PayloadSchema | null;
   readonly required: readonly RequiredField[];
   readonly rules: readonly NamedCondition[];
   readonly cost: CompiledCost | null;
+  readonly approval: { readonly rule: ApprovalRule; readonly when: Condition | null } | null;
 };
 
-const compiledPolicy = ({ schema, required, rules, cost: costRule }: Parts, work: Meter): CompiledPolicy => {
+const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: Parts, work: Meter): CompiledPolicy => {
   const readsPayload =
     schema !== null ||
     required.length > 0 ||
     (costRule !== null && "path" in costRule) ||
+    approval !== null ||
     rules.some(({ condition }) => condition.reads.has("payload"));
 
-  const content = (input: PolicyInput, cost: number | null): GateResult | null => {
-    if (rules.length === 0) return null;
-    return contentGate(rules, {
-      payload: input.payload,
-      headers: headersJson(input.headers),
-      source: input.source ?? NO_SOURCE,
-      agent: input.agent ?? NO_AGENT,
-      action: input.action ?? "",
-      cost_eur: cost === null ? null : eurOf(cost),
-    });
-  };
+  const seenOf = (input: PolicyInput, cost: number | null): Seen => ({
+    payload: input.payload,
+    headers: headersJson(input.headers),
+    source: input.source ?? NO_SOURCE,
+    agent: input.agent ?? NO_AGENT,
+    action: input.action ?? "",
+    cost_eur: cost === null ? null : eurOf(cost),
+  });
 
   return {
     readsPayload,
@@ -134,14 +143,16 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule }: Parts, work
       const { payload } = input;
       const cost = input.costMicro ?? (costRule === null ? null : costOf(costRule, payload));
       // The other gates would go down as deep as it is.
-      if (input.ambiguous && readsPayload) return { gates: [AMBIGUOUS], cost };
+      if (input.ambiguous && readsPayload) {
+        return { gates: [ambiguous("content"), ...(approval === null ? [] : [ambiguous("approval")])], cost };
+      }
       const gates: GateResult[] = [];
       if (schema !== null) gates.push(schemaGate(schema, payload));
       if (required.length > 0) {
         gates.push(payload === undefined ? notJson("require_fields") : requireFields(required, payload));
       }
-      const refused = content(input, cost);
-      if (refused !== null) gates.push(refused);
+      if (rules.length > 0) gates.push(contentGate(rules, seenOf(input, cost)));
+      if (approval !== null) gates.push(approvalGate(approval.rule, approval.when, seenOf(input, cost)));
       return { gates, cost };
     },
   };
@@ -158,6 +169,19 @@ const compileRules = (
     errors.push({ path: `/deny/${index}/when`, message: compiled.message });
     return [];
   });
+
+/** Null: every request. */
+const compileWhen = (
+  { when }: ApprovalRule,
+  compile: (source: string) => CompiledCondition,
+  errors: DefinitionError[],
+): Condition | null => {
+  if (when === undefined) return null;
+  const compiled = compile(when);
+  if (compiled.ok) return compiled.condition;
+  errors.push({ path: "/approval/when", message: compiled.message });
+  return null;
+};
 
 /**
  * Checks a definition completely and makes of it what an event is checked by: when it is published, and again by whoever
@@ -178,7 +202,15 @@ export const policyCompiler = (): PolicyCompiler => {
       errors.push(...schema.errors.map(({ path, message }) => ({ path: `/schema${path}`, message })));
     }
     const deny = definition.deny ?? [];
-    const rules = deny.length === 0 ? [] : compileRules(deny, conditionCompiler(work), errors);
+    const asks = definition.approval;
+    // The environment of conditions is large: made only where there are any.
+    let conditions: ReturnType<typeof conditionCompiler> | null = null;
+    const compileCondition = (source: string): CompiledCondition => {
+      conditions ??= conditionCompiler(work);
+      return conditions(source);
+    };
+    const rules = compileRules(deny, compileCondition, errors);
+    const approval = asks === undefined ? null : { rule: asks, when: compileWhen(asks, compileCondition, errors) };
     if (errors.length > 0) return { ok: false, errors };
 
     const parts: Parts = {
@@ -186,6 +218,7 @@ export const policyCompiler = (): PolicyCompiler => {
       required: (definition.require_fields ?? []).map((name) => ({ name, path: parseFieldPath(name) ?? [] })),
       rules,
       cost: definition.cost === undefined ? null : compileCost(definition.cost),
+      approval,
     };
     return { ok: true, definition, policy: compiledPolicy(parts, work) };
   };
@@ -199,10 +232,12 @@ export type CompiledPolicies = {
 const COMPILED_MAX = 500;
 
 /** What an earlier build published and this one cannot compile stops everything: it may have stopped what comes. */
-const refusing = (errors: readonly DefinitionError[]): CompiledPolicy => {
+const refusing = (errors: readonly DefinitionError[], { approval }: PolicyDefinition): CompiledPolicy => {
   const [first] = errors;
   const detail = clip(`the policy is not valid any more: ${first?.path ?? ""} ${first?.message ?? ""}`);
-  return { readsPayload: false, check: () => ({ gates: [denied("content", "policy-invalid", detail)], cost: null }) };
+  const names: readonly GateName[] = approval === undefined ? ["content"] : ["content", "approval"];
+  const gates = names.map((gate) => denied(gate, "policy-invalid", detail));
+  return { readsPayload: false, check: () => ({ gates, cost: null }) };
 };
 
 /** Compiled policies by id and version, the least recently used dropped first. */
@@ -214,7 +249,7 @@ export const compiledPolicies = (compile: PolicyCompiler = policyCompiler()): Co
       let policy = cache.get(key);
       if (policy === undefined) {
         const compiled = compile(definition);
-        policy = compiled.ok ? compiled.policy : refusing(compiled.errors);
+        policy = compiled.ok ? compiled.policy : refusing(compiled.errors, definition);
       } else cache.delete(key);
       cache.set(key, policy);
       if (cache.size > COMPILED_MAX) {

@@ -43,9 +43,34 @@ const FIELDS = {
     },
   },
   redact: { type: "array", items: { type: "string" }, description: "Field paths whose values are not shown" },
+  approval: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      when: {
+        type: "string",
+        description:
+          "CEL as in deny; true holds the request until people approve, an error refuses it; left out: always",
+        examples: ["cost_eur >= 100.0"],
+      },
+      min_approvals: { type: "integer", description: "Distinct people, 1 to 10; left out: 1" },
+      exclude_requester: { type: "boolean", description: "Who replays a request cannot approve it; left out: false" },
+      expires_after_s: { type: "integer", description: "60 to 2592000 seconds; then it is refused" },
+    },
+    description: "expires_after_s is required",
+  },
 } as const satisfies Record<string, JsonSchema>;
 
 const described = ({ description }: JsonSchema): JsonSchema => (description === undefined ? {} : { description });
+
+/** An object of known fields, of whatever type. */
+const describedMembers = (
+  it: JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> },
+): JsonSchema => ({
+  ...described(it),
+  properties: Object.fromEntries(Object.entries(it.properties).map(([name, field]) => [name, described(field)])),
+  additionalProperties: false,
+});
 
 /**
  * What the HTTP layer checks of a definition: that it is an object of known fields, all the way down. Whatever is wrong
@@ -56,13 +81,8 @@ export const DEFINITION_BODY: JsonSchema = {
   additionalProperties: false,
   properties: {
     ...Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, described(field)])),
-    cost: {
-      ...described(FIELDS.cost),
-      properties: Object.fromEntries(
-        Object.entries(FIELDS.cost.properties).map(([name, field]) => [name, described(field)]),
-      ),
-      additionalProperties: false,
-    },
+    cost: describedMembers(FIELDS.cost),
+    approval: describedMembers(FIELDS.approval),
     deny: {
       items: {
         properties: { name: {}, when: described(FIELDS.deny.items.properties.when) },
@@ -70,7 +90,6 @@ export const DEFINITION_BODY: JsonSchema = {
       },
     },
     loop: { description: "Not offered by this build: refused" },
-    approval: { description: "Not offered by this build: refused" },
   },
   examples: [
     {
@@ -81,6 +100,7 @@ export const DEFINITION_BODY: JsonSchema = {
       cost: { fixed_eur: 0.02 },
       deny: [{ name: "no refunds over 500", when: "payload.data.object.amount > 50000" }],
       redact: ["data.object.card"],
+      approval: { when: "cost_eur >= 100.0", min_approvals: 2, exclude_requester: true, expires_after_s: 3600 },
     },
   ],
 };

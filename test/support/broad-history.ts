@@ -1,7 +1,8 @@
+import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { JsonObject } from "../../domain/ports.ts";
-import { at, deliveryFacts, endpointRegistered, type Fact, type History, history } from "./history.ts";
+import { approvalFacts, at, deliveryFacts, endpointRegistered, type Fact, type History, history } from "./history.ts";
 
 const people = (log: History): void => {
   const added = (member: string): Fact => ({
@@ -56,6 +57,7 @@ const policies = (log: History): void => {
     schema: { type: "object", $comment: "a.b", properties: { "a.b": { $ref: "#/$defs/x" } }, $defs: { x: true } },
     deny: [{ name: "large", when: "payload.amount > 50000" }],
     redact: ["data.object.card"],
+    approval: { when: "cost_eur >= 100.0", min_approvals: 2, exclude_requester: true, expires_after_s: 3_600 },
   };
   const versions: readonly PolicyDefinition[] = [
     full,
@@ -158,6 +160,23 @@ const deliveries = (log: History): void => {
   told("evt_5", (is) => [is.blocked({ verdict: { ...VIOLATED, decision: "deny", policy: null } }), is.blocked()]);
   told("evt_6", (is) => [is.admitted({ endpoint_id: null })]);
   told("evt_7", (is) => [is.admitted(), is.started(1, 30)]);
+  told("evt_8", (is) => [is.held({ approval_id: "apr_8" })]);
+  told("evt_9", (is) => [is.held({ approval_id: "apr_9" }), is.holdEnded(20, "rejected", "apr_9")]);
+  told("evt_10", (is) => [is.held({ approval_id: "apr_10" }), is.released(20, "apr_10"), is.started(1, 21)]);
+  told("evt_11", (is) => [is.admitted(), is.started(1, 10), is.cancelling(11), is.cancelled(50, 1)]);
+};
+
+const approvals = (log: History): void => {
+  const told = (id: string, over: Partial<ApprovalRequest>, tell: Tell): void => {
+    const is = approvalFacts(id, over);
+    for (const fact of [is.requested(), ...tell(is)]) log.add(`approval-${id}`, fact);
+  };
+  type Tell = (facts: ReturnType<typeof approvalFacts>) => readonly ApprovalEvent[];
+  const replayed = { kind: "agent", id: "agt_1", name: "refunds", member: "mem_1" } as const;
+  told("apr_8", { action: null, cost: null, policy: null }, (is) => [is.voted("mem_1", "approve", 5, "fine")]);
+  told("apr_9", { requested_by: replayed }, (is) => [is.voted("mem_1", "reject", 19), is.rejected(19)]);
+  told("apr_10", {}, (is) => [is.voted("mem_1", "approve", 19), is.granted(19)]);
+  told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);
 };
 
 /** Every type of event that a view is folded from, with each of its members set and, where it can be, null or missing. */
@@ -170,5 +189,6 @@ export const broadHistory = (): History => {
   agents(log);
   actions(log);
   deliveries(log);
+  approvals(log);
   return log;
 };

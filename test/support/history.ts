@@ -1,4 +1,5 @@
-import type { DeliveryEvent, Failure, Request } from "../../domain/delivery/events.ts";
+import type { ApprovalEvent, ApprovalRequest, Vote } from "../../domain/approval/events.ts";
+import type { DeliveryEvent, Failure, HeldFor, HoldOutcome, Request } from "../../domain/delivery/events.ts";
 import type { Actor, EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
@@ -10,7 +11,7 @@ type About = { readonly account?: string; readonly actor?: Actor; readonly at?: 
 
 export type History = {
   readonly events: RecordedEvent[];
-  add(stream: string, fact: Fact | DeliveryEvent, about?: About): RecordedEvent;
+  add(stream: string, fact: Fact | DeliveryEvent | ApprovalEvent, about?: About): RecordedEvent;
 };
 
 /** Records as a log would have them: revisions a stream, positions over all. */
@@ -69,6 +70,16 @@ export const request = (over: Partial<Request> = {}): Request => ({
   ...over,
 });
 
+export const heldFor = (over: Partial<HeldFor> = {}): HeldFor => ({
+  approval_id: "apr_1",
+  digest: "d1",
+  min_approvals: 1,
+  exclude_requester: false,
+  expires_at: at(3_600),
+  reasons: ["The policy asks for an approval of every request."],
+  ...over,
+});
+
 export const SERVER_ERROR: Failure = { kind: "http-5xx", detail: "The receiver answered 503" };
 
 /** The facts of one event's delivery, all about the same event and endpoint. */
@@ -89,6 +100,38 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
     blocked: (over: Partial<Request> = {}): DeliveryEvent => ({
       type: "EventBlocked",
       data: request({ ...ids, verdict: { decision: "deny", policy: null, gates: [] }, ...over }),
+    }),
+    held: (approval: Partial<HeldFor> = {}, over: Partial<Request> = {}): DeliveryEvent => ({
+      type: "EventHeld",
+      data: {
+        ...request({ ...ids, verdict: { decision: "hold", policy: { id: "pol_1", version: 1 }, gates: [] }, ...over }),
+        approval: heldFor(approval),
+      },
+    }),
+    released: (second: number, approval_id = "apr_1", to: string | null = endpoint_id): DeliveryEvent => ({
+      type: "EventReleased",
+      data: {
+        event_id,
+        approval_id,
+        digest: "d1",
+        origin_kind: "source",
+        endpoint_id: to,
+        observed: false,
+        held_at: at(0),
+        at: at(second),
+      },
+    }),
+    holdEnded: (second: number, outcome: HoldOutcome, approval_id = "apr_1"): DeliveryEvent => ({
+      type: "HoldEnded",
+      data: { event_id, approval_id, outcome, reason: "said so", at: at(second) },
+    }),
+    cancelling: (second: number): DeliveryEvent => ({
+      type: "CancellationRequested",
+      data: { event_id, reason: "suspended", at: at(second) },
+    }),
+    cancelled: (second: number, attempts = 0): DeliveryEvent => ({
+      type: "EventCancelled",
+      data: { ...ids, attempts, reason: "suspended", at: at(second) },
     }),
     started: (number: number, second: number): DeliveryEvent => ({
       type: "AttemptStarted",
@@ -123,6 +166,64 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
     erased: (second: number): DeliveryEvent => ({
       type: "PayloadErased",
       data: { event_id, reason: "asked for", at: at(second) },
+    }),
+  };
+};
+
+/** The facts of one approval, of the event of the same number. */
+export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalRequest> = {}) => {
+  const subject = over.subject ?? ({ kind: "event", id: approval_id.replace("apr_", "evt_") } as const);
+  const about = (second: number) => ({ approval_id, subject, at: at(second) });
+  return {
+    requested: (): ApprovalEvent => ({
+      type: "ApprovalRequested",
+      data: {
+        approval_id,
+        account: "acc_1",
+        subject,
+        action: "payment_intent.succeeded",
+        summary: 'Source "shop" (stripe) sent payment_intent.succeeded, 0.02 EUR',
+        digest: "d1",
+        cost: 20_000,
+        requested_by: { kind: "source", id: "src_1", name: "shop" },
+        requested_at: at(0),
+        expires_at: at(3_600),
+        min_approvals: 1,
+        exclude_requester: false,
+        policy: { id: "pol_1", version: 1 },
+        reasons: ["The policy asks for an approval of every request."],
+        ...over,
+      },
+    }),
+    voted: (
+      member_id: string,
+      decision: Vote["decision"],
+      second: number,
+      comment: string | null = null,
+    ): ApprovalEvent => ({
+      type: "VoteCast",
+      data: {
+        approval_id,
+        member_id,
+        email: `${member_id}@example.com`,
+        decision,
+        comment,
+        digest: "d1",
+        at: at(second),
+      },
+    }),
+    granted: (second: number): ApprovalEvent => ({
+      type: "ApprovalGranted",
+      data: { ...about(second), digest: "d1" },
+    }),
+    rejected: (second: number, reason = "no"): ApprovalEvent => ({
+      type: "ApprovalRejected",
+      data: { ...about(second), reason },
+    }),
+    expired: (second: number): ApprovalEvent => ({ type: "ApprovalExpired", data: about(second) }),
+    cancelled: (second: number, reason = "suspended"): ApprovalEvent => ({
+      type: "ApprovalCancelled",
+      data: { ...about(second), reason },
     }),
   };
 };

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { at, deliveryFacts, endpointRegistered, type History, history } from "./history.ts";
+import { approvalFacts, at, deliveryFacts, endpointRegistered, type History, history } from "./history.ts";
 
 /** Any facts about four events, three endpoints and two accounts, in any order: also such as no decider would allow. */
 const step = fc.record({
@@ -7,6 +7,8 @@ const step = fc.record({
   endpoint: fc.integer({ min: 1, max: 3 }),
   fact: fc.constantFrom(
     ...(["admitted", "blocked", "started", "succeeded", "delivered", "attemptFailed", "lastFailed", "failed"] as const),
+    ...(["held", "released", "holdEnded", "cancelling", "cancelled"] as const),
+    ...(["asked", "voted", "granted", "notGranted", "notDecided", "stopped"] as const),
     ...(["duplicates", "erased", "endpointRegistered", "unknown"] as const),
   ),
   number: fc.integer({ min: 1, max: 3 }),
@@ -19,7 +21,31 @@ const add = (log: History, { event, endpoint, fact, number, second }: Step): voi
   const facts = deliveryFacts(id, `end_${endpoint}`);
   const about = { account: `acc_${1 + (event % 2)}`, at: at(second) };
   const stream = `delivery-${id}`;
+  const approval_id = `apr_${event}`;
+  const approval = approvalFacts(approval_id, { account: about.account });
+  const addToApproval = (told: ReturnType<typeof approval.granted>) => log.add(`approval-${approval_id}`, told, about);
   switch (fact) {
+    case "held":
+      return void log.add(stream, facts.held({ approval_id }, { at: at(second) }), about);
+    case "released":
+      return void log.add(stream, facts.released(second, approval_id, number === 1 ? null : `end_${endpoint}`), about);
+    case "holdEnded":
+      return void log.add(stream, facts.holdEnded(second, number === 1 ? "expired" : "cancelled", approval_id), about);
+    case "cancelling":
+    case "cancelled":
+      return void log.add(stream, facts[fact](second), about);
+    case "asked":
+      return void addToApproval(approval.requested());
+    case "voted":
+      return void addToApproval(approval.voted(`mem_${number}`, number === 1 ? "reject" : "approve", second));
+    case "granted":
+      return void addToApproval(approval.granted(second));
+    case "notGranted":
+      return void addToApproval(approval.rejected(second));
+    case "notDecided":
+      return void addToApproval(approval.expired(second));
+    case "stopped":
+      return void addToApproval(approval.cancelled(second));
     case "admitted":
     case "blocked":
       return void log.add(stream, facts[fact]({ at: at(second), type: `type.${number}` }), about);

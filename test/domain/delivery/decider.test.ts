@@ -149,4 +149,153 @@ test("what cannot be sent any more ends without an attempt", () => {
     .then({ type: "DeliveryFailed", data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(5) } });
 });
 
+const approval = {
+  approval_id: "apr_1",
+  digest: "d1",
+  min_approvals: 1,
+  exclude_requester: false,
+  expires_at: at(60),
+  reasons: [],
+};
+const held: DeliveryEvent = { type: "EventHeld", data: { ...request(), approval } };
+const released = (when: number, endpoint: string | null = "end_1"): DeliveryEvent => ({
+  type: "EventReleased",
+  data: {
+    event_id: "evt_1",
+    approval_id: "apr_1",
+    digest: "d1",
+    origin_kind: "source",
+    endpoint_id: endpoint,
+    observed: false,
+    held_at: at(0),
+    at: at(when),
+  },
+});
+const holdEnded = (outcome: "rejected" | "expired" | "cancelled"): DeliveryEvent => ({
+  type: "HoldEnded",
+  data: { event_id: "evt_1", approval_id: "apr_1", outcome, reason: "why", at: at(5) },
+});
+const release = (when: number, over = {}) =>
+  ({ type: "Release", approvalId: "apr_1", digest: "d1", at: at(when), ...over }) as const;
+const cancel = (when: number) => ({ type: "Cancel", reason: "suspended", at: at(when) }) as const;
+const cancelled = (when: number, attempts = 0): DeliveryEvent => ({
+  type: "EventCancelled",
+  data: { event_id: "evt_1", endpoint_id: "end_1", attempts, reason: "suspended", at: at(when) },
+});
+
+test("a held event is decided: it is neither admitted, blocked, held again nor fenced, and nothing is sent", () => {
+  given().when({ type: "Hold", request: request(), approval }).then(held);
+  given(blocked).when({ type: "Hold", request: request(), approval }).then(held);
+  for (const past of [[held], [admitted], [held, holdEnded("rejected")]]) {
+    for (const command of [
+      { type: "Admit", request: request() },
+      { type: "Block", request: request() },
+      { type: "Hold", request: request(), approval },
+      { type: "Abandon", eventId: "evt_1", at: at(1) },
+    ] as const)
+      given(...past)
+        .when(command)
+        .rejects("already-admitted");
+  }
+  given(held).when(start("a", 1)).rejects("not-admitted");
+  given(held, abandoned).when(release(2)).then(released(2));
+});
+test("an approval releases what it was asked for, once, and what was released is due at once", () => {
+  given(held).when(release(3)).then(released(3));
+  given(held)
+    .when(release(3, { digest: "other" }))
+    .rejects("digest-mismatch");
+  given(held)
+    .when(release(3, { approvalId: "apr_2" }))
+    .rejects("not-held");
+  given(held, released(3)).when(release(9)).thenNothing();
+  given(held, released(3))
+    .when(release(9, { approvalId: "apr_2" }))
+    .rejects("already-admitted");
+  given(held, released(3)).when(start("a", 2)).rejects("not-due");
+  given(held, released(3)).when(start("a", 3)).then(started(1, 3));
+  given(blocked).when(release(3)).rejects("not-held");
+  given(admitted).when(release(3)).rejects("already-admitted");
+});
+test("without a destination what was released is recorded", () => {
+  const nowhere: DeliveryEvent = { type: "EventHeld", data: { ...request(null), approval } };
+  given(nowhere).when(release(3)).then(released(3, null));
+  given(nowhere, released(3, null)).when(start("a", 4)).rejects("already-ended");
+});
+test("the time to the delivery is counted from the release", () => {
+  given(held, released(30), started(1, 31))
+    .when({ type: "Succeed", end: end(1, 32) })
+    .then(
+      { type: "AttemptSucceeded", data: end(1, 32) },
+      { type: "EventDelivered", data: { event_id: "evt_1", endpoint_id: "end_1", admitted_at: at(30), at: at(32) } },
+    );
+});
+test("a hold ends once, and what it ended with is never released", () => {
+  for (const outcome of ["rejected", "expired", "cancelled"] as const) {
+    const endHold = { type: "EndHold", outcome, reason: "why", at: at(5) } as const;
+    given(held).when(endHold).then(holdEnded(outcome));
+    given(held, holdEnded("rejected")).when(endHold).thenNothing();
+    given(held, released(3)).when(endHold).rejects("already-admitted");
+    given(held, holdEnded(outcome)).when(release(6)).rejects("already-ended");
+    given(held, holdEnded(outcome)).when(start("a", 6)).rejects("not-admitted");
+    given(blocked).when(endHold).rejects("not-held");
+  }
+});
+test("what was erased while it was held is not sent when it is released", () => {
+  const erased: DeliveryEvent = { type: "PayloadErased", data: { event_id: "evt_1", reason: "asked", at: at(1) } };
+  given(held, erased, released(3)).when(start("a", 4)).rejects("payload-erased");
+});
+test("what is held or waits is cancelled, and says how many attempts had begun", () => {
+  given(held)
+    .when(cancel(5))
+    .then({
+      ...holdEnded("cancelled"),
+      data: { ...holdEnded("cancelled").data, reason: "suspended" },
+    } as DeliveryEvent);
+  given(admitted).when(cancel(5)).then(cancelled(5));
+  given(held, released(3)).when(cancel(5)).then(cancelled(5));
+  given(admitted, started(1, 1), failed(1, 2, at(10)))
+    .when(cancel(5))
+    .then(cancelled(5, 1));
+  given(admitted, cancelled(5)).when(cancel(6)).thenNothing();
+  given(admitted, cancelled(5)).when(start("a", 6)).rejects("not-admitted");
+  given(admitted, started(1, 1), { type: "AttemptSucceeded", data: end(1, 2) }, delivered)
+    .when(cancel(5))
+    .rejects("already-ended");
+  given(blocked).when(cancel(5)).rejects("not-admitted");
+});
+test("of an attempt that runs the outcome is awaited, and no other follows", () => {
+  const asked: DeliveryEvent = {
+    type: "CancellationRequested",
+    data: { event_id: "evt_1", reason: "suspended", at: at(5) },
+  };
+  const running = [admitted, started(1, 1)];
+  given(...running)
+    .when(cancel(5))
+    .then(asked);
+  given(...running, asked)
+    .when(cancel(6))
+    .thenNothing();
+  const failing = { type: "Fail", end: end(1, 7), failure, retryable: true } as const;
+  given(...running, asked)
+    .when({ ...failing, nextAttemptAt: at(20) })
+    .then(failed(1, 7, null), cancelled(7, 1));
+  given(...running, asked)
+    .when({ type: "Succeed", end: end(1, 2) })
+    .then({ type: "AttemptSucceeded", data: end(1, 2) }, delivered);
+  // Whose end nobody saw: the next who would try ends it instead, as does the next who cancels.
+  given(...running, asked)
+    .when(start("b", 30))
+    .rejects("leased");
+  given(...running, asked)
+    .when(start("b", 31))
+    .then(cancelled(31, 1));
+  given(...running, asked)
+    .when(cancel(31))
+    .then(cancelled(31, 1));
+  given(...running)
+    .when(cancel(31))
+    .then(cancelled(31, 1));
+});
+
 test.run();

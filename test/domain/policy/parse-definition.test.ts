@@ -20,6 +20,7 @@ test("the example of the API without what a later build offers is taken as it is
     schema: { type: "object" },
     deny: [{ name: "no refunds over 500", when: "payload.data.object.amount > 50000" }],
     redact: ["data.object.card"],
+    approval: { when: "cost_eur >= 100.0", min_approvals: 1, exclude_requester: true, expires_after_s: 3600 },
   };
   assert.equal(parseDefinition(definition), { ok: true, definition });
 });
@@ -28,8 +29,34 @@ test("a name is enough", () => {
   assert.equal(parseDefinition({ name: "p" }), { ok: true, definition: { name: "p" } });
 });
 
-test("loop and approval are refused, not ignored", () => {
-  assert.equal(errorsOf({ name: "p", loop: { max_identical: 3 }, approval: null }), ["/loop", "/approval"]);
+test("loop is refused, not ignored", () => {
+  assert.equal(errorsOf({ name: "p", loop: { max_identical: 3 } }), ["/loop"]);
+});
+
+test("an approval needs an end, and nothing else", () => {
+  const approval = { expires_after_s: 60 };
+  assert.equal(parseDefinition({ name: "p", approval }), { ok: true, definition: { name: "p", approval } });
+  assert.equal(errorsOf({ name: "p", approval: { min_approvals: 10, expires_after_s: 2_592_000 } }), []);
+  for (const none of [null, [], true]) assert.equal(errorsOf({ name: "p", approval: none }), ["/approval"]);
+  assert.equal(errorsOf({ name: "p", approval: {} }), ["/approval/expires_after_s"]);
+  for (const s of [59, 2_592_001, 60.5, "60", null])
+    assert.equal(errorsOf({ name: "p", approval: { expires_after_s: s } }), ["/approval/expires_after_s"], String(s));
+});
+
+test("what is wrong with an approval is all named", () => {
+  const wrong = { when: " ", min_approvals: 0, exclude_requester: 1, expires_after_s: 3_600, who: "me" };
+  assert.equal(errorsOf({ name: "p", approval: wrong }), [
+    "/approval/who",
+    "/approval/when",
+    "/approval/min_approvals",
+    "/approval/exclude_requester",
+  ]);
+  for (const people of [11, 1.5, "2", null])
+    assert.equal(
+      errorsOf({ name: "p", approval: { min_approvals: people, expires_after_s: 60 } }),
+      ["/approval/min_approvals"],
+      String(people),
+    );
 });
 
 test("every error is reported with its path", () => {

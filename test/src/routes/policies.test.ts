@@ -59,6 +59,7 @@ const DEFINITION = {
   schema: { type: "object" },
   deny: [{ name: "no refunds over 500", when: "payload.data.object.amount > 50000" }],
   redact: ["data.object.card"],
+  approval: { when: "cost_eur >= 100.0", min_approvals: 2, exclude_requester: true, expires_after_s: 3_600 },
 };
 
 test("a policy is published, read, changed and listed with its versions", async () => {
@@ -109,6 +110,7 @@ test("an unknown field is an invalid request, at every level", async () => {
     { ...DEFINITION, colour: "red" },
     { ...DEFINITION, cost: { fixed_eur: 1, colour: "red" } },
     { ...DEFINITION, deny: [{ name: "a", when: "true", colour: "red" }] },
+    { ...DEFINITION, approval: { expires_after_s: 60, colour: "red" } },
     [],
   ]) {
     const { status, body: answer } = await call("POST", "/v1/policies", body);
@@ -127,7 +129,8 @@ test("invalid contents are an invalid policy, each with its path", async () => {
     [{ name: "p", deny: [{ name: "a", when: 'payload.a.matches("(")' }] }, ["/deny/0/when"]],
     [{ name: "p", schema: { type: "strng" } }, ["/schema/type"]],
     [{ name: "p", loop: {} }, ["/loop"]],
-    [{ name: "p", approval: { when: "true" } }, ["/approval"]],
+    [{ name: "p", approval: { when: "true" } }, ["/approval/expires_after_s"]],
+    [{ name: "p", approval: { when: "cost_eur >", expires_after_s: 60 } }, ["/approval/when"]],
   ];
   for (const [body, paths] of cases) {
     const { status, body: answer } = await call("POST", "/v1/policies", body);

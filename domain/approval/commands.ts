@@ -1,0 +1,24 @@
+import type { ApprovalRequest, Vote } from "./events.ts";
+
+/** Each carries its time, ISO-8601 UTC with milliseconds. */
+export type ApprovalCommand =
+  | { readonly type: "RequestApproval"; readonly request: ApprovalRequest }
+  | {
+      readonly type: "CastVote";
+      readonly account: string;
+      readonly vote: Vote;
+      /** Of what the member was shown. */
+      readonly digest: string;
+    }
+  /** Of a timer: only what is due ends by it. */
+  | { readonly type: "ExpireApproval"; readonly at: string }
+  /** Of the system, as what was to be approved will not be executed whatever people say. */
+  | { readonly type: "CancelApproval"; readonly reason: string; readonly at: string };
+
+export type ApprovalRejection =
+  | "not-found"
+  | "not-due"
+  | "digest-mismatch"
+  | "already-decided"
+  | "expired"
+  | "self-approval";

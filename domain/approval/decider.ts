@@ -1,0 +1,112 @@
+import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import type { ApprovalCommand, ApprovalRejection } from "./commands.ts";
+import type { ApprovalEvent, ApprovalRequest, Vote } from "./events.ts";
+
+export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled";
+
+export type ApprovalEnd = {
+  readonly outcome: ApprovalOutcome;
+  /** Of a rejection or a cancellation. */
+  readonly reason: string | null;
+  readonly at: string;
+};
+
+export type RequestedApproval = {
+  readonly phase: "requested";
+  readonly request: ApprovalRequest;
+  readonly votes: readonly Vote[];
+  readonly end: ApprovalEnd | null;
+};
+
+export type Approval = { readonly phase: "absent" } | RequestedApproval;
+
+type Decided = Decision<ApprovalEvent, ApprovalRejection>;
+type CastVote = Extract<ApprovalCommand, { type: "CastVote" }>;
+
+/** Times are text of one width, which compares as they do. */
+export const isOverdue = ({ expires_at }: Pick<ApprovalRequest, "expires_at">, at: string): boolean => at >= expires_at;
+
+const aboutOf = ({ approval_id, subject }: ApprovalRequest, at: string) => ({ approval_id, subject, at });
+
+const isRequester = ({ requested_by }: ApprovalRequest, member: string): boolean => requested_by.member === member;
+
+const AGREES: Record<Vote["decision"], ApprovalOutcome> = { approve: "approved", reject: "rejected" };
+
+/** The member has said the same before, and it has come to that or still may. */
+const isRepeated = ({ votes, end }: RequestedApproval, { member_id, decision }: Vote): boolean =>
+  votes.some((vote) => vote.member_id === member_id && vote.decision === decision) &&
+  (end === null || end.outcome === AGREES[decision]);
+
+const castVote = ({ vote, digest }: CastVote, state: RequestedApproval): Decided => {
+  const { request, votes, end } = state;
+  if (digest !== request.digest) return reject("digest-mismatch");
+  // A second click, or a second tab.
+  if (isRepeated(state, vote) && (end !== null || !isOverdue(request, vote.at))) return accept();
+  if (end !== null) return reject(end.outcome === "expired" ? "expired" : "already-decided");
+  // Also when no timer has run yet.
+  if (isOverdue(request, vote.at)) return reject("expired");
+
+  const { approval_id } = request;
+  const cast: ApprovalEvent = { type: "VoteCast", data: { approval_id, ...vote, digest } };
+  const about = aboutOf(request, vote.at);
+  // Whoever has approved may still stop it: until it is decided, any rejection ends it.
+  if (vote.decision === "reject") {
+    return accept<ApprovalEvent>(cast, { type: "ApprovalRejected", data: { ...about, reason: vote.comment ?? "" } });
+  }
+  if (request.exclude_requester && isRequester(request, vote.member_id)) return reject("self-approval");
+  const approvers = new Set([...votes, vote].flatMap((it) => (it.decision === "approve" ? [it.member_id] : [])));
+  if (approvers.size < request.min_approvals) return accept(cast);
+  return accept<ApprovalEvent>(cast, { type: "ApprovalGranted", data: { ...about, digest } });
+};
+
+/** Stream `approval-<id>`: who was asked for what, what they said, and what it came to. */
+export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, ApprovalRejection> = {
+  initial: { phase: "absent" },
+
+  evolve(state, event) {
+    if (event.type === "ApprovalRequested") return { phase: "requested", request: event.data, votes: [], end: null };
+    if (state.phase === "absent") return state;
+    const ended = (outcome: ApprovalOutcome, reason: string | null = null): Approval => ({
+      ...state,
+      end: { outcome, reason, at: event.data.at },
+    });
+    switch (event.type) {
+      case "VoteCast": {
+        const { approval_id: _, digest: _shown, ...vote } = event.data;
+        return { ...state, votes: [...state.votes, vote] };
+      }
+      case "ApprovalGranted":
+        return ended("approved");
+      case "ApprovalRejected":
+        return ended("rejected", event.data.reason);
+      case "ApprovalExpired":
+        return ended("expired");
+      case "ApprovalCancelled":
+        return ended("cancelled", event.data.reason);
+    }
+  },
+
+  decide(command, state) {
+    if (command.type === "RequestApproval") {
+      // Its id comes from what is to be approved: one that is there asks for the same.
+      if (state.phase === "requested") return accept();
+      return accept({ type: "ApprovalRequested", data: command.request });
+    }
+    if (state.phase === "absent") return reject("not-found");
+    const { request, end } = state;
+    switch (command.type) {
+      case "CastVote":
+        // Another account's approval is to the caller as one that never was.
+        return command.account === request.account ? castVote(command, state) : reject("not-found");
+      case "ExpireApproval":
+        if (end !== null) return accept();
+        if (!isOverdue(request, command.at)) return reject("not-due");
+        return accept({ type: "ApprovalExpired", data: aboutOf(request, command.at) });
+      case "CancelApproval": {
+        if (end !== null) return accept();
+        const data = { ...aboutOf(request, command.at), reason: command.reason };
+        return accept({ type: "ApprovalCancelled", data });
+      }
+    }
+  },
+};

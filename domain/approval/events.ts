@@ -1,0 +1,59 @@
+/** What is approved: one API event, or all steps of a bundle at once. */
+export type Subject = { readonly kind: "event" | "bundle"; readonly id: string };
+
+/** Who wanted it. `member`: the person behind a request that a source or an agent had made before, as a replay. */
+export type Requester = {
+  readonly kind: "source" | "agent";
+  readonly id: string;
+  readonly name: string;
+  readonly member?: string;
+};
+
+/** What is asked of people, fixed when it is asked. Times are ISO-8601 UTC with milliseconds. */
+export type ApprovalRequest = {
+  readonly approval_id: string;
+  readonly account: string;
+  readonly subject: Subject;
+  /** The action's name, or the provider's type of a source's event; null when it has none. */
+  readonly action: string | null;
+  /** One line for people. */
+  readonly summary: string;
+  /** Hex SHA-256 of what would be executed: a vote names it, so that nobody approves what they were not shown. */
+  readonly digest: string;
+  /** Micro-euros; null when no cost could be or had to be determined. */
+  readonly cost: number | null;
+  readonly requested_by: Requester;
+  readonly requested_at: string;
+  readonly expires_at: string;
+  /** Distinct people. */
+  readonly min_approvals: number;
+  readonly exclude_requester: boolean;
+  /** The version that demands it: a later one changes nothing here. */
+  readonly policy: { readonly id: string; readonly version: number } | null;
+  /** Why it has to be approved, in sentences. */
+  readonly reasons: readonly string[];
+};
+
+export type Vote = {
+  readonly member_id: string;
+  /** As it was when the vote was cast. */
+  readonly email: string;
+  readonly decision: "approve" | "reject";
+  readonly comment: string | null;
+  readonly at: string;
+};
+
+/** Said again with every end, so that what follows can be done from that record alone. */
+type About = { readonly approval_id: string; readonly subject: Subject; readonly at: string };
+
+/** Stream `approval-<id>`. Granted, rejected, expired and cancelled are ends: there is one at most, and nothing behind it. */
+export type ApprovalEvent =
+  | { readonly type: "ApprovalRequested"; readonly data: ApprovalRequest }
+  | {
+      readonly type: "VoteCast";
+      readonly data: Vote & { readonly approval_id: string; readonly digest: string };
+    }
+  | { readonly type: "ApprovalGranted"; readonly data: About & { readonly digest: string } }
+  | { readonly type: "ApprovalRejected"; readonly data: About & { readonly reason: string } }
+  | { readonly type: "ApprovalExpired"; readonly data: About }
+  | { readonly type: "ApprovalCancelled"; readonly data: About & { readonly reason: string } };

@@ -1,0 +1,31 @@
+import type { Request } from "../delivery/events.ts";
+import { MICRO_PER_EUR } from "../gate/cost.ts";
+
+/** Names come from outside, up to 200 characters each; what is longer than this is no line any more. */
+const PART_MAX = 120;
+const CENTS = 2;
+const DECIMALS_MAX = 6;
+
+/** On one line, and in the order in which it is written: no control characters, and none that turn the direction around. */
+const onOneLine = (text: string): string => {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+  return line.length > PART_MAX ? `${line.slice(0, PART_MAX)}…` : line;
+};
+
+/** Whole cents, and further digits only where there are any. */
+const euros = (micro: number): string => {
+  const whole = (micro / MICRO_PER_EUR).toFixed(DECIMALS_MAX);
+  const [units = "", decimals = ""] = whole.split(".");
+  return `${units}.${decimals.replace(/0+$/, "").padEnd(CENTS, "0")} EUR`;
+};
+
+/** What a person is asked to approve, as `Agent "refunds" asks for refund.create, 120.00 EUR`. */
+export const summaryOf = ({ origin, type, cost }: Pick<Request, "origin" | "type" | "cost">): string => {
+  const name = onOneLine(origin.name);
+  const what = onOneLine(type);
+  const asked =
+    origin.kind === "agent"
+      ? `Agent "${name}" asks for ${what}`
+      : `Source "${name}" (${onOneLine(origin.type)}) sent ${what === "" ? "an event" : what}`;
+  return cost === null ? asked : `${asked}, ${euros(cost)}`;
+};

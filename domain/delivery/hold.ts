@@ -1,0 +1,75 @@
+import { accept, type Decision, reject } from "../decider.ts";
+import type { Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
+import type { DeliveryEvent, HoldOutcome } from "./events.ts";
+
+type Admitted = Extract<Delivery, { phase: "admitted" }>;
+type Decided = Decision<DeliveryEvent, DeliveryRejection>;
+type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { type: T }>;
+
+/** Decided for good: it is never decided a second time, whoever sends it again. */
+export const isClaimed = ({ phase }: Delivery): boolean =>
+  phase === "held" || phase === "admitted" || phase === "ended";
+
+export const released = (
+  { request, approval, erased }: HeldDelivery,
+  { endpoint_id, at }: Extract<DeliveryEvent, { type: "EventReleased" }>["data"],
+): Admitted => ({
+  phase: "admitted",
+  request,
+  admittedAt: at,
+  approvalId: approval.approval_id,
+  attempts: 0,
+  lease: null,
+  dueAt: endpoint_id === null ? null : at,
+  end: endpoint_id === null ? "recorded" : null,
+  erased,
+  cancelling: null,
+});
+
+const holdEnded = ({ request, approval }: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
+  const { approval_id } = approval;
+  return accept({ type: "HoldEnded", data: { event_id: request.event_id, approval_id, outcome, reason, at } });
+};
+
+/** Consuming the approval and starting the execution: whoever comes second finds it done. */
+export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: Delivery): Decided => {
+  if (state.phase === "admitted") return state.approvalId === approvalId ? accept() : reject("already-admitted");
+  if (state.phase === "ended") return reject("already-ended");
+  if (state.phase !== "held" || state.approval.approval_id !== approvalId) return reject("not-held");
+  const { request, approval } = state;
+  if (approval.digest !== digest) return reject("digest-mismatch");
+  return accept({
+    type: "EventReleased",
+    data: {
+      event_id: request.event_id,
+      approval_id: approvalId,
+      digest,
+      origin_kind: request.origin.kind,
+      endpoint_id: request.endpoint_id,
+      observed: request.verdict.observed === true,
+      held_at: request.at,
+      at,
+    },
+  });
+};
+
+export const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, state: Delivery): Decided => {
+  if (state.phase === "held") return holdEnded(state, outcome, reason, at);
+  if (state.phase === "ended") return accept();
+  return reject(state.phase === "admitted" ? "already-admitted" : "not-held");
+};
+
+export const eventCancelled = ({ request, attempts }: Admitted, reason: string, at: string): DeliveryEvent => ({
+  type: "EventCancelled",
+  data: { event_id: request.event_id, endpoint_id: request.endpoint_id ?? "", attempts, reason, at },
+});
+
+export const decideCancel = ({ reason, at }: CommandOf<"Cancel">, state: Delivery): Decided => {
+  if (state.phase === "held") return holdEnded(state, "cancelled", reason, at);
+  if (state.phase === "ended") return accept();
+  if (state.phase !== "admitted") return reject("not-admitted");
+  if (state.end !== null) return reject("already-ended");
+  if (state.lease === null || state.lease.until <= at) return accept(eventCancelled(state, reason, at));
+  if (state.cancelling !== null) return accept();
+  return accept({ type: "CancellationRequested", data: { event_id: state.request.event_id, reason, at } });
+};

@@ -1,0 +1,93 @@
+import type { ApprovalEvent, ApprovalRequest, Vote } from "../domain/approval/events.ts";
+import type { DeliveryEvent } from "../domain/delivery/events.ts";
+import type { RecordedEvent } from "../domain/ports.ts";
+import { perDocument } from "./projection.ts";
+import { deliveryOf } from "./streams.ts";
+
+/** `approved` until the execution has begun, which uses the approval. */
+export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled";
+
+/** Money in micro-euros. */
+export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> & {
+  readonly status: ApprovalStatus;
+  readonly subject_kind: ApprovalRequest["subject"]["kind"];
+  readonly subject_id: string;
+  /** Oldest first. */
+  readonly votes: readonly Vote[];
+  /** When it was approved, rejected, expired or cancelled. */
+  readonly decided_at: string | null;
+  /** Of a rejection or a cancellation. */
+  readonly reason: string | null;
+};
+
+const APPROVAL = "approval-";
+
+type Known = ApprovalEvent | Extract<DeliveryEvent, { type: "EventReleased" | "HoldEnded" }>;
+
+const idOf = (event: RecordedEvent): string | null => {
+  if (event.stream.startsWith(APPROVAL)) return event.stream.slice(APPROVAL.length);
+  const isOfHold = event.type === "EventReleased" || event.type === "HoldEnded";
+  return isOfHold && deliveryOf(event) !== null ? String(event.data.approval_id) : null;
+};
+
+const requested = ({ approval_id: _, subject, ...request }: ApprovalRequest): ApprovalDocument => ({
+  ...request,
+  status: "pending",
+  subject_kind: subject.kind,
+  subject_id: subject.id,
+  votes: [],
+  decided_at: null,
+  reason: null,
+});
+
+const isOpen = ({ status }: ApprovalDocument): boolean => status === "pending" || status === "approved";
+
+const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): ApprovalDocument | null => {
+  // `idOf` lets only these through; a type that this build does not know falls through.
+  const event = recorded as unknown as Known;
+  if (event.type === "ApprovalRequested") return requested(event.data);
+  if (document === null) return null;
+  const decided = (status: ApprovalStatus, reason: string | null = null): ApprovalDocument => ({
+    ...document,
+    status,
+    decided_at: event.data.at,
+    reason,
+  });
+  switch (event.type) {
+    case "VoteCast": {
+      const { approval_id: _, digest: _shown, ...vote } = event.data;
+      return { ...document, votes: [...document.votes, vote] };
+    }
+    case "ApprovalGranted":
+      return decided("approved");
+    case "ApprovalRejected":
+      return decided("rejected", event.data.reason);
+    case "ApprovalExpired":
+      return decided("expired");
+    case "ApprovalCancelled":
+      return decided("cancelled", event.data.reason);
+    case "EventReleased":
+      return { ...document, status: "consumed" };
+    case "HoldEnded":
+      // Also of an approval that was granted, and not used before somebody stopped it.
+      return isOpen(document) ? decided(event.data.outcome, event.data.reason) : document;
+    default:
+      return document;
+  }
+};
+
+/** Every approval that was asked for, for its list and for the timer that ends what nobody has decided. */
+export const approvals = perDocument<ApprovalDocument>(
+  {
+    name: "approvals.v1",
+    fields: { account: "text", status: "text", requested_at: "text", expires_at: "text" },
+    indexes: [
+      ["account", "requested_at"],
+      // Over all accounts: what is pending and due.
+      ["status", "expires_at"],
+      ["account", "status", "requested_at"],
+    ],
+  },
+  idOf,
+  evolve,
+);

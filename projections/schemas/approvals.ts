@@ -1,0 +1,72 @@
+import type { ApprovalRequest, Requester, Vote } from "../../domain/approval/events.ts";
+import type { ApprovalDocument } from "../approvals.ts";
+import { closed, count, flag, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
+import type { PublishedView } from "./published-view.ts";
+import { ACCOUNT } from "./words.ts";
+
+const STATUSES: readonly ApprovalDocument["status"][] = [
+  "pending",
+  "approved",
+  "consumed",
+  "rejected",
+  "expired",
+  "cancelled",
+];
+const SUBJECTS: readonly ApprovalDocument["subject_kind"][] = ["event", "bundle"];
+const REQUESTERS: readonly Requester["kind"][] = ["source", "agent"];
+const DECISIONS: readonly Vote["decision"][] = ["approve", "reject"];
+
+const REQUESTER = closed<Requester>("Who wanted it, as it was then.", {
+  kind: oneOf(REQUESTERS, "What kind of sender."),
+  id: text("The sender's id, src_… or agt_…."),
+  name: text("What the account called it then."),
+  member: optional(text("The member who replayed it, mem_…. Missing: no person did.")),
+});
+
+const POLICY = closed<NonNullable<ApprovalRequest["policy"]>>("The policy that asks for it.", {
+  id: text("The policy's id, pol_…."),
+  version: count("The version that was in force; policy-versions.v1 has it."),
+});
+
+const VOTE = closed<Vote>("What one person decided.", {
+  member_id: text("Whose it is, mem_…."),
+  email: text("The member's address then."),
+  decision: oneOf(DECISIONS, "Which."),
+  comment: orNull(text("What the member said with it."), "nothing."),
+  at: time("When."),
+});
+
+export const approvalsView: PublishedView = {
+  view: "approvals.v1",
+  description: "What people were asked to approve, what they decided, and what it came to.",
+  id: "The approval's id, apr_….",
+  documents: [
+    closed<ApprovalDocument>("An approval.", {
+      account: ACCOUNT,
+      status: oneOf(
+        STATUSES,
+        "How it stands. approved: nothing has begun yet; consumed: what it approved was released, once. Past expires_at a " +
+          "pending one can no longer be approved.",
+      ),
+      subject_kind: oneOf(SUBJECTS, "Whether one event is approved, or all steps of a bundle."),
+      subject_id: text("What is approved, evt_… or bun_…."),
+      action: orNull(text("The action's name; of a source's event its type."), "the provider gave it no type."),
+      summary: text("One line for people."),
+      digest: text("Hex SHA-256 of what would be executed; each vote named it."),
+      cost: orNull(
+        { type: "integer", minimum: 0, description: "What it costs, in micro-euros: 1,000,000 are 1 euro." },
+        "no cost could be, or had to be, determined.",
+      ),
+      requested_by: REQUESTER,
+      requested_at: time("When it was held."),
+      expires_at: time("Until when it could be decided."),
+      min_approvals: count("How many people had to approve."),
+      exclude_requester: flag("Whether the person who replayed it could not approve it."),
+      policy: orNull(POLICY, "no policy asks for it."),
+      reasons: list({ type: "string" }, "Why it had to be approved, in sentences."),
+      votes: list(VOTE, "What people decided, oldest first."),
+      decided_at: orNull(time("When it was approved, rejected, expired or cancelled."), "it is pending."),
+      reason: orNull(text("Why it was rejected or cancelled."), "it was not."),
+    }),
+  ],
+};

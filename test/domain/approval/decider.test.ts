@@ -1,0 +1,151 @@
+import { suite } from "uvu";
+import type { ApprovalCommand } from "../../../domain/approval/commands.ts";
+import { approval } from "../../../domain/approval/decider.ts";
+import type { ApprovalEvent, ApprovalRequest, Vote } from "../../../domain/approval/events.ts";
+import { specFor } from "../../support/given.ts";
+import { approvalFacts, at } from "../../support/history.ts";
+
+const given = specFor(approval);
+const test = suite("approval");
+const is = approvalFacts();
+const two = approvalFacts("apr_1", { min_approvals: 2 });
+
+const vote = (member_id: string, decision: Vote["decision"], second: number, over = {}): ApprovalCommand => ({
+  type: "CastVote",
+  account: "acc_1",
+  digest: "d1",
+  vote: { member_id, email: `${member_id}@example.com`, decision, comment: null, at: at(second) },
+  ...over,
+});
+const approves = (member: string, second: number, over = {}) => vote(member, "approve", second, over);
+const rejects = (member: string, second: number, over = {}) => vote(member, "reject", second, over);
+const expire = (second: number) => ({ type: "ExpireApproval", at: at(second) }) as const;
+const cancel = (second: number) => ({ type: "CancelApproval", reason: "suspended", at: at(second) }) as const;
+const requestOf = ({ data }: ApprovalEvent) => data as ApprovalRequest;
+
+test("it is asked for once", () => {
+  given()
+    .when({ type: "RequestApproval", request: requestOf(is.requested()) })
+    .then(is.requested());
+  given(is.requested(), is.expired(3_600))
+    .when({ type: "RequestApproval", request: requestOf(is.requested()) })
+    .thenNothing();
+});
+
+test("it takes as many people as the policy asks for, each counted once", () => {
+  given(is.requested())
+    .when(approves("mem_1", 1))
+    .then(is.voted("mem_1", "approve", 1), is.granted(1));
+  given(two.requested())
+    .when(approves("mem_1", 1))
+    .then(two.voted("mem_1", "approve", 1));
+  const once = [two.requested(), two.voted("mem_1", "approve", 1)];
+  given(...once)
+    .when(approves("mem_1", 2))
+    .thenNothing();
+  given(...once)
+    .when(approves("mem_2", 2))
+    .then(two.voted("mem_2", "approve", 2), two.granted(2));
+});
+
+test("any rejection ends it, also of one who had approved", () => {
+  const no = { comment: "too much" };
+  const rejected = [two.voted("mem_2", "reject", 2, "too much"), two.rejected(2, "too much")] as const;
+  const command = (member_id: string): ApprovalCommand => ({
+    type: "CastVote",
+    account: "acc_1",
+    digest: "d1",
+    vote: { member_id, email: `${member_id}@example.com`, decision: "reject", at: at(2), ...no },
+  });
+  given(two.requested())
+    .when(command("mem_2"))
+    .then(...rejected);
+  given(two.requested(), two.voted("mem_2", "approve", 1))
+    .when(command("mem_2"))
+    .then(...rejected);
+});
+
+test("what is decided stays decided; the same click again is told how it stands", () => {
+  const granted = [is.requested(), is.voted("mem_1", "approve", 1), is.granted(1)];
+  given(...granted)
+    .when(approves("mem_1", 2))
+    .thenNothing();
+  // Even when its time is over by then: it was granted before.
+  given(...granted)
+    .when(approves("mem_1", 4_000))
+    .thenNothing();
+  given(...granted)
+    .when(approves("mem_2", 2))
+    .rejects("already-decided");
+  given(...granted)
+    .when(rejects("mem_1", 2))
+    .rejects("already-decided");
+  const rejected = [is.requested(), is.voted("mem_1", "reject", 1), is.rejected(1)];
+  given(...rejected)
+    .when(rejects("mem_1", 2))
+    .thenNothing();
+  given(...rejected)
+    .when(approves("mem_1", 2))
+    .rejects("already-decided");
+  given(is.requested(), is.cancelled(1)).when(approves("mem_1", 2)).rejects("already-decided");
+});
+
+test("a vote names what was shown", () => {
+  for (const decide of [approves, rejects])
+    given(is.requested())
+      .when(decide("mem_1", 1, { digest: "d2" }))
+      .rejects("digest-mismatch");
+});
+
+test("behind its time nothing is decided, whether or not a timer has run", () => {
+  const { expires_at } = requestOf(is.requested());
+  for (const decide of [approves, rejects]) {
+    given(is.requested()).when(decide("mem_1", 3_600)).rejects("expired");
+    given(is.requested(), is.expired(3_600)).when(decide("mem_1", 3_601)).rejects("expired");
+    given(two.requested(), two.voted("mem_1", "approve", 1))
+      .when(decide("mem_1", 3_600))
+      .rejects("expired");
+  }
+  given(is.requested())
+    .when(approves("mem_1", 3_599))
+    .then(is.voted("mem_1", "approve", 3_599), is.granted(3_599));
+  given(is.requested())
+    .when(expire(3_600))
+    .then({ ...is.expired(3_600), data: { ...is.expired(3_600).data, at: expires_at } } as ApprovalEvent);
+  given(is.requested()).when(expire(3_599)).rejects("not-due");
+});
+
+test("whoever asked does not approve where the policy says so, and may reject", () => {
+  const requested_by = { kind: "source", id: "src_1", name: "shop", member: "mem_1" } as const;
+  const excluding = approvalFacts("apr_1", { exclude_requester: true, requested_by });
+  given(excluding.requested()).when(approves("mem_1", 1)).rejects("self-approval");
+  given(excluding.requested())
+    .when(rejects("mem_1", 1))
+    .then(excluding.voted("mem_1", "reject", 1), excluding.rejected(1, ""));
+  given(excluding.requested())
+    .when(approves("mem_2", 1))
+    .then(excluding.voted("mem_2", "approve", 1), excluding.granted(1));
+  const including = approvalFacts("apr_1", { requested_by });
+  given(including.requested())
+    .when(approves("mem_1", 1))
+    .then(including.voted("mem_1", "approve", 1), including.granted(1));
+});
+
+test("what is ended is neither expired nor cancelled", () => {
+  given(is.requested()).when(cancel(5)).then(is.cancelled(5));
+  for (const end of [is.granted(1), is.rejected(1), is.expired(3_600), is.cancelled(1)]) {
+    given(is.requested(), end).when(cancel(5)).thenNothing();
+    given(is.requested(), end).when(expire(4_000)).thenNothing();
+  }
+});
+
+test("another account's is none", () => {
+  given(is.requested())
+    .when(approves("mem_1", 1, { account: "acc_2" }))
+    .rejects("not-found");
+  given().when(approves("mem_1", 1)).rejects("not-found");
+  given().when(expire(1)).rejects("not-found");
+  given().when(cancel(1)).rejects("not-found");
+});
+
+test.run();
