@@ -9,6 +9,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   infra: ["infra", "type:domain", "pkg"],
   src: ["src", "infra", "projections", "domain", "pkg"],
 };
+/** Runs in other people's programs, browsers too: it reaches nothing but itself. */
+const ALONE = join("src", "sdk");
 const IMPORT =
   /^(?:import|export)\s+(type\s)?[^'"]*?from\s+["']([^"']+)["']|^import\s+["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
 
@@ -19,7 +21,13 @@ for (const [folder, allowed] of Object.entries(ALLOWED)) {
     const file = join(folder, entry);
     for (const match of readFileSync(file, "utf8").matchAll(IMPORT)) {
       const target = match[2] ?? match[3] ?? match[4] ?? "";
-      const to = target.startsWith(".") ? (normalize(join(dirname(file), target)).split(sep)[0] ?? "?") : "pkg";
+      const path = target.startsWith(".") ? normalize(join(dirname(file), target)) : null;
+      const to = path === null ? "pkg" : (path.split(sep)[0] ?? "?");
+      if (file.startsWith(ALONE + sep) && path?.startsWith(ALONE + sep) !== true) {
+        console.error(`${file}: ${ALONE}/ may not import ${target}`);
+        breaches += 1;
+        continue;
+      }
       if (allowed.includes(to) || (match[1] !== undefined && allowed.includes(`type:${to}`))) continue;
       console.error(`${file}: ${folder}/ may not import ${match[1] ? "types from " : ""}${target}`);
       breaches += 1;

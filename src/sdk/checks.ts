@@ -1,0 +1,45 @@
+import { wrongCall } from "./errors.ts";
+
+const TRAILING_SLASHES = /\/+$/;
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+/** The address to put paths behind. Throws for what fetch would refuse, or send the key astray with. */
+export const baseOf = (text: string): string => {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch (cause) {
+    throw wrongCall("baseUrl is no URL.", cause);
+  }
+  if (!/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
+    throw wrongCall("baseUrl is an http or https URL without user, query and fragment.");
+  return `${url.origin}${url.pathname}`.replace(TRAILING_SLASHES, "");
+};
+
+/** Those that are given. Checked here, as what fetch refuses looks like a service that cannot be reached. */
+export const headersOf = (given: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    // The value may be a key: it is not repeated.
+    if (!PRINTABLE.test(value)) throw wrongCall(`The value for the header ${name} is not printable ASCII.`);
+    headers[name] = value;
+  }
+  return headers;
+};
+
+/** A String of RFC 8941, section 3.3.3, as draft-ietf-httpapi-idempotency-key-header has it. */
+export const quoted = (key: string): string => `"${key.replace(/["\\]/g, "\\$&")}"`;
+
+export const durationOf = (name: string, ms: number): number => {
+  if (!(ms >= 0)) throw wrongCall(`${name} is a number of milliseconds, 0 or more.`);
+  return ms;
+};
+
+export const jsonOf = (body: object): string => {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw wrongCall("The payload cannot be written as JSON.", cause);
+  }
+};

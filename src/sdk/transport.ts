@@ -1,0 +1,129 @@
+import { CountersignError, type ErrorFacts } from "./errors.ts";
+import { parseJson } from "./json.ts";
+import type { FetchAnswer, Platform } from "./platform.ts";
+import { problemFacts } from "./problem.ts";
+
+/** One call, however often it is sent: every attempt is the same, byte for byte, so that the service knows it again. */
+export type Call = {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly idempotencyKey?: string;
+  /** How long the service was asked to wait for news before it answers. */
+  readonly waitMs: number;
+  readonly attemptsMax: number;
+  /** When to give up, in the platform's time. */
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** What was asked for, by the body of an answer of any status; null when it is not that. */
+export type Read<T> = (body: unknown, replayed: boolean) => T | null;
+
+/** Throws `CountersignError`, or the reason of the signal. */
+export type Transport = <T>(call: Call, read: Read<T>) => Promise<T>;
+
+type Tried<T> = { readonly value: T } | { readonly facts: ErrorFacts; readonly cause?: unknown };
+
+/** What an answer takes beside the wait that was asked for, over a slow network too. */
+export const ANSWER_MS = 10_000;
+const BACKOFF_MS = 500;
+const BACKOFF_MS_MAX = 10_000;
+
+/**
+ * A refusal by policy is for the agent to know, not to try again: a budget does not come back in seconds, and who repeats
+ * itself is what the loop gate stops. Only a rate passes by waiting.
+ */
+const isWorthRepeating = ({ retryable, code, serverCode }: ErrorFacts): boolean =>
+  retryable && (code === "gate-rate" || !serverCode?.startsWith("gate-"));
+
+/** Rejects with the reason once the signal is aborted. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+
+export const transport = ({ fetch, now, after, random }: Platform): Transport => {
+  const exchange = async ({ method, url, headers, body }: Call, signal: AbortSignal) => {
+    const init = { method, headers, ...(body === undefined ? {} : { body }), redirect: "manual", signal } as const;
+    const answer: FetchAnswer = await fetch(url, init);
+    return { answer, text: await answer.text() };
+  };
+
+  /** One attempt up to the last byte of its answer, or why there is none. */
+  const reach = async (call: Call) => {
+    const { signal, waitMs, deadline } = call;
+    if (signal?.aborted) throw signal.reason;
+    const ended = new AbortController();
+    const end = (): void => ended.abort(signal?.reason);
+    signal?.addEventListener("abort", end);
+    let late = false;
+    const cancel = after(Math.min(waitMs + ANSWER_MS, deadline - now()), () => {
+      late = true;
+      ended.abort();
+    });
+    try {
+      // Raced, as not every implementation of fetch looks at its signal.
+      return await Promise.race([exchange(call, ended.signal), aborted(ended.signal)]);
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason;
+      return late
+        ? { facts: { code: "timeout", detail: "No answer came in time.", retryable: true } as const }
+        : { facts: { code: "network", detail: "The service could not be reached.", retryable: true } as const, cause };
+    } finally {
+      cancel();
+      signal?.removeEventListener("abort", end);
+    }
+  };
+
+  const attempt = async <T>(call: Call, read: Read<T>): Promise<Tried<T>> => {
+    const reached = await reach(call);
+    if ("facts" in reached) return reached;
+    const { status, headers } = reached.answer;
+    const body = parseJson(reached.text);
+    const value = read(body, headers.get("idempotent-replayed") === "true");
+    return value === null ? { facts: problemFacts(status, body, headers.get("retry-after")) } : { value };
+  };
+
+  return async (call, read) => {
+    const { attemptsMax, deadline, signal, idempotencyKey = null } = call;
+    for (let failures = 0; ; ) {
+      const tried = await attempt(call, read);
+      if ("value" in tried) return tried.value;
+      const { facts, cause } = tried;
+      const { retryAfterMs = null } = facts;
+      // Full jitter: many that failed together do not come back together.
+      const jitter = random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** failures);
+      const pause = retryAfterMs === null ? jitter : retryAfterMs + random() * BACKOFF_MS;
+      // An earlier attempt of this very call still runs: only the deadline bounds the wait for its answer.
+      if (facts.code !== "in-progress") failures += 1;
+      if (!isWorthRepeating(facts) || failures >= attemptsMax || now() + pause >= deadline)
+        throw new CountersignError({ ...facts, idempotencyKey }, cause);
+      await sleep({ after }, pause, signal);
+    }
+  };
+};
+
+/** Throws the reason of the signal as soon as it is aborted. */
+export const sleep = async (
+  { after }: Pick<Platform, "after">,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  if (signal?.aborted) throw signal.reason;
+  let stop = (): void => {};
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const cancel = after(ms, resolve);
+      const end = (): void => reject(signal?.reason);
+      signal?.addEventListener("abort", end);
+      stop = () => {
+        cancel();
+        signal?.removeEventListener("abort", end);
+      };
+    });
+  } finally {
+    stop();
+  }
+};
