@@ -31,8 +31,6 @@ const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 const ROUNDS_A_FOLDER_MAX = 12;
 /** Webhooks under way at once. */
 const LANES = 24;
-/** After the first webhook of a round: by then the ceilings are being reached, or have been. */
-const KILL_AFTER_MS = 700;
 const START_KILL_AFTER_MS = 1_200;
 const RATE = 40;
 const BUDGET = { budget_eur_day: 1, cost: { fixed_eur: 0.07 } };
@@ -45,16 +43,19 @@ const TIMEOUT_MS = 1_000;
 /** What the engines make of a process that died. */
 type Course = {
   readonly rounds: number;
+  /** After the first webhook of a round: by then the ceilings are being reached, or have been, and deliveries are under way. */
+  readonly killAfterMs: number;
   /** What was in flight is delivered again within this of the start. */
   readonly redeliveredMs: number;
   /** The places of requests that died are free so long after the kill, at the latest. */
   readonly placesFreeMs: number;
 };
 /** One process: whatever it held is nobody's when the next one starts. */
-const ALONE: Course = { rounds: ROUNDS, redeliveredMs: 10_000, placesFreeMs: 0 };
+const ALONE: Course = { rounds: ROUNDS, killAfterMs: 700, redeliveredMs: 10_000, placesFreeMs: 0 };
 /** A tenth of the rounds, as each is mostly waiting. */
 const AMONG_NODES: Course = {
   rounds: Math.max(2, Math.round(ROUNDS / 10)),
+  killAfterMs: 4_000,
   redeliveredMs: 30_000,
   placesFreeMs: 31_000,
 };
@@ -126,7 +127,7 @@ const freshCeilings = async ({ client, plain, endpointId, ceilings }: World): Pr
   };
 };
 
-const loadUntilKilled = async ({ program, sender }: World, hooks: Hooks): Promise<void> => {
+const loadUntilKilled = async ({ course, program, sender }: World, hooks: Hooks): Promise<void> => {
   const kinds = [hooks.plain, hooks.plain, hooks.rated, hooks.thrifty];
   const lane = async (index: number): Promise<void> => {
     for (;;) {
@@ -139,7 +140,7 @@ const loadUntilKilled = async ({ program, sender }: World, hooks: Hooks): Promis
   };
   const lanes = Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
   // More of the kills come early, while the ceilings are not yet reached.
-  await pause(KILL_AFTER_MS * random.next() ** 2);
+  await pause(course.killAfterMs * random.next() ** 2);
   await program.kill();
   await lanes;
 };

@@ -8,8 +8,8 @@ import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder
 import { type Receiver, receiver } from "../support/receiver.ts";
 import { viewsAreTheLog } from "../support/views-facts.ts";
 
-/** The shortest that an endpoint may have; the lease of an attempt lasts 15 s longer. */
-const TIMEOUT_MS = 1_000;
+/** The lease of an attempt lasts 15 s longer. Long enough that what is under way still is when its node dies. */
+const TIMEOUT_MS = 3_000;
 /** The lease, and some looks. */
 const TAKEN_OVER_MS = 40_000;
 const KILLS = 3;
@@ -84,32 +84,47 @@ const nodesThatEnd = (open: () => Promise<Engines>): void => {
     assert.equal(admitted.map((event) => String(fieldOf(event, "event_id"))).sort(), promised);
   };
 
-  test("kill -9 with requests under way: the other sends them again when their leases have run out, under the same id", async () => {
-    const [survivor, victim] = [await start(0), await start(1)];
-    const client = await signUp(survivor.url);
+  /** Each attempt that began where the one before it had no end: by another node, when the lease had run out. */
+  const takeovers = async (client: Client): Promise<number> => {
+    const attempts = (await recordsOf(client)).filter(({ type }) => /^Attempt(Started|Failed)$/.test(type));
+    const lasts = new Map<unknown, (typeof attempts)[number]>();
+    let count = 0;
+    for (const event of attempts) {
+      const last = lasts.get(fieldOf(event, "event_id"));
+      lasts.set(fieldOf(event, "event_id"), event);
+      if (last?.type !== "AttemptStarted" || event.type !== "AttemptStarted") continue;
+      count += 1;
+      assert.is.not(fieldOf(last, "node"), fieldOf(event, "node"));
+      assert.ok(String(fieldOf(event, "at")) >= String(fieldOf(last, "lease_until")));
+    }
+    return count;
+  };
+
+  test("what a killed and a suspended node had under way is sent by the third when the leases have run out, under the same id", async () => {
+    const [third, killed, suspended] = [await start(0), await start(1), await start(2)];
+    const client = await signUp(third.url);
     const hook = await deliveringHook(client);
     target.answer(() => undefined);
-    const sendings = Array.from({ length: 5 }, () => sender.next(hook));
-    await Promise.all(sendings.map((sending) => sender.send(victim.url, sending)));
-    await until("all are under way", () => target.arrivals.length >= sendings.length);
-    await victim.kill();
+    const sendings = Array.from({ length: 10 }, () => sender.next(hook));
+    const bases = [killed.url, suspended.url];
+    await Promise.all(sendings.map((sending, n) => sender.send(bases[n % 2] ?? "", sending)));
+    await until("all are under way", () => target.counts().size === sendings.length);
+    process.kill(suspended.pid, "SIGSTOP");
+    await killed.kill();
     target.answer((_arrival, response) => response.end("ok"));
-    await until(
-      "all are delivered",
-      async () => (await recordsOf(client)).filter(({ type }) => type === "EventDelivered").length === sendings.length,
-      TAKEN_OVER_MS,
-    );
+    const delivered = async () => (await recordsOf(client)).filter(({ type }) => type === "EventDelivered");
+    await until("all are delivered", async () => (await delivered()).length === sendings.length, TAKEN_OVER_MS);
+    assert.ok((await takeovers(client)) > 0);
+    // It finds that others have done its work, and goes on.
+    process.kill(suspended.pid, "SIGCONT");
+    const next = sender.next(hook);
+    await until("it answers again", () => sender.send(suspended.url, next));
     await nothingIsLost(client);
-    const attempts = (await recordsOf(client)).filter(({ type }) => /^Attempt(Started|Failed)$/.test(type));
-    for (const id of sendings.map(admittedAs)) {
-      const [first, second, ...more] = attempts.filter((event) => fieldOf(event, "event_id") === id);
-      assert.ok(first !== undefined && second !== undefined);
-      assert.equal(more, []);
-      assert.is.not(fieldOf(first, "node"), fieldOf(second, "node"));
-      assert.ok(String(fieldOf(second, "at")) >= String(fieldOf(first, "lease_until")));
-      assert.is(target.counts().get(String(id)), 2);
-    }
-    assert.is(await survivor.stop(), 0);
+    assert.is(await suspended.stop(), 0);
+    await takeovers(client);
+    const ids = (await delivered()).map((event) => String(fieldOf(event, "event_id")));
+    assert.equal(ids.sort(), sender.sendings.map(admittedAs).sort());
+    assert.is(await third.stop(), 0);
   });
 
   test(`${KILLS} times kill -9 of one of two that project: every document is what the log says, and nothing is lost`, async () => {

@@ -171,6 +171,15 @@ const nodes = (open: () => Promise<Engines>): void => {
     assert.is((await logFacts(client, "PolicyPublished", "policy_id")).length, 10);
   });
 
+  test("one address signed up at both at once is one account", async () => {
+    const person = { email: `twice-${Date.now()}@example.com`, password: "correct horse battery" };
+    const body = JSON.stringify(person);
+    const headers = { "content-type": "application/json" };
+    const ask = (base: string) => fetch(`${base}/v1/auth/signup`, { method: "POST", headers, body });
+    const replies = await Promise.all([...urls(), ...urls()].map(ask));
+    assert.equal(replies.map(({ status }) => status).sort(), [201, 409, 409, 409]);
+  });
+
   test("500 over both are delivered once each, at the first attempt", async () => {
     const client = await signUp(urls()[0]);
     const app = await client.make("/v1/endpoints", { name: "app", url: target.url, concurrency: 20 });
