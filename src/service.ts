@@ -172,6 +172,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ledgers: reservations,
     counts: counted,
     policies: compiledPolicies(compile),
+    digestKey: subkey(key, "loops"),
     publicUrl,
     accountOf,
     deliver: delivering,

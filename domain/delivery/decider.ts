@@ -1,6 +1,16 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import { type Reached, reachedAfter } from "./cost.ts";
 import type { AttemptEnd, DeliveryEvent, Failure, HeldFor, HoldOutcome, Request } from "./events.ts";
-import { decideCancel, decideEndHold, decideRelease, eventCancelled, isClaimed, released } from "./hold.ts";
+import {
+  costOfEnd,
+  decideCancel,
+  decideEndHold,
+  decideRelease,
+  eventCancelled,
+  isClaimed,
+  reachedSoFar,
+  released,
+} from "./hold.ts";
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
@@ -25,6 +35,8 @@ export type Delivery =
       readonly approvalId: string | null;
       /** Begun before it was cancelled. */
       readonly attempts: number;
+      /** As below. */
+      readonly spent?: number | null;
     }
   | {
       readonly phase: "admitted";
@@ -43,6 +55,10 @@ export type Delivery =
       readonly erased: boolean;
       /** Why nothing may follow the attempt that runs; null as long as it may. */
       readonly cancelling: string | null;
+      /** Whether the receiver may have got it; null as long as that is out of the question. */
+      readonly reached: Reached | null;
+      /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it is known here. */
+      readonly spent?: number | null;
     };
 
 export type DeliveryCommand =
@@ -114,6 +130,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           end: waits ? null : "recorded",
           erased: false,
           cancelling: null,
+          reached: null,
         };
       }
       case "EventHeld": {
@@ -140,13 +157,22 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "AttemptStarted": {
         if (state.phase !== "admitted") return state;
         const { number, node, lease_until: until } = event.data;
-        return { ...state, attempts: number, lease: { number, node, until }, dueAt: until };
+        const reached = reachedSoFar(state);
+        return { ...state, attempts: number, lease: { number, node, until }, dueAt: until, reached };
       }
       case "AttemptFailed":
         if (state.phase !== "admitted") return state;
-        return { ...state, lease: null, dueAt: event.data.next_attempt_at };
+        return {
+          ...state,
+          lease: null,
+          dueAt: event.data.next_attempt_at,
+          reached: reachedAfter(state.reached, event.data, event.data.failure),
+        };
       case "AttemptSucceeded":
-        return state.phase === "admitted" ? { ...state, lease: null, dueAt: null } : state;
+        if (state.phase !== "admitted") return state;
+        return { ...state, lease: null, dueAt: null, reached: reachedAfter(state.reached, event.data, null) };
+      case "CostDetermined":
+        return state.phase === "admitted" || state.phase === "ended" ? { ...state, spent: event.data.cost } : state;
       case "EventDelivered":
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "delivered" } : state;
       case "DeliveryFailed":
@@ -186,7 +212,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (lease !== null && !gone && lease.until > command.at) return reject("leased");
         if (lease === null && state.dueAt > command.at) return reject("not-due");
         // Nobody has seen the end of the attempt that the cancellation waited for.
-        if (state.cancelling !== null) return accept(eventCancelled(state, state.cancelling, command.at));
+        if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, command.at));
         return accept({
           type: "AttemptStarted",
           data: {
@@ -206,9 +232,10 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (state.phase !== "admitted") return reject("not-admitted");
         if (ended(state)) return reject("already-ended");
         const { event_id, endpoint_id, at } = command.end;
-        return accept(
+        return accept<DeliveryEvent>(
           { type: "AttemptSucceeded", data: command.end },
           { type: "EventDelivered", data: { event_id, endpoint_id, admitted_at: state.admittedAt, at } },
+          ...costOfEnd(state, reachedAfter(state.reached, command.end, null), at),
         );
       }
 
@@ -221,25 +248,30 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           type: "AttemptFailed",
           data: { ...end, failure, retryable, next_attempt_at: nextAt },
         });
+        const reached = reachedAfter(state.reached, end, failure);
         if (command.nextAttemptAt !== null) {
           if (state.cancelling === null) return accept(failed(command.nextAttemptAt));
-          return accept(failed(null), eventCancelled(state, state.cancelling, end.at));
+          return accept(failed(null), ...eventCancelled(state, state.cancelling, end.at, reached));
         }
         const { event_id, endpoint_id, at } = end;
-        return accept<DeliveryEvent>(failed(null), {
-          type: "DeliveryFailed",
-          data: { event_id, endpoint_id, failure, at },
-        });
+        return accept<DeliveryEvent>(
+          failed(null),
+          { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, at } },
+          ...costOfEnd(state, reached, at),
+        );
       }
 
       case "GiveUp": {
         if (state.phase !== "admitted") return reject("not-admitted");
         if (ended(state)) return reject("already-ended");
         const { event_id, endpoint_id } = state.request;
-        return accept({
-          type: "DeliveryFailed",
-          data: { event_id, endpoint_id: endpoint_id ?? "", failure: command.failure, at: command.at },
-        });
+        return accept<DeliveryEvent>(
+          {
+            type: "DeliveryFailed",
+            data: { event_id, endpoint_id: endpoint_id ?? "", failure: command.failure, at: command.at },
+          },
+          ...costOfEnd(state, reachedSoFar(state), command.at),
+        );
       }
     }
   },

@@ -21,6 +21,18 @@ export type PayloadRef = {
   readonly sha256: string;
 };
 
+/** What an agent asked for. */
+export type RequestedAction = {
+  readonly name: string;
+  /** Of the action's definition at that time. */
+  readonly version: number;
+  /** Hex SHA-256 over the canonical form (RFC 8785) of all that it is: who asks what of whom with which payload. */
+  readonly digest: string;
+};
+
+/** `depth`: how many agents called each other before this one was called; the receiver is told one more. */
+export type Run = { readonly id: string | null; readonly depth: number };
+
 /** What was decided on, the same for every decision. Times are ISO-8601 UTC. */
 export type Request = {
   readonly event_id: string;
@@ -34,6 +46,11 @@ export type Request = {
   readonly verdict: Verdict;
   /** Micro-euros; null when no cost could be or had to be determined. */
   readonly cost: number | null;
+  /** These two of an agent's request alone. */
+  readonly action?: RequestedAction;
+  readonly run?: Run;
+  /** The ledgers in which it holds a place until `CostDetermined`; missing where its admission has settled them. */
+  readonly ledgers?: readonly string[];
   readonly received_at: string;
   readonly authenticated_at: string;
   readonly at: string;
@@ -93,6 +110,8 @@ export type AttemptEnd = {
   readonly duration_ms: number;
   readonly status_code: number | null;
   readonly timings_ms: Timings;
+  /** Micro-euros that the receiver of an agent's request says it cost; null when it said something that is no amount. */
+  readonly cost_reported?: number | null;
 };
 
 export type DeliveryEvent =
@@ -139,6 +158,20 @@ export type DeliveryEvent =
         /** How many had begun: none of them is known to have succeeded, each may have reached the receiver. */
         readonly attempts: number;
         readonly reason: string;
+        readonly at: string;
+      };
+    }
+  /** In the append that ends it, so that the ledgers can be settled by this record alone. Money in micro-euros. */
+  | {
+      readonly type: "CostDetermined";
+      readonly data: {
+        readonly event_id: string;
+        readonly ledgers: readonly string[];
+        /** What was reserved; null when it could not be determined and nothing limits it. */
+        readonly estimate: number | null;
+        /** Null: nothing can have reached the receiver, so what was reserved is given back. */
+        readonly cost: number | null;
+        readonly basis: "reported" | "estimate" | "not-reached";
         readonly at: string;
       };
     }

@@ -1,4 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import { costDetermined, type Reached, UNSEEN } from "./cost.ts";
 import type { Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
 import type { DeliveryEvent, HoldOutcome } from "./events.ts";
 
@@ -24,11 +25,15 @@ export const released = (
   end: endpoint_id === null ? "recorded" : null,
   erased,
   cancelling: null,
+  reached: null,
 });
 
 const holdEnded = ({ request, approval }: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
   const { approval_id } = approval;
-  return accept({ type: "HoldEnded", data: { event_id: request.event_id, approval_id, outcome, reason, at } });
+  return accept<DeliveryEvent>(
+    { type: "HoldEnded", data: { event_id: request.event_id, approval_id, outcome, reason, at } },
+    ...costDetermined(request, null, at),
+  );
 };
 
 /** Consuming the approval and starting the execution: whoever comes second finds it done. */
@@ -38,7 +43,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
   if (state.phase !== "held" || state.approval.approval_id !== approvalId) return reject("not-held");
   const { request, approval } = state;
   if (approval.digest !== digest) return reject("digest-mismatch");
-  return accept({
+  const event: DeliveryEvent = {
     type: "EventReleased",
     data: {
       event_id: request.event_id,
@@ -50,7 +55,9 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
       held_at: request.at,
       at,
     },
-  });
+  };
+  // A source's event has cost what it costs by being admitted, as it would have without the hold.
+  return accept<DeliveryEvent>(event, ...(request.origin.kind === "source" ? costDetermined(request, UNSEEN, at) : []));
 };
 
 export const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, state: Delivery): Decided => {
@@ -59,17 +66,30 @@ export const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, sta
   return reject(state.phase === "admitted" ? "already-admitted" : "not-held");
 };
 
-export const eventCancelled = ({ request, attempts }: Admitted, reason: string, at: string): DeliveryEvent => ({
-  type: "EventCancelled",
-  data: { event_id: request.event_id, endpoint_id: request.endpoint_id ?? "", attempts, reason, at },
-});
+/** What an admitted event has cost when it ends at this moment; that of a source has been paid for already. */
+export const costOfEnd = ({ request }: Admitted, reached: Reached | null, at: string): readonly DeliveryEvent[] =>
+  request.origin.kind === "agent" ? costDetermined(request, reached, at) : [];
+
+/** Of an attempt that is under way nobody will see the outcome any more. */
+export const reachedSoFar = ({ lease, reached }: Admitted): Reached | null => (lease === null ? reached : UNSEEN);
+
+export const eventCancelled = (
+  state: Admitted,
+  reason: string,
+  at: string,
+  reached = reachedSoFar(state),
+): readonly DeliveryEvent[] => {
+  const { event_id, endpoint_id } = state.request;
+  const data = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts, reason, at };
+  return [{ type: "EventCancelled", data }, ...costOfEnd(state, reached, at)];
+};
 
 export const decideCancel = ({ reason, at }: CommandOf<"Cancel">, state: Delivery): Decided => {
   if (state.phase === "held") return holdEnded(state, "cancelled", reason, at);
   if (state.phase === "ended") return accept();
   if (state.phase !== "admitted") return reject("not-admitted");
   if (state.end !== null) return reject("already-ended");
-  if (state.lease === null || state.lease.until <= at) return accept(eventCancelled(state, reason, at));
+  if (state.lease === null || state.lease.until <= at) return accept(...eventCancelled(state, reason, at));
   if (state.cancelling !== null) return accept();
   return accept({ type: "CancellationRequested", data: { event_id: state.request.event_id, reason, at } });
 };

@@ -8,12 +8,15 @@ export type Entry = { readonly event: string; readonly cost: number; readonly at
  */
 export type Carried = { readonly carried: readonly number[]; readonly counts?: readonly number[] };
 
-/** Streams `ledger-<policy>-<day>`, `ledger-<account>-<month>` (quota) and `ledger-<account>-sources`. */
+/**
+ * Streams `ledger-<policy>-<day>`, `ledger-<account>-<month>` (quota), `ledger-<account>-sources`, and of loop limits
+ * `ledger-<policy>.same-<seconds>-<digest>` and `ledger-<policy>.run-<run>` (`loop.ts`).
+ */
 export type LedgerEvent =
   /** The first record of a day. */
   | { readonly type: "LedgerOpened"; readonly data: Carried }
   | { readonly type: "Reserved"; readonly data: { readonly entries: readonly Entry[] } }
-  /** `cost` is what was really spent. */
+  /** `cost` is what was really spent, which may be more than was reserved: it counts all the same. */
   | { readonly type: "Settled"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
   /** `all`: whoever held it (a crash); else one of those that reserved it gives its part back. */
   | { readonly type: "Released"; readonly data: { readonly entries: readonly { event: string; all?: true }[] } }
@@ -26,6 +29,8 @@ export type LedgerCheckpoint = {
   /** The first revision whose places are still in the sliding minute. */
   readonly window_from: number;
   readonly settled: number;
+  /** Missing in those of earlier builds, where nothing was settled for more than it had reserved. */
+  readonly overrun?: number;
   readonly settled_count: number;
   readonly last_at: number;
   /** Every open place: event, cost, at, holders, revision. */

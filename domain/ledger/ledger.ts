@@ -1,7 +1,7 @@
 import type { Carried, Entry, LedgerCheckpoint, LedgerEvent } from "./events.ts";
 
-/** The sliding window of `rate_per_minute`; also how long a settled place is remembered, so that reserving again within it is
- * recognised as the same reservation. A request lives shorter than this. */
+/** The sliding window of `rate_per_minute`, and of every ledger that is not told another; also how long a settled place is
+ * remembered, so that reserving again within it is recognised as the same reservation. A request lives shorter than this. */
 export const WINDOW_MS = 60_000;
 
 /** A place that an event holds. `holders`: how many requests reserved it; settled: it is spent and no longer given back. */
@@ -19,23 +19,29 @@ export type Place = {
  * the last minute's entries for each record would make every admission cost as much as all those before it.
  */
 export type Ledger = {
+  /** How long a place counts against a rate. */
+  readonly windowMs: number;
   closed: boolean;
   /** Sums over the open and the settled places. */
   reserved: number;
   settled: number;
+  /** What places were settled for beyond what they had reserved: a part of `settled`. */
+  overrun: number;
   openCount: number;
   settledCount: number;
   lastAt: number;
-  /** Places of the last WINDOW_MS, oldest first, released ones taken out. */
+  /** Places of the last `windowMs`, oldest first, released ones taken out. */
   readonly recent: Map<string, Place>;
   /** Every place that is neither settled nor released, however old. */
   readonly open: Map<string, Place>;
 };
 
-export const emptyLedger = (): Ledger => ({
+export const emptyLedger = (windowMs = WINDOW_MS): Ledger => ({
+  windowMs,
   closed: false,
   reserved: 0,
   settled: 0,
+  overrun: 0,
   openCount: 0,
   settledCount: 0,
   lastAt: 0,
@@ -45,7 +51,7 @@ export const emptyLedger = (): Ledger => ({
 
 const prune = (ledger: Ledger): void => {
   for (const [event, place] of ledger.recent) {
-    if (place.at > ledger.lastAt - WINDOW_MS) return;
+    if (place.at > ledger.lastAt - ledger.windowMs) return;
     ledger.recent.delete(event);
   }
 };
@@ -54,6 +60,11 @@ const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
   const known = ledger.open.get(entry.event) ?? ledger.recent.get(entry.event);
   if (known !== undefined) {
     known.holders += 1;
+    // The same event at a higher cost takes the difference.
+    if (ledger.open.has(entry.event) && entry.cost > known.cost) {
+      ledger.reserved += entry.cost - known.cost;
+      known.cost = entry.cost;
+    }
     return;
   }
   const place: Place = { at: entry.at, cost: entry.cost, holders: 1, settled: false, revision };
@@ -102,6 +113,7 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
         if (place === undefined) continue;
         place.settled = true;
         ledger.settled += cost;
+        ledger.overrun += Math.max(0, cost - place.cost);
         ledger.settledCount += 1;
       }
       return;
@@ -127,7 +139,7 @@ export const carriedFrom = (ledger: Ledger, now: number): Carried => {
   let before = 0;
   let isEachOne = true;
   for (const { at } of ledger.recent.values()) {
-    if (at <= now - WINDOW_MS) continue;
+    if (at <= now - ledger.windowMs) continue;
     if (at === before) {
       isEachOne = false;
       counts.push((counts.pop() ?? 0) + 1);
@@ -146,6 +158,7 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
     revision,
     window_from: Math.min(oldest?.revision ?? revision + 1, revision + 1),
     settled: ledger.settled,
+    overrun: ledger.overrun,
     settled_count: ledger.settledCount,
     last_at: ledger.lastAt,
     open: [...ledger.open].map(([event, p]) => [event, p.cost, p.at, p.holders, p.revision]),
@@ -153,9 +166,10 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
 };
 
 /** The ledger of a checkpoint, still without the window's settled places: `refill` adds those. */
-export const fromCheckpoint = (checkpoint: LedgerCheckpoint): Ledger => {
-  const ledger = emptyLedger();
+export const fromCheckpoint = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_MS): Ledger => {
+  const ledger = emptyLedger(windowMs);
   ledger.settled = checkpoint.settled;
+  ledger.overrun = checkpoint.overrun ?? 0;
   ledger.settledCount = checkpoint.settled_count;
   ledger.lastAt = checkpoint.last_at;
   for (const [event, cost, at, holders, revision] of checkpoint.open) {
@@ -173,7 +187,7 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
     prune(ledger);
   } else if (record.type === "Reserved") {
     for (const { event, at, cost } of record.data.entries) {
-      if (at <= ledger.lastAt - WINDOW_MS) continue;
+      if (at <= ledger.lastAt - ledger.windowMs) continue;
       const known = ledger.recent.get(event);
       const open = ledger.open.get(event);
       if (open !== undefined) {
@@ -193,7 +207,7 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
   }
 };
 
-/** Left out: no such limit. `budget` in micro-euros a day, `rate` a minute, `count` places in all. */
+/** Left out: no such limit. `budget` in micro-euros, `rate` within the ledger's window, `count` places in all. */
 export type Limits = { readonly budget?: number; readonly rate?: number; readonly count?: number };
 
 export type LedgerCommand =
@@ -219,7 +233,7 @@ type Pending = { cost: number; count: number; readonly events: Map<string, Entry
 const expired = (ledger: Ledger, at: number): number => {
   let count = 0;
   for (const place of ledger.recent.values()) {
-    if (place.at > at - WINDOW_MS) break;
+    if (place.at > at - ledger.windowMs) break;
     count += 1;
   }
   return count;
@@ -232,10 +246,10 @@ const roomAt = (ledger: Ledger, pending: Pending, limit: number, at: number, gon
   for (const place of ledger.recent.values()) {
     index += 1;
     if (index <= gone) continue;
-    if (leaving <= 0) return place.at + WINDOW_MS;
+    if (leaving <= 0) return place.at + ledger.windowMs;
     leaving -= 1;
   }
-  return at + WINDOW_MS;
+  return at + ledger.windowMs;
 };
 
 const judge = (ledger: Ledger, pending: Pending, cost: number, limits: Limits, at: number, gone: number): Answer => {
@@ -290,8 +304,16 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
     }
     const held = pending.events.get(event) ?? ledger.open.get(event);
     if (held !== undefined) {
+      // Joined by a request that costs more, as one with another payload under the same name, it is raised or stays.
+      const more = Math.max(0, command.cost - held.cost);
+      const { budget } = command.limits;
+      const answer = more > 0 && budget !== undefined ? judge(ledger, pending, more, { budget }, at, gone) : GRANTED;
+      if (!answer.granted) return answer;
       // At the time of the place it joins: it takes none of its own in the window.
-      reserved.push({ event, cost: held.cost, at: held.at });
+      const joined = { event, cost: held.cost + more, at: held.at };
+      pending.events.set(event, joined);
+      pending.cost += more;
+      reserved.push(joined);
       return GRANTED;
     }
     if (ledger.recent.get(event)?.settled === true) return GRANTED;

@@ -1,3 +1,4 @@
+import type { LoopRule } from "../ledger/loop.ts";
 import type { JsonObject } from "../ports.ts";
 
 /** What a policy says, as published (`api.md`, Policies). Money is in euros as the author wrote it. */
@@ -12,6 +13,7 @@ export type PolicyDefinition = {
   readonly schema?: JsonObject | boolean;
   readonly deny?: readonly DenyRule[];
   readonly redact?: readonly string[];
+  readonly loop?: LoopRule;
   readonly approval?: ApprovalRule;
 };
 

@@ -1,5 +1,6 @@
 import { EUR_MAX, MICRO_PER_EUR } from "../gate/cost.ts";
 import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../gate/field-path.ts";
+import { DEPTH_MAX, IDENTICAL_MAX, type LoopRule, PER_RUN_MAX, WINDOW_S_MAX } from "../ledger/loop.ts";
 import type { JsonObject } from "../ports.ts";
 import type { ApprovalRule, CostRule, DenyRule, PolicyDefinition } from "./definition.ts";
 
@@ -26,8 +27,6 @@ const EXPIRY_S_MIN = 60;
 /** 30 days: its reservation stands all that time. */
 const EXPIRY_S_MAX = 30 * 86_400;
 
-/** Known, and not offered by this build: accepting them without effect would let through what they should stop. */
-const LATER_FIELDS = ["loop"] as const;
 const FIELDS: ReadonlySet<string> = new Set([
   "name",
   "budget_eur_day",
@@ -39,7 +38,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "deny",
   "redact",
   "approval",
-  ...LATER_FIELDS,
+  "loop",
 ]);
 
 export type Report = (path: string, message: string) => void;
@@ -159,6 +158,33 @@ const parseApproval = (value: unknown, report: Report): ApprovalRule | null => {
   };
 };
 
+const LOOP_MAX = {
+  max_identical: IDENTICAL_MAX,
+  window_s: WINDOW_S_MAX,
+  max_per_run: PER_RUN_MAX,
+  max_depth: DEPTH_MAX,
+} as const satisfies Record<keyof LoopRule, number>;
+
+const parseLoop = (value: unknown, report: Report): LoopRule | null => {
+  const names = Object.keys(LOOP_MAX) as (keyof LoopRule)[]; // Its own keys.
+  if (!isObject(value) || names.every((name) => value[name] === undefined)) {
+    report("/loop", `must be an object with at least one of ${names.join(", ")}`);
+    return null;
+  }
+  onlyMembers(value, names, "/loop", report);
+  const rule: { -readonly [Name in keyof LoopRule]: LoopRule[Name] } = {};
+  for (const name of names) {
+    const limit = value[name];
+    if (isWhole(limit, 1, LOOP_MAX[name])) rule[name] = limit;
+    else if (limit !== undefined) report(`/loop/${name}`, `must be a whole number from 1 to ${LOOP_MAX[name]}`);
+  }
+  if ((value.max_identical === undefined) !== (value.window_s === undefined)) {
+    const missing = value.window_s === undefined ? "window_s" : "max_identical";
+    report(`/loop/${missing}`, "is needed: max_identical and window_s come together");
+  }
+  return rule;
+};
+
 /** JSON Schema, looked at further where it is compiled. */
 export const isSchema = (value: unknown): value is JsonObject | boolean =>
   typeof value === "boolean" || isObject(value);
@@ -173,9 +199,6 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
   if (!isObject(input)) return { ok: false, errors: [{ path: "", message: "must be an object" }] };
 
   for (const field of Object.keys(input)) if (!FIELDS.has(field)) report(`/${field}`, "is not a known field");
-  for (const field of LATER_FIELDS) {
-    if (Object.hasOwn(input, field)) report(`/${field}`, "is not offered by this build yet: publish without it");
-  }
   const { name, budget_eur_day, rate_per_minute, require_fields, block_on_violation, cost, schema, deny, redact } =
     input;
   const { approval } = input;
@@ -189,6 +212,7 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
   if (schema !== undefined && !isSchema(schema)) report("/schema", "must be a JSON Schema: an object, true or false");
 
   const costRule = cost === undefined ? null : parseCost(cost, report);
+  const loop = input.loop === undefined ? null : parseLoop(input.loop, report);
   const approvalRule = approval === undefined ? null : parseApproval(approval, report);
   const definition: PolicyDefinition = {
     name: isName(name) ? name : "",
@@ -200,6 +224,7 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
     ...(isSchema(schema) ? { schema } : {}),
     ...(deny === undefined ? {} : { deny: parseDeny(deny, report) }),
     ...(redact === undefined ? {} : { redact: parsePaths(redact, "/redact", report) }),
+    ...(loop === null ? {} : { loop }),
     ...(approvalRule === null ? {} : { approval: approvalRule }),
   };
   return errors.length === 0 ? { ok: true, definition } : { ok: false, errors };

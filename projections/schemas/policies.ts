@@ -1,3 +1,4 @@
+import type { LoopRule } from "../../domain/ledger/loop.ts";
 import type { ApprovalRule, CostRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { NewestPolicyDocument, PolicyDocument } from "../policies.ts";
 import { amount, closed, count, flag, type JsonSchema, list, optional, text, time } from "./json-schema.ts";
@@ -26,6 +27,13 @@ const DENY = closed<DenyRule>("A rule that refuses.", {
   when: text("A CEL expression; where it is true the event is refused."),
 });
 
+const LOOP = closed<LoopRule>("What is stopped as a loop.", {
+  max_identical: optional(count("Requests with the same digest in any window_s seconds at most. Missing: no ceiling.")),
+  window_s: optional(count("Seconds; there with max_identical.")),
+  max_per_run: optional(count("Requests of one run at most. Missing: no ceiling.")),
+  max_depth: optional(count("How deep agents may call agents; 1: not at all. Missing: no ceiling.")),
+});
+
 const APPROVAL = closed<ApprovalRule>("When people have to say yes before anything is sent.", {
   when: optional(text("A CEL expression; where it is true the event is held. Missing: every event is.")),
   min_approvals: optional(count("How many people have to approve. Missing: 1.")),
@@ -45,6 +53,7 @@ const DEFINITION = closed<PolicyDefinition>("What the policy says, as it was pub
   schema: optional({ type: ["object", "boolean"], description: "A JSON Schema that payloads have to satisfy." }),
   deny: optional(list(DENY, "Rules on what is in the payload.")),
   redact: optional(list({ type: "string" }, "Fields of the payload that only admins are shown.")),
+  loop: optional(LOOP),
   approval: optional(APPROVAL),
 });
 

@@ -20,8 +20,10 @@ export type PolicyInput = {
   readonly source: Seen["source"] | null;
   readonly agent: Seen["agent"] | null;
   readonly action: string | null;
-  /** Micro-euros, when something else than the policy's own rule says what the request costs. */
-  readonly costMicro?: number;
+  /** Micro-euros, when something else than the policy's own rule says what the request costs; null: it cannot tell. */
+  readonly costMicro?: number | null;
+  /** Micro-euros that a known cost is raised to. */
+  readonly atLeastMicro?: number;
 };
 
 export type PolicyCheck = {
@@ -57,7 +59,7 @@ const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice
 const notJson = (gate: GateName): GateResult =>
   denied(gate, "not-json", "the body is not JSON, and the policy reads it");
 
-const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult => {
+export const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult => {
   if (payload === undefined) return notJson("schema");
   try {
     const mismatch = schema.mismatch(payload);
@@ -141,7 +143,9 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
     check(input) {
       work.reset();
       const { payload } = input;
-      const cost = input.costMicro ?? (costRule === null ? null : costOf(costRule, payload));
+      const own = costRule === null ? null : costOf(costRule, payload);
+      const ruled = input.costMicro === undefined ? own : input.costMicro;
+      const cost = ruled === null ? null : Math.max(ruled, input.atLeastMicro ?? 0);
       // The other gates would go down as deep as it is.
       if (input.ambiguous && readsPayload) {
         return { gates: [ambiguous("content"), ...(approval === null ? [] : [ambiguous("approval")])], cost };

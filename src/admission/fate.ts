@@ -9,10 +9,11 @@ import type { LedgerDeps } from "./ledger-stream.ts";
 /**
  * What became of the holder of a place whose request is gone. An event that was not admitted is fenced in its own stream
  * first: a request that is only very slow then loses its claim and asks the gates again, so its place can be given back.
+ * An admitted one keeps the places that it names until it has ended, and has spent every other by being admitted.
  */
 export const fate =
   (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["fate"] =>
-  async (account, event) => {
+  async (account, event, ledger) => {
     if (event.startsWith("src_")) {
       const { state } = await readOn(log, source, `source-${event}`, { state: source.initial, revision: null });
       return state.phase === "present" ? "open" : "free";
@@ -28,5 +29,10 @@ export const fate =
     const stream = `delivery-${event}`;
     const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
     const ran = await runCommand(log, delivery, stream, known, { type: "Abandon", eventId: event, at }, envelope);
-    return ran.outcome === "rejected" ? "spent" : "free";
+    if (ran.outcome !== "rejected") return "free";
+    const { state } = ran.known;
+    if (!("request" in state) || state.request.ledgers?.includes(ledger) !== true) return "spent";
+    const spent = "spent" in state ? state.spent : undefined;
+    if (spent === undefined) return "kept";
+    return spent === null ? "free" : { spent };
   };

@@ -12,21 +12,36 @@ import {
   type Place,
   refill,
 } from "../../domain/ledger/ledger.ts";
+import { windowMsOf } from "../../domain/ledger/loop.ts";
 import type { Clock, EventLog, JsonObject, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
 import { appendKnown } from "../run-command.ts";
 
+/**
+ * What became of an event that holds a place in a ledger. "free": it was not admitted and, from this answer on, cannot be
+ * under this reservation. "spent": it was, and that for what it reserved unless a cost says otherwise (micro-euros).
+ * "open": it is still to be decided. "kept": it holds the place until it ends, and whatever ends it settles it.
+ */
+export type Fate = "free" | "spent" | "open" | "kept" | { readonly spent: number };
+
+export type LedgerFigures = {
+  /** Micro-euros. */
+  readonly reserved: number;
+  readonly settled: number;
+  /** The part of `settled` that was more than had been reserved. */
+  readonly overrun: number;
+  /** Places. */
+  readonly open: number;
+  readonly spent: number;
+};
+
 export type LedgerDeps = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /**
-   * What became of an event that holds a place. "free": it was not admitted and, from this answer on, cannot be under
-   * this reservation. "spent": it was. "open": it is still to be decided.
-   */
-  readonly fate: (account: string, event: string) => Promise<"free" | "spent" | "open">;
+  readonly fate: (account: string, event: string, stream: string) => Promise<Fate>;
   /** How old an open place has to be, when a ledger is first read, to be asked after: 0 where no other node can hold it. */
   readonly orphanAgeMs: number;
   /** What happens beside the path of a request; reported and tried again. */
@@ -52,6 +67,9 @@ const ALIVE_MS = 60 * 60 * 1_000;
 
 type Suspect = readonly [event: string, place: Place];
 
+/** Each is a read or two; a ledger may have thousands of places whose events are held or retried. */
+const FATES_AT_ONCE = 16;
+
 type Waiting = {
   readonly command: LedgerCommand;
   readonly trace: Trace;
@@ -69,17 +87,20 @@ export type LedgerStream = {
   open(carried: Carried, trace: Trace): Promise<void>;
   /** Gives back the places of requests that died. */
   sweep(minAgeMs: number): Promise<void>;
+  /** As the log has it at this moment. */
+  figures(): Promise<LedgerFigures>;
   busy(): boolean;
 };
 
 export const ledgerStream = (stream: string, account: string, deps: LedgerDeps): LedgerStream => {
   const { log, clock } = deps;
-  let ledger: Ledger = emptyLedger();
+  const windowMs = windowMsOf(stream);
+  let ledger: Ledger = emptyLedger(windowMs);
   let revision: Revision | null = null;
   let checkpointed = -1;
   let askedAt = Number.NEGATIVE_INFINITY;
-  /** Events that hold a place by right, and when that was asked. */
-  const alive = new Map<string, number>();
+  /** Events that hold a place by right, when that was asked, and whether their end will be told here. */
+  const alive = new Map<string, { readonly at: number; readonly isKept: boolean }>();
   let ready: Promise<void> | null = null;
   let running = false;
   let turn: Promise<void> = Promise.resolve();
@@ -121,12 +142,16 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
 
   const resolveOrphans = async (suspects: readonly Suspect[]): Promise<void> => {
     const verdicts: { readonly event: string; readonly holders: number; readonly fact: LedgerEvent }[] = [];
-    for (const [event, { cost, holders }] of suspects) {
-      const fate = await deps.fate(account, event);
+    const ask = async ([event, { cost, holders }]: Suspect): Promise<void> => {
+      const fate = await deps.fate(account, event, stream);
       const released = { type: "Released", data: { entries: [{ event, all: true }] } } as const;
-      const settled = { type: "Settled", data: { entries: [{ event, cost }] } } as const;
-      if (fate === "open") alive.set(event, clock.now());
+      const spent = typeof fate === "object" ? fate.spent : cost;
+      const settled = { type: "Settled", data: { entries: [{ event, cost: spent }] } } as const;
+      if (fate === "open" || fate === "kept") alive.set(event, { at: clock.now(), isKept: fate === "kept" });
       else verdicts.push({ event, holders, fact: fate === "free" ? released : settled });
+    };
+    for (let from = 0; from < suspects.length; from += FATES_AT_ONCE) {
+      await Promise.all(suspects.slice(from, from + FATES_AT_ONCE).map(ask));
     }
     for (let index = 0; index < verdicts.length; index += BATCH_MAX) {
       const batch = verdicts.slice(index, index + BATCH_MAX);
@@ -153,7 +178,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
   const sweep = async (minAgeMs: number): Promise<void> => {
     for (const event of alive.keys()) if (!ledger.open.has(event)) alive.delete(event);
     const askBefore = clock.now() - ALIVE_MS;
-    await resolveOrphans(suspected(minAgeMs).filter(([event]) => (alive.get(event) ?? askBefore) <= askBefore));
+    await resolveOrphans(suspected(minAgeMs).filter(([event]) => (alive.get(event)?.at ?? askBefore) <= askBefore));
   };
 
   /** What other nodes have given back meanwhile, and what requests that died on them hold, is free. Whoever appends notices
@@ -162,19 +187,19 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     await catchUp();
     const now = clock.now();
     // A clock that was set back must not put it off for longer.
-    const suspects = suspected(ORPHAN_AGE_MS);
+    const suspects = suspected(ORPHAN_AGE_MS).filter(([event]) => alive.get(event)?.isKept !== true);
     if (Math.abs(now - askedAt) < ORPHAN_GAP_MS || suspects.length === 0) return;
     askedAt = now;
     await resolveOrphans(suspects);
   };
 
   const load = async (): Promise<void> => {
-    ledger = emptyLedger();
+    ledger = emptyLedger(windowMs);
     revision = null;
     const last = await log.last(`checkpoint-${stream}`);
     if (last !== null) {
       const checkpoint = last.data as unknown as LedgerCheckpoint;
-      ledger = fromCheckpoint(checkpoint);
+      ledger = fromCheckpoint(checkpoint, windowMs);
       for (let after = checkpoint.window_from - 1; after < checkpoint.revision; ) {
         const page = await log.read(stream, after < 0 ? null : after, READ_PAGE);
         for (const event of page) {
@@ -278,6 +303,12 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
         if (revision === null) await append([{ type: "LedgerOpened", data: carried }], trace);
       }),
     sweep: (minAgeMs) => inTurn(() => sweep(minAgeMs)),
+    figures: () =>
+      inTurn(async () => {
+        await catchUp();
+        const { reserved, settled, overrun, openCount: open, settledCount: spent } = ledger;
+        return { reserved, settled, overrun, open, spent };
+      }),
     busy: () => running || queue.length > 0 || ledger.open.size > 0,
   };
 };

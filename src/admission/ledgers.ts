@@ -1,7 +1,13 @@
 import { dayBehind, dayIn } from "../../domain/calendar.ts";
 import type { Answer, Limits } from "../../domain/ledger/ledger.ts";
 import type { Trace } from "../envelope.ts";
-import { type LedgerDeps, type LedgerStream, ledgerStream, ORPHAN_AGE_MS } from "./ledger-stream.ts";
+import {
+  type LedgerDeps,
+  type LedgerFigures,
+  type LedgerStream,
+  ledgerStream,
+  ORPHAN_AGE_MS,
+} from "./ledger-stream.ts";
 
 /** Where a place was reserved: settling and releasing go to the same stream. */
 export type Reservation = { readonly stream: string; readonly account: string; readonly answer: Answer };
@@ -15,16 +21,23 @@ export type Ledgers = {
     limits: Limits,
     trace: Trace,
   ): Promise<Reservation>;
-  /** A ledger of one stream: a month's quota, an account's sources. */
+  /** A ledger of one stream: a month's quota, an account's sources, a loop's limit. */
   reserve(stream: string, account: string, event: string, limits: Limits, trace: Trace): Promise<Reservation>;
   /** Both settle and release do not wait: what a crash leaves undone is done when the ledger is read again. */
   settle(stream: string, account: string, event: string, cost: number, trace: Trace): void;
   release(stream: string, account: string, event: string, trace: Trace, all?: true): Promise<void>;
+  /** As `settle`, and resolves when it is written down. */
+  settleNow(stream: string, account: string, event: string, cost: number, trace: Trace): Promise<void>;
+  /** A ledger as the log has it at this moment; one that nothing was reserved in is all zeros. */
+  figures(stream: string, account: string): Promise<LedgerFigures>;
   /** Gives back what requests that died have reserved; for the ledgers in use. */
   sweep(): Promise<void>;
   /** Waits for what is queued. */
   idle(): Promise<void>;
 };
+
+/** The ledger of a policy on a day (YYYY-MM-DD) of the account's time zone. */
+export const dayLedger = (policyId: string, day: string): string => `ledger-${policyId}-${day}`;
 
 /** Ledgers kept in memory; an idle one is read again from its stream when it is next needed. */
 const LEDGERS_MAX = 5_000;
@@ -53,9 +66,9 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
   /** Closes the day before and opens `day` with what of it still counts in the sliding minute: no node can take a place
    * in the old day any more, so the rate holds across midnight. Each step may find that another node has done it. */
   const roll = async (policyId: string, account: string, day: string, trace: Trace): Promise<void> => {
-    const before = streamOf(`ledger-${policyId}-${dayBehind(day, -1)}`, account);
+    const before = streamOf(dayLedger(policyId, dayBehind(day, -1)), account);
     const carried = await before.close(trace);
-    await streamOf(`ledger-${policyId}-${day}`, account).open(carried, trace);
+    await streamOf(dayLedger(policyId, day), account).open(carried, trace);
   };
 
   const enter = async (policyId: string, account: string, day: string, trace: Trace): Promise<Day> => {
@@ -91,7 +104,7 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
       for (;;) {
         // A clock that was set back stays in the day that has begun.
         day = (await enter(id, account, day, trace)).day;
-        const stream = `ledger-${id}-${day}`;
+        const stream = dayLedger(id, day);
         const answer = await streamOf(stream, account).submit({ type: "Reserve", event, cost, limits }, trace);
         if (answer !== "closed") return { stream, account, answer };
         // A node whose clock is ahead has begun the next day.
@@ -107,6 +120,12 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
     settle(stream, account, event, cost, trace) {
       later(streamOf(stream, account).submit({ type: "Settle", event, cost }, trace));
     },
+
+    async settleNow(stream, account, event, cost, trace) {
+      await streamOf(stream, account).submit({ type: "Settle", event, cost }, trace);
+    },
+
+    figures: (stream, account) => streamOf(stream, account).figures(),
 
     async release(stream, account, event, trace, all) {
       const command = { type: "Release", event, ...(all === true ? { all } : {}) } as const;

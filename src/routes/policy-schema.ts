@@ -43,6 +43,17 @@ const FIELDS = {
     },
   },
   redact: { type: "array", items: { type: "string" }, description: "Field paths whose values are not shown" },
+  loop: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      max_identical: { type: "integer", description: "Identical requests in any window_s seconds, 1 to 1000" },
+      window_s: { type: "integer", description: "1 to 86400" },
+      max_per_run: { type: "integer", description: "Requests of one run_id, 1 to 1000000" },
+      max_depth: { type: "integer", description: "How deep agents may call agents, 1 to 100; 1: not at all" },
+    },
+    description: "Stops what repeats itself; max_identical and window_s come together",
+  },
   approval: {
     type: "object",
     additionalProperties: false,
@@ -89,7 +100,7 @@ export const DEFINITION_BODY: JsonSchema = {
         additionalProperties: false,
       },
     },
-    loop: { description: "Not offered by this build: refused" },
+    loop: describedMembers(FIELDS.loop),
   },
   examples: [
     {
@@ -100,6 +111,7 @@ export const DEFINITION_BODY: JsonSchema = {
       cost: { fixed_eur: 0.02 },
       deny: [{ name: "no refunds over 500", when: "payload.data.object.amount > 50000" }],
       redact: ["data.object.card"],
+      loop: { max_identical: 3, window_s: 600, max_per_run: 50 },
       approval: { when: "cost_eur >= 100.0", min_approvals: 2, exclude_requester: true, expires_after_s: 3600 },
     },
   ],

@@ -57,6 +57,7 @@ const policies = (log: History): void => {
     schema: { type: "object", $comment: "a.b", properties: { "a.b": { $ref: "#/$defs/x" } }, $defs: { x: true } },
     deny: [{ name: "large", when: "payload.amount > 50000" }],
     redact: ["data.object.card"],
+    loop: { max_identical: 3, window_s: 600, max_per_run: 50, max_depth: 4 },
     approval: { when: "cost_eur >= 100.0", min_approvals: 2, exclude_requester: true, expires_after_s: 3_600 },
   };
   const versions: readonly PolicyDefinition[] = [

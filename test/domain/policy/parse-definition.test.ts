@@ -9,7 +9,7 @@ const errorsOf = (definition: unknown): readonly string[] => {
   return parsed.ok ? [] : parsed.errors.map(({ path }) => path);
 };
 
-test("the example of the API without what a later build offers is taken as it is", () => {
+test("the example of the API is taken as it is", () => {
   const definition = {
     name: "payments",
     budget_eur_day: 250,
@@ -20,6 +20,7 @@ test("the example of the API without what a later build offers is taken as it is
     schema: { type: "object" },
     deny: [{ name: "no refunds over 500", when: "payload.data.object.amount > 50000" }],
     redact: ["data.object.card"],
+    loop: { max_identical: 3, window_s: 600, max_per_run: 50 },
     approval: { when: "cost_eur >= 100.0", min_approvals: 1, exclude_requester: true, expires_after_s: 3600 },
   };
   assert.equal(parseDefinition(definition), { ok: true, definition });
@@ -29,8 +30,20 @@ test("a name is enough", () => {
   assert.equal(parseDefinition({ name: "p" }), { ok: true, definition: { name: "p" } });
 });
 
-test("loop is refused, not ignored", () => {
-  assert.equal(errorsOf({ name: "p", loop: { max_identical: 3 } }), ["/loop"]);
+test("of the limits of a loop each may stand alone, but for the number of repetitions and their window", () => {
+  const of = (loop: unknown): readonly string[] => errorsOf({ name: "p", loop });
+  for (const loop of [{ max_per_run: 1 }, { max_depth: 100 }, { max_identical: 1_000, window_s: 86_400 }])
+    assert.equal(of(loop), []);
+  for (const none of [{}, null, [], 3]) assert.equal(of(none), ["/loop"]);
+  assert.equal(of({ max_identical: 3 }), ["/loop/window_s"]);
+  assert.equal(of({ window_s: 3 }), ["/loop/max_identical"]);
+  assert.equal(of({ max_identical: 1_001, window_s: 86_401, max_per_run: 0, max_depth: 1.5, more: 1 }), [
+    "/loop/more",
+    "/loop/max_identical",
+    "/loop/window_s",
+    "/loop/max_per_run",
+    "/loop/max_depth",
+  ]);
 });
 
 test("an approval needs an end, and nothing else", () => {

@@ -67,6 +67,7 @@ const admitting = (log: EventLog, aggregates: Aggregates = those(policy)) => {
     policies: compiledPolicies(),
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
+    digestKey: Buffer.alloc(32),
     deliver: { offer: () => {} },
   });
   return async (id: string) => {

@@ -34,6 +34,8 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
       eventId: `evt_${asked}`,
       policy: { id: "pol_1", definition: { name: "p", ...definition } },
       cost,
+      digest: () => "d".repeat(64),
+      run: null,
       nowMs: NOON,
       trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
     });

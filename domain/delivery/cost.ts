@@ -1,0 +1,43 @@
+import type { DeliveryEvent, FailureKind, Request } from "./events.ts";
+
+/** The receiver may have done what it was asked. `reported`: what it said of the cost last, in micro-euros; null for nothing. */
+export type Reached = { readonly reported: number | null };
+
+/** An attempt whose outcome nobody has seen. */
+export const UNSEEN: Reached = { reported: null };
+
+/** With these nothing of the request has left this machine, or nobody has read it. */
+const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
+  "dns",
+  "connect",
+  "tls",
+  "blocked-address",
+  "endpoint-deleted",
+  "payload-erased",
+]);
+
+/** What is known behind one more attempt; `failure` is null for one that succeeded. */
+export const reachedAfter = (
+  before: Reached | null,
+  { cost_reported }: { readonly cost_reported?: number | null },
+  failure: { readonly kind: FailureKind } | null,
+): Reached | null => (failure !== null && NOT_REACHED.has(failure.kind) ? before : { reported: cost_reported ?? null });
+
+type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
+
+/**
+ * What a request has cost that ends so: what the receiver said last, else the estimate; nothing where nothing can have
+ * reached it. No record of one whose places were spent by its admission, or that nobody can say anything about.
+ */
+export const costDetermined = (
+  { event_id, origin, ledgers, cost: estimate }: Request,
+  reached: Reached | null,
+  at: string,
+): readonly Determined[] => {
+  if (origin.kind === "source" && ledgers === undefined) return [];
+  const reported = reached?.reported ?? null;
+  if (ledgers === undefined && estimate === null && reported === null) return [];
+  const basis = reached === null ? "not-reached" : reported === null ? "estimate" : "reported";
+  const cost = reached === null ? null : (reported ?? estimate ?? 0);
+  return [{ type: "CostDetermined", data: { event_id, ledgers: ledgers ?? [], estimate, cost, basis, at } }];
+};

@@ -1,0 +1,43 @@
+import type { Origin, RequestedAction, Run } from "../../domain/delivery/events.ts";
+import type { Trace } from "../envelope.ts";
+import type { CompiledAction } from "./compiled-action.ts";
+
+/** What only an agent's request has. */
+export type Asked = {
+  readonly action: RequestedAction;
+  readonly run: Run;
+  readonly isInScope: boolean;
+  /** What the action's own definition asks of a request. */
+  readonly compiled: CompiledAction;
+  /** Micro-euros that the agent itself expects: they count where they are more. */
+  readonly costMicro: number | null;
+};
+
+/** A request of which it is known whose it is: all that the gates and the claim see of it, whoever sent it. */
+export type Identified = {
+  readonly eventId: string;
+  readonly account: string;
+  readonly origin: Origin;
+  readonly policyId: string | null;
+  readonly endpointId: string | null;
+  readonly deliveryKey: string;
+  readonly eventType: string;
+  readonly body: Buffer;
+  readonly contentType: string;
+  /** Empty for none. */
+  readonly contentEncoding: string;
+  /** Undefined when the body is no JSON. */
+  readonly json: () => unknown;
+  /** False: the JSON may be read in two ways, so a policy that reads it looks for that first. */
+  readonly isStrict: boolean;
+  /** What conditions see. Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** What is kept beside the payload: without secrets and signatures. */
+  readonly shownHeaders: () => Readonly<Record<string, string>>;
+  readonly trace: Trace;
+  /** ms since 1970. */
+  readonly receivedAt: number;
+  readonly authenticatedAt: number;
+  /** Null for a source's. */
+  readonly asked: Asked | null;
+};
