@@ -158,7 +158,9 @@ const enginesLine = ({ engines: { log, views, feed }, notes }: Measured): string
 const section = (measured: Measured): string[] => {
   const { growth } = measured;
   const table = [enginesLine(measured), figures(rows(measured))];
-  return growth.length === 0 ? table : [...table, growthTable(growth), figures(growthRows(growth))];
+  if (growth.length === 0) return table;
+  const compared = growthRows(growth);
+  return [...table, growthTable(growth), ...(compared.length === 0 ? [] : [figures(compared)])];
 };
 
 /** The report as text for a terminal. */
