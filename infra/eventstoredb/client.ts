@@ -9,9 +9,9 @@ import { type Connection, ConnectionFailure } from "./connection.ts";
 
 /** A connection on which nothing is heard is asked after the client's 10 s for a sign of life, and dropped after this. */
 const KEEP_ALIVE_TIMEOUT_MS = 5_000;
+/** By how many milliseconds, one for each client, that may be longer. */
+const KEEP_ALIVE_STEPS = 1_000;
 const KEEP_ALIVE = /keep[-_]?alive[-_]?timeout=(?<ms>-?\d+)/i;
-/** More clients than one a second are not made: each dials anew. */
-const RENEW_EVERY_MS = 1_000;
 const NOT_A_URL = "not a connection string of EventStoreDB, such as esdb://127.0.0.1:2113?tls=false";
 /** What is left to end when the connection is closed ends by being cancelled, which takes no time. */
 const DISPOSE_MS = 1_000;
@@ -23,13 +23,13 @@ const DISPOSE_MS = 1_000;
 const urlOf = (url: string, generation: number): string => {
   const given = Number(KEEP_ALIVE.exec(url)?.groups?.ms ?? KEEP_ALIVE_TIMEOUT_MS);
   if (given < 0) return url;
-  return `${url}${url.includes("?") ? "&" : "?"}keepAliveTimeout=${given + (generation % RENEW_EVERY_MS)}`;
+  return `${url}${url.includes("?") ? "&" : "?"}keepAliveTimeout=${given + (generation % KEEP_ALIVE_STEPS)}`;
 };
 
 /** What the client's own commands are made of; its types hide it from everybody else. */
 type Below = { readonly getChannel: () => Promise<{ close(): void }> };
 
-type Generation = { readonly client: EventStoreDBClient; readonly madeAt: number; appends: Promise<AppendCall> | null };
+type Generation = { readonly client: EventStoreDBClient; appends: Promise<AppendCall> | null };
 
 /**
  * One client at a time. It is replaced when the server is silent: its connection may be half open, which TCP notices late
@@ -44,8 +44,7 @@ export const clientConnection = (url: string): Connection => {
 
   const make = (): Generation => {
     generations += 1;
-    const client = EventStoreDBClient.connectionString(urlOf(url, generations));
-    return { client, madeAt: performance.now(), appends: null };
+    return { client: EventStoreDBClient.connectionString(urlOf(url, generations)), appends: null };
   };
 
   let current: Generation;
@@ -70,7 +69,7 @@ export const clientConnection = (url: string): Connection => {
   };
 
   const renew = (seen: Generation): void => {
-    if (isClosed || seen !== current || performance.now() - seen.madeAt < RENEW_EVERY_MS) return;
+    if (isClosed || seen !== current) return;
     current = make();
     // What cannot be closed was never opened.
     retire(seen).catch(() => undefined);
