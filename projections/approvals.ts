@@ -56,7 +56,8 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   switch (event.type) {
     case "VoteCast": {
       const { approval_id: _, digest: _shown, ...vote } = event.data;
-      return { ...document, votes: [...document.votes, vote] };
+      const isKnown = document.votes.some((it) => it.member_id === vote.member_id && it.decision === vote.decision);
+      return isKnown ? document : { ...document, votes: [...document.votes, vote] };
     }
     case "ApprovalGranted":
       return decided("approved");

@@ -12,7 +12,7 @@ import { type Answer, type Call, hasRole, type Principal } from "./route.ts";
 /** The paths that the policy version of the verdict keeps from this reader: none from an admin. */
 export const hiddenPaths = async (
   log: EventLog,
-  { verdict: { policy } }: EventDocument,
+  { verdict: { policy } }: Pick<EventDocument, "verdict">,
   principal: Principal,
 ): Promise<readonly string[]> => {
   if (policy === null || hasRole(principal, "admin")) return [];

@@ -85,7 +85,12 @@ const attempt = object({
 const stage: JsonSchema = {
   type: "object",
   required: ["stage", "at"],
-  properties: { stage: text, at: time, number: { type: "integer", description: "Of an attempt" } },
+  properties: {
+    stage: text,
+    at: time,
+    number: { type: "integer", description: "Of an attempt" },
+    reason: { type: "string", description: "Why people or the system ended it" },
+  },
 };
 
 export const EVENT_SUMMARY: JsonSchema = object(summary);

@@ -54,4 +54,28 @@ test("a blocked event that is admitted later is queued with its stream's revisio
   assert.is(after(facts.blocked(), facts.admitted())?.revision, 1);
 });
 
+test("what is held does not wait for an attempt; released it is due at once, and cancelled it is gone", () => {
+  assert.is(after(facts.held()), null);
+  assert.is(after(facts.held(), facts.holdEnded(5, "expired")), null);
+  const released = after(facts.held(), facts.released(60));
+  assert.equal(
+    [released?.due_at, released?.admitted_at, released?.endpoint_id, released?.attempts, released?.revision],
+    [at(60), at(60), "end_1", 0, 1],
+  );
+  assert.is(after(facts.held(), facts.released(60, "apr_1", null)), null);
+  assert.is(after(facts.held(), facts.released(60), facts.cancelled(61)), null);
+  const cancelling = after(facts.admitted(), facts.started(1, 1), facts.cancelling(2));
+  assert.equal([cancelling?.lease_until, cancelling?.revision], [at(31), 2]);
+  assert.is(
+    after(
+      facts.admitted(),
+      facts.started(1, 1),
+      facts.cancelling(2),
+      facts.attemptFailed(1, 3, null),
+      facts.cancelled(3, 1),
+    ),
+    null,
+  );
+});
+
 test.run();

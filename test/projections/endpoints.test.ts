@@ -105,4 +105,16 @@ test("attempts for an endpoint that the view does not know are passed over", () 
   assert.equal(folded(endpoints, log.events).all(), {});
 });
 
+test("what is held is not queued; what is released is, until it is delivered or cancelled", () => {
+  const it = world();
+  it.add("delivery-evt_1", facts.held());
+  it.add("delivery-evt_2", facts.held());
+  assert.is(it.document().queued, 0);
+  it.add("delivery-evt_1", facts.released(5));
+  it.add("delivery-evt_2", facts.holdEnded(5, "rejected"));
+  assert.is(it.document().queued, 1);
+  it.add("delivery-evt_1", facts.cancelled(6));
+  assert.is(it.document().queued, 0);
+});
+
 test.run();

@@ -126,4 +126,36 @@ test("the types an account has seen are kept sorted, and given up when there are
   assert.equal([many?.types.length, many?.types_complete], [500, false]);
 });
 
+test("a held event names its approval, and shows how it ended", () => {
+  const held = after(facts.held());
+  assert.equal([held.status, held.approval_id], ["held", "apr_1"]);
+  assert.equal(stages(held), [...DECIDED, "held"]);
+
+  const released = after(facts.held(), facts.released(9));
+  assert.equal([released.status, released.approval_id, released.received_at], ["queued", "apr_1", at(0)]);
+  assert.equal(stages(released), [...DECIDED, "held", "approved", "admitted"]);
+  assert.is(after(facts.held({}, { endpoint_id: null }), facts.released(9, "apr_1", null)).status, "recorded");
+  assert.not("approval_id" in after(facts.admitted()));
+
+  for (const outcome of ["rejected", "expired", "cancelled"] as const) {
+    const ended = after(facts.held(), facts.holdEnded(9, outcome));
+    assert.is(ended.status, outcome);
+    assert.equal(ended.timeline.at(-1), { stage: outcome, at: at(9), reason: "said so" });
+  }
+});
+
+test("a cancelled event says that it is, why, and what had begun before", () => {
+  const queued = after(facts.admitted(), facts.cancelled(5));
+  assert.is(queued.status, "cancelled");
+  assert.equal(queued.timeline.at(-1), { stage: "cancelled", at: at(5), reason: "suspended" });
+
+  const begun = [facts.admitted(), facts.started(1, 1), facts.cancelling(2)] as const;
+  assert.is(after(...begun).status, "delivering");
+  assert.is(after(...begun).timeline.at(-1)?.stage, "cancelling");
+  const failed = after(...begun, facts.attemptFailed(1, 3, null), facts.cancelled(3, 1));
+  assert.equal([failed.status, failed.attempts[0]?.outcome], ["cancelled", "failed"]);
+  const lost = after(...begun, facts.cancelled(40, 1));
+  assert.equal([lost.status, lost.attempts[0]?.outcome], ["cancelled", "unknown"]);
+});
+
 test.run();

@@ -35,4 +35,15 @@ test("two days of hours and 90 days are kept", () => {
   assert.is(ids.filter((id) => id.startsWith("hour/")).length, 2);
 });
 
+test("what was held counts as admitted from its release", () => {
+  const log = history();
+  log.add("delivery-evt_1", facts.held());
+  log.add("delivery-evt_1", facts.released(3_700));
+  log.add("delivery-evt_2", facts.held());
+  log.add("delivery-evt_2", facts.holdEnded(3_700, "expired"));
+  const view = folded(status, log.events);
+  assert.is(view.get<StatusHour>(hourId(at(0))), null);
+  assert.is(view.get<StatusHour>(hourId(at(3_700)))?.admitted, 1);
+});
+
 test.run();

@@ -33,4 +33,19 @@ test("a month begins and ends in UTC, by the time of the decision", () => {
   assert.equal([of(log, "2026-03"), of(log, "2026-04"), of(log, "2026-05")], [[1, 0, 0], [1, 0, 0], null]);
 });
 
+test("a held event counts once, when it is released, in the month whose quota it took; one that ends held never", () => {
+  const log = history();
+  log.add("delivery-evt_1", facts.held());
+  log.add("delivery-evt_2", facts.held());
+  assert.is(of(log, "2026-03"), null);
+  log.add("delivery-evt_1", facts.released(40 * 86_400));
+  log.add("delivery-evt_2", facts.holdEnded(5, "rejected"));
+  log.add("delivery-evt_1", facts.delivered(40 * 86_400));
+  assert.equal([of(log, "2026-03"), of(log, "2026-04")], [[1, 0, 0], null]);
+
+  const { data } = facts.released(9) as { data: object };
+  log.add("delivery-evt_3", { type: "EventReleased", data: { ...data, origin_kind: "agent", observed: true } });
+  assert.equal(of(log, "2026-03"), [1, 0, 1]);
+});
+
 test.run();

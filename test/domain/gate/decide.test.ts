@@ -57,4 +57,10 @@ test("missing fields are named, at most five of them", () => {
   assert.is(requireFields(fields.slice(0, 1), null).outcome, "deny");
 });
 
+test("where it could not be told whether a person is needed, observing does not pass over it", () => {
+  const unknown = denied("approval", "evaluation-error", "");
+  assert.equal(decide([ok, unknown], false), { decision: "deny" });
+  assert.is(refusedBy([no, unknown], false), unknown);
+});
+
 test.run();

@@ -188,4 +188,66 @@ test("a published policy that cannot be compiled any more denies everything", ()
   assert.is(gates[0]?.outcome, "deny");
 });
 
+const approvalOf = (approval: PolicyDefinition["approval"], payload: unknown, more: Partial<PolicyInput> = {}) => {
+  const policy = policyOf({ cost: { pointer: "amount" }, ...(approval === undefined ? {} : { approval }) });
+  return policy.check(inputOf(payload, more)).gates.find(({ gate }) => gate === "approval");
+};
+
+test("an approval is asked for last, always or where its condition holds", () => {
+  const always = { expires_after_s: 60 };
+  assert.is(approvalOf(undefined, { amount: 1 }), undefined);
+  assert.equal(approvalOf(always, { amount: 1 }), {
+    gate: "approval",
+    outcome: "hold",
+    code: "needs-approval",
+    detail: "needs an approval",
+  });
+  assert.is(approvalOf({ ...always, min_approvals: 3 }, {})?.detail, "needs 3 approvals");
+  const costly = { ...always, when: "cost_eur >= 100.0" };
+  assert.is(approvalOf(costly, { amount: 100 })?.outcome, "hold");
+  assert.is(approvalOf(costly, { amount: 99.99 })?.outcome, "allow");
+  const policy = policyOf({ deny: [{ name: "x", when: "payload.x == 1" }], require_fields: ["x"], approval: always });
+  assert.equal(codes(policy.check(inputOf({ x: 1 }))), [
+    "require_fields ok",
+    "content denied-by-rule",
+    "approval needs-approval",
+  ]);
+});
+
+test("where it cannot be told whether an approval is needed the request is refused, with the reason", () => {
+  const when = (text: string) => ({ expires_after_s: 60, when: text });
+  assert.is(approvalOf(when("cost_eur >= 100.0"), {})?.code, "evaluation-error");
+  assert.is(approvalOf(when("payload.nothing"), { amount: 1 })?.code, "evaluation-error");
+  assert.is(approvalOf(when("payload.amount > 1"), undefined)?.code, "not-json");
+  assert.is(approvalOf(when("source.type == 'stripe'"), undefined)?.outcome, "hold");
+  for (const text of ["cost_eur >= 100.0", "payload.amount > 1"])
+    assert.is(approvalOf(when(text), {}, { ambiguous: true })?.code, "ambiguous-payload");
+});
+
+test("nobody is asked to approve what can be read in two ways", () => {
+  const policy = policyOf({ approval: { expires_after_s: 60 } });
+  assert.ok(policy.readsPayload);
+  assert.equal(codes(policy.check(inputOf({}, { ambiguous: true }))), [
+    "content ambiguous-payload",
+    "approval ambiguous-payload",
+  ]);
+});
+
+test("a condition of an approval that does not compile is an error at its place", () => {
+  const compiled = compile({ name: "p", approval: { when: "cost_eur >=", expires_after_s: 60 } });
+  assert.equal(compiled.ok ? [] : compiled.errors.map(({ path }) => path), ["/approval/when"]);
+});
+
+test("a policy with an approval that does not compile any more refuses even where it only observes", () => {
+  const definition = { name: "p", block_on_violation: false, approval: { when: "(", expires_after_s: 60 } };
+  const { gates } = compiledPolicies(compile).get("pol_1", 1, definition).check(inputOf({}));
+  assert.equal(
+    gates.map(({ gate, code }) => [gate, code]),
+    [
+      ["content", "policy-invalid"],
+      ["approval", "policy-invalid"],
+    ],
+  );
+});
+
 test.run();

@@ -1,0 +1,104 @@
+import type { ApprovalCommand } from "../domain/approval/commands.ts";
+import { approval } from "../domain/approval/decider.ts";
+import type { ApprovalEvent } from "../domain/approval/events.ts";
+import { approvalOfHeld } from "../domain/approval/requested.ts";
+import { type Delivery, type DeliveryCommand, delivery } from "../domain/delivery/decider.ts";
+import type { DeliveryEvent, HoldOutcome } from "../domain/delivery/events.ts";
+import type { Clock, EventLog, RecordedEvent } from "../domain/ports.ts";
+import type { Aggregates } from "./aggregates.ts";
+import { approvalStream } from "./approvals.ts";
+import type { Envelope } from "./envelope.ts";
+import type { Deliverer } from "./loops/deliverer.ts";
+import type { Reaction } from "./loops/reactor.ts";
+import { readOn, runCommand } from "./run-command.ts";
+
+export type ApprovalReactionsDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  /** Handed what was released. */
+  readonly deliver: Pick<Deliverer, "offer">;
+};
+
+type Fact = ApprovalEvent | DeliveryEvent;
+/** The type of a recorded event says what its data are. */
+const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
+  data as unknown as Extract<Fact, { type: T }>["data"];
+
+const EXPIRED = "Nobody decided in time.";
+
+const OUTCOME = {
+  ApprovalRejected: "rejected",
+  ApprovalExpired: "expired",
+  ApprovalCancelled: "cancelled",
+} as const satisfies Partial<Record<ApprovalEvent["type"], HoldOutcome>>;
+
+/**
+ * What follows from a hold for its approval, and from an approval for what it holds. The same again is done already: what
+ * was decided in the one stream cannot be undone in the other, only be late there.
+ */
+export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalReactionsDeps): readonly Reaction[] => {
+  const now = (): string => new Date(clock.now()).toISOString();
+
+  const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
+    commandId: `approvals-${id}`,
+    account: meta.account,
+    actor: { kind: "system", id: "approvals" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at: now(),
+    causationId: id,
+  });
+
+  const ask = async (cause: RecordedEvent, approvalId: string, command: ApprovalCommand): Promise<void> => {
+    await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
+  };
+
+  /** A refusal is the state of the delivery: it is released or ended already. */
+  const tell = async (cause: RecordedEvent, eventId: string, command: DeliveryCommand): Promise<Delivery> => {
+    const stream = `delivery-${eventId}`;
+    const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+    return (await runCommand(log, delivery, stream, known, command, envelopeOf(cause))).known.state;
+  };
+
+  const endHold = (type: keyof typeof OUTCOME): Reaction => ({
+    on: type,
+    async run(event) {
+      const data = dataOf(type, event);
+      if (data.subject.kind !== "event") return;
+      const reason = "reason" in data ? data.reason : EXPIRED;
+      await tell(event, data.subject.id, { type: "EndHold", outcome: OUTCOME[type], reason, at: now() });
+    },
+  });
+
+  return [
+    {
+      on: "EventHeld",
+      async run(event) {
+        const request = approvalOfHeld(event.meta.account, dataOf("EventHeld", event));
+        await ask(event, request.approval_id, { type: "RequestApproval", request });
+      },
+    },
+    {
+      on: "ApprovalGranted",
+      async run(event) {
+        const { approval_id: approvalId, subject, digest } = dataOf("ApprovalGranted", event);
+        if (subject.kind !== "event") return;
+        const state = await tell(event, subject.id, { type: "Release", approvalId, digest, at: now() });
+        if (state.phase !== "admitted" || state.end !== null) return;
+        const { endpoint_id: endpointId } = state.request;
+        if (endpointId !== null) deliver.offer({ eventId: subject.id, account: event.meta.account, endpointId });
+      },
+    },
+    endHold("ApprovalRejected"),
+    endHold("ApprovalExpired"),
+    endHold("ApprovalCancelled"),
+    {
+      // Of a hold that was not ended by its approval: nobody is to be asked any longer.
+      on: "HoldEnded",
+      async run(event) {
+        const { approval_id, outcome, reason } = dataOf("HoldEnded", event);
+        if (outcome === "cancelled") await ask(event, approval_id, { type: "CancelApproval", reason, at: now() });
+      },
+    },
+  ];
+};

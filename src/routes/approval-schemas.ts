@@ -1,0 +1,106 @@
+import type { ApprovalStatus } from "../../projections/approvals.ts";
+import type { JsonSchema } from "./route.ts";
+
+export const APPROVAL_STATUSES: readonly ApprovalStatus[] = [
+  "pending",
+  "approved",
+  "consumed",
+  "rejected",
+  "expired",
+  "cancelled",
+];
+
+const COMMENT_LENGTH_MAX = 1_000;
+/** A digest is 64 characters; whatever else is sent is another digest. */
+const DIGEST_LENGTH_MAX = 128;
+
+const DIGEST: JsonSchema = {
+  type: "string",
+  minLength: 1,
+  maxLength: DIGEST_LENGTH_MAX,
+  description: "`digest` of the approval as it was shown",
+};
+
+export const APPROVE_BODY: JsonSchema = {
+  type: "object",
+  required: ["digest"],
+  additionalProperties: false,
+  properties: { digest: DIGEST, comment: { type: "string", maxLength: COMMENT_LENGTH_MAX } },
+};
+
+export const REJECT_BODY: JsonSchema = {
+  type: "object",
+  required: ["digest", "comment"],
+  additionalProperties: false,
+  properties: {
+    digest: DIGEST,
+    comment: { type: "string", minLength: 1, maxLength: COMMENT_LENGTH_MAX, pattern: "\\S", description: "Why" },
+  },
+};
+
+const text: JsonSchema = { type: "string" };
+const nullable = (type: string): JsonSchema => ({ type: [type, "null"] });
+const time: JsonSchema = { type: "string", format: "date-time" };
+const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
+const integer: JsonSchema = { type: "integer" };
+
+/** All members are always there. */
+const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+
+const REQUESTER: JsonSchema = {
+  type: "object",
+  required: ["kind", "id", "name"],
+  properties: {
+    kind: { enum: ["source", "agent"] },
+    id: text,
+    name: text,
+    member: { type: "string", description: "Who replayed it" },
+  },
+};
+
+const VOTE = object({
+  member_id: text,
+  email: text,
+  decision: { enum: ["approve", "reject"] },
+  comment: nullable("string"),
+  at: time,
+});
+
+const POLICY = { id: text, version: { type: "integer", description: "The version that it was held under" } };
+
+const summary = {
+  id: text,
+  status: { enum: APPROVAL_STATUSES, description: "approved: not begun yet; consumed: released, once" },
+  event_id: nullable("string"),
+  bundle_id: nullable("string"),
+  action: { type: ["string", "null"], description: "The action's name; of a source's event its type" },
+  summary: { type: "string", description: "One line for people" },
+  digest: { type: "string", description: "Hex SHA-256 of what would be executed: sent back with the decision" },
+  cost_eur: nullable("number"),
+  requested_by: REQUESTER,
+  requested_at: time,
+  expires_at: time,
+  min_approvals: integer,
+  exclude_requester: { type: "boolean" },
+  policy: { ...object(POLICY), type: ["object", "null"] },
+  reasons: { type: "array", items: text },
+  votes: { type: "array", items: VOTE },
+  decided_at: nullableTime,
+  reason: { type: ["string", "null"], description: "Why it was rejected or cancelled" },
+} satisfies Record<string, JsonSchema>;
+
+export const APPROVAL: JsonSchema = object(summary);
+export const APPROVAL_DETAIL: JsonSchema = object({
+  ...summary,
+  policy: {
+    ...object({ ...POLICY, newest_version: { type: "integer", description: "In force now; it changes nothing here" } }),
+    type: ["object", "null"],
+  },
+  payload: { description: "What would be executed: JSON as it is, anything else as text or base64; null for none" },
+  payload_format: { enum: ["json", "text", "base64", null], description: "Null: erased, or hidden as a whole" },
+  redacted: { type: "boolean", description: "The policy hides fields, and the reader is not an admin" },
+});

@@ -1,0 +1,122 @@
+import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
+import type { ApprovalRequest } from "../../domain/approval/events.ts";
+import type { Delivery } from "../../domain/delivery/decider.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import { eurOf } from "../../domain/gate/cost.ts";
+import { redactJson } from "../../domain/gate/redact.ts";
+import type { EventLog, Json } from "../../domain/ports.ts";
+import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
+import type { Payloads } from "../payloads.ts";
+import { hiddenPaths } from "./event-payload.ts";
+import type { Principal } from "./route.ts";
+
+/** The payload as a person reads it. */
+export type ShownPayload = {
+  readonly payload: Json;
+  /** Null: there is none to show, as it was erased, or is not JSON and has fields that the policy hides. */
+  readonly payload_format: "json" | "text" | "base64" | null;
+  readonly redacted: boolean;
+};
+
+type Shown = Omit<ApprovalDocument, "account">;
+
+/** The list's shape of an approval; the detail adds to it. */
+export const approvalSummary = (id: string, it: Shown, at: string) => ({
+  id,
+  // Past its time it is over, whether or not that is written down yet.
+  status: it.status === "pending" && isOverdue(it, at) ? "expired" : it.status,
+  event_id: it.subject_kind === "event" ? it.subject_id : null,
+  bundle_id: it.subject_kind === "bundle" ? it.subject_id : null,
+  action: it.action,
+  summary: it.summary,
+  digest: it.digest,
+  cost_eur: it.cost === null ? null : eurOf(it.cost),
+  requested_by: it.requested_by,
+  requested_at: it.requested_at,
+  expires_at: it.expires_at,
+  min_approvals: it.min_approvals,
+  exclude_requester: it.exclude_requester,
+  policy: it.policy,
+  reasons: it.reasons,
+  votes: it.votes,
+  decided_at: it.decided_at,
+  reason: it.reason,
+});
+
+/** Also when it was cancelled behind its release. */
+const isUsed = (delivery: Delivery, { approval_id }: ApprovalRequest): boolean =>
+  (delivery.phase === "admitted" || delivery.phase === "ended") && delivery.approvalId === approval_id;
+
+const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, delivery: Delivery): ApprovalStatus => {
+  if (end === null) return delivery.phase === "ended" ? delivery.end : "pending";
+  if (end.outcome !== "approved") return end.outcome;
+  if (isUsed(delivery, request)) return "consumed";
+  return delivery.phase === "ended" ? delivery.end : "approved";
+};
+
+/** The approval as its own stream and that of what it is for have it. */
+export const asShown = ({ request, votes, end }: RequestedApproval, delivery: Delivery): Shown => {
+  const { approval_id: _, account: _account, subject, ...rest } = request;
+  return {
+    ...rest,
+    status: statusOf(request, end, delivery),
+    subject_kind: subject.kind,
+    subject_id: subject.id,
+    votes,
+    decided_at: end?.at ?? null,
+    reason: end?.reason ?? null,
+  };
+};
+
+/** Strings, so that digits in them are passed over, and numbers. */
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+/** So many significant digits survive in a double (IEEE 754, binary64). */
+const EXACT_DIGITS = 15;
+
+/** Whether the numbers in a JSON text are those of its parsed value: 0.1 is, 12345678901234567891 and 1e400 are not. */
+const keepsNumbers = (text: string): boolean =>
+  (text.match(STRING_OR_NUMBER) ?? []).every(
+    (token) =>
+      token.startsWith('"') ||
+      String(Number(token)) === token ||
+      (!/[eE]/.test(token) && token.replace(/\D/g, "").length <= EXACT_DIGITS),
+  );
+
+const parsed = (text: string): { readonly json: Json } | null => {
+  try {
+    return { json: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+};
+
+const NOTHING = { payload: null, payload_format: null } as const;
+
+const shown = (body: Buffer, hidden: readonly string[]): ShownPayload => {
+  const text = body.toString("utf8");
+  const isText = Buffer.from(text).equals(body);
+  const it = isText ? parsed(text) : null;
+  const redacted = hidden.length > 0;
+  // Nothing is shown rather than too much.
+  if (redacted && it === null) return { ...NOTHING, redacted };
+  if (redacted && it !== null) return { payload: redactJson(it.json, hidden), payload_format: "json", redacted };
+  if (!isText) return { payload: body.toString("base64"), payload_format: "base64", redacted };
+  // Who approves has to see what is sent, not what a parser makes of it.
+  if (it === null || !keepsNumbers(text)) return { payload: text, payload_format: "text", redacted };
+  return { payload: it.json, payload_format: "json", redacted };
+};
+
+/**
+ * What was decided on, read where it is kept. Below admin without the fields that the policy hides, here as everywhere:
+ * who hides a field from approvers has decided that they need not see it, and what they approve is bound by the digest.
+ */
+export const payloadShown = async (
+  { log, payloads }: { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> },
+  request: Request | null,
+  principal: Principal,
+): Promise<ShownPayload> => {
+  if (request === null) return { ...NOTHING, redacted: false };
+  const kept = await payloads.read(request.event_id, request.payload.revision);
+  if (kept === null) return { ...NOTHING, redacted: false };
+  return shown(kept.body, await hiddenPaths(log, request, principal));
+};

@@ -1,0 +1,80 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { approvalOfHeld } from "../../../domain/approval/requested.ts";
+import { summaryOf } from "../../../domain/approval/summary.ts";
+import { heldFor } from "../../../domain/approval/terms.ts";
+import { allowed, denied } from "../../../domain/gate/verdict.ts";
+import { at, request, START } from "../../support/history.ts";
+
+const test = suite("what is asked of people");
+
+const ABOUT = { approvalId: "apr_1", digest: "d1", gates: [allowed("rate", "1 of 60")], atMs: START };
+const AGENT = { kind: "agent", id: "agt_1", name: "refunds", type: "agent" } as const;
+
+test("the rule of the policy is fixed when the request is held", () => {
+  assert.equal(heldFor({ expires_after_s: 60 }, ABOUT), {
+    approval_id: "apr_1",
+    digest: "d1",
+    min_approvals: 1,
+    exclude_requester: false,
+    expires_at: at(60),
+    reasons: ["The policy asks for an approval of every request."],
+  });
+  const rule = { when: " cost_eur > 5.0 ", min_approvals: 3, exclude_requester: true, expires_after_s: 3_600 };
+  const observed = denied("content", "denied-by-rule", 'refused by "large"');
+  assert.equal(heldFor(rule, { ...ABOUT, gates: [...ABOUT.gates, observed], member: "mem_1" }), {
+    approval_id: "apr_1",
+    digest: "d1",
+    min_approvals: 3,
+    exclude_requester: true,
+    expires_at: at(3_600),
+    reasons: [
+      "The policy asks for an approval when cost_eur > 5.0",
+      'The policy only observes content: refused by "large"',
+    ],
+    member: "mem_1",
+  });
+});
+
+test("the request says who wants what, from the record of the hold alone", () => {
+  const approval = heldFor({ expires_after_s: 60 }, { ...ABOUT, member: "mem_1" });
+  assert.equal(approvalOfHeld("acc_1", { ...request({ origin: AGENT, type: "refund.create" }), approval }), {
+    approval_id: "apr_1",
+    account: "acc_1",
+    subject: { kind: "event", id: "evt_1" },
+    action: "refund.create",
+    summary: 'Agent "refunds" asks for refund.create, 0.02 EUR',
+    digest: "d1",
+    cost: 20_000,
+    requested_by: { kind: "agent", id: "agt_1", name: "refunds", member: "mem_1" },
+    requested_at: at(0),
+    expires_at: at(60),
+    min_approvals: 1,
+    exclude_requester: false,
+    policy: { id: "pol_1", version: 1 },
+    reasons: ["The policy asks for an approval of every request."],
+  });
+  assert.is(approvalOfHeld("acc_1", { ...request({ type: "" }), approval }).action, null);
+});
+
+test("a summary is one line, whatever the names are", () => {
+  const of = (over: Parameters<typeof request>[0]) => summaryOf(request(over));
+  assert.is(of({ cost: null }), 'Source "shop" (stripe) sent payment_intent.succeeded');
+  assert.is(of({ cost: null, type: "" }), 'Source "shop" (stripe) sent an event');
+  assert.is(of({ cost: 120_000_000, origin: AGENT, type: "refund.create" }).split(", ")[1], "120.00 EUR");
+  for (const [micro, euros] of [
+    [0, "0.00"],
+    [1, "0.000001"],
+    [70_000, "0.07"],
+    [1_234_500, "1.2345"],
+    [999_999_999_999_999, "999999999.999999"],
+  ] as const)
+    assert.is(of({ cost: micro }).split(", ")[1], `${euros} EUR`);
+  const name = `a\n\r\t b\u202e\u0000\u2028c${"x".repeat(300)}`;
+  const line = of({ origin: { ...AGENT, name }, type: name, cost: null });
+  assert.not.match(line, /[\p{Cc}\p{Cf}\p{Zl}]/u);
+  assert.match(line, /^Agent "a b c?x*/);
+  assert.ok(line.length < 300);
+});
+
+test.run();

@@ -1,0 +1,80 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { ApprovalEvent } from "../../domain/approval/events.ts";
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
+import { approvalFacts, at, deliveryFacts, history } from "../support/history.ts";
+import { folded } from "../support/projected.ts";
+
+const test = suite("approvals view");
+const is = approvalFacts();
+const event = deliveryFacts();
+
+const after = (...facts: readonly (ApprovalEvent | DeliveryEvent)[]): ApprovalDocument => {
+  const log = history();
+  for (const fact of facts) {
+    const isOfEvent = fact.type === "EventReleased" || fact.type === "HoldEnded" || fact.type === "EventHeld";
+    log.add(isOfEvent ? "delivery-evt_1" : "approval-apr_1", fact);
+  }
+  const document = folded(approvals, log.events).get<ApprovalDocument>("apr_1");
+  assert.ok(document);
+  return document;
+};
+
+test("what is asked for is pending, with all that a person is shown", () => {
+  const document = after(event.held(), is.requested());
+  assert.equal(
+    [document.status, document.subject_kind, document.subject_id, document.votes, document.decided_at],
+    ["pending", "event", "evt_1", [], null],
+  );
+  assert.equal([document.requested_at, document.expires_at, document.digest], [at(0), at(3_600), "d1"]);
+});
+
+test("granted it is approved, and consumed once what it approved has begun", () => {
+  const granted = [is.requested(), is.voted("mem_1", "approve", 5), is.granted(5)];
+  assert.equal([after(...granted).status, after(...granted).decided_at], ["approved", at(5)]);
+  const consumed = after(...granted, event.released(6));
+  assert.equal([consumed.status, consumed.decided_at], ["consumed", at(5)]);
+  assert.equal(
+    consumed.votes.map(({ member_id, decision }) => [member_id, decision]),
+    [["mem_1", "approve"]],
+  );
+});
+
+test("each end is told apart, and the end of the hold that follows changes nothing", () => {
+  const ends = [
+    [is.rejected(5, "no"), "rejected", "no"],
+    [is.expired(3_600), "expired", null],
+    [is.cancelled(5, "suspended"), "cancelled", "suspended"],
+  ] as const;
+  for (const [end, status, reason] of ends) {
+    const document = after(is.requested(), end);
+    assert.equal([document.status, document.reason], [status, reason]);
+    assert.equal(after(is.requested(), end, event.holdEnded(9_000, status)), document);
+  }
+});
+
+test("what somebody stopped is cancelled, whether it was pending or granted", () => {
+  assert.is(after(is.requested(), event.holdEnded(5, "cancelled")).status, "cancelled");
+  assert.is(after(is.requested(), is.granted(4), event.holdEnded(5, "cancelled")).status, "cancelled");
+});
+
+test("a vote of a member who changes from yes to no stands beside the first", () => {
+  const both = after(is.requested(), is.voted("mem_1", "approve", 1), is.voted("mem_1", "reject", 2), is.rejected(2));
+  assert.equal(
+    both.votes.map(({ decision }) => decision),
+    ["approve", "reject"],
+  );
+});
+
+test("events of other streams make no approval", () => {
+  const log = history();
+  log.add("delivery-evt_1", event.held());
+  log.add("delivery-evt_1", event.released(5));
+  log.add("payload-evt_1", event.released(5));
+  log.add("approval-apr_1", is.voted("mem_1", "approve", 1));
+  log.add("approval-apr_1", { type: "constructor", data: {} });
+  assert.equal(folded(approvals, log.events).all(), {});
+});
+
+test.run();

@@ -1,0 +1,240 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { payloads } from "../../../src/payloads.ts";
+import { approvalRoutes } from "../../../src/routes/approvals.ts";
+import type { Principal } from "../../../src/routes/route.ts";
+import { approvalsWorld, POLICY_ID, person } from "../../support/approvals-world.ts";
+import { bearer, SAME_ORIGIN, testApp } from "../../support/http-app.ts";
+
+const test = suite("approval routes");
+
+const ANA = person("mem_ana");
+
+/** The world behind the app; sessions and keys by their names. */
+const started = async () => {
+  const world = approvalsWorld();
+  const { log, clock, views, streams } = world;
+  const people = new Map<string, Principal>([
+    ["approver", ANA],
+    ["viewer", person("mem_v", "viewer")],
+    ["stranger", person("mem_ana", "approver", "acc_b")],
+    ["csk_admin", { kind: "key", account: "acc_a", id: "key_a", role: "admin" }],
+    ["csk_viewer", { kind: "key", account: "acc_a", id: "key_v", role: "viewer" }],
+    ["csa_agent", { kind: "agent", account: "acc_a", id: "agt_a" }],
+  ]);
+  const routes = approvalRoutes({ aggregates: streams, log, views, payloads: payloads(log, randomness) });
+  const app = await testApp(routes, { log, clock, authenticate: async ({ token }) => people.get(token) ?? null });
+  const call = async (who: string, method: "GET" | "POST", path: string, payload?: object) => {
+    const credential = who.startsWith("cs") ? bearer(who) : { cookie: `__Host-session=${who}`, ...SAME_ORIGIN };
+    const answer = await app.inject({
+      method,
+      url: `/v1/approvals${path}`,
+      headers: credential,
+      ...(payload === undefined ? {} : { payload }),
+    });
+    return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+  };
+  return { ...world, call, close: () => app.close() };
+};
+
+test("a person approves what was shown; the answer is the approval as it then is, and says where in the log", async () => {
+  const { call, asked, project, close } = await started();
+  const { approvalId, eventId, digest } = await asked(1);
+  const shown = await call("viewer", "GET", `/${approvalId}`);
+  assert.is(shown.status, 200);
+  const { votes, decided_at, status, ...rest } = shown.body;
+  assert.equal([status, votes, decided_at], ["pending", [], null]);
+  assert.equal(rest, {
+    id: approvalId,
+    event_id: eventId,
+    bundle_id: null,
+    action: "payout.created",
+    summary: 'Source "shop" (stripe) sent payout.created, 120.00 EUR',
+    digest,
+    cost_eur: 120,
+    requested_by: { kind: "source", id: "src_1", name: "shop" },
+    requested_at: "2026-03-01T12:00:00.000Z",
+    expires_at: "2026-03-01T13:00:00.000Z",
+    min_approvals: 1,
+    exclude_requester: false,
+    policy: { id: POLICY_ID, version: 1, newest_version: 1 },
+    reasons: ["The policy asks for an approval of every request."],
+    reason: null,
+    payload: { amount: 120 },
+    payload_format: "json",
+    redacted: true,
+  });
+  const approved = await call("approver", "POST", `/${approvalId}/approve`, {
+    digest: shown.body.digest,
+    comment: "ok",
+  });
+  assert.equal([approved.status, approved.body.status], [200, "approved"]);
+  assert.equal(approved.body.votes, [
+    {
+      member_id: "mem_ana",
+      email: "mem_ana@a.example",
+      decision: "approve",
+      comment: "ok",
+      at: "2026-03-01T12:00:00.000Z",
+    },
+  ]);
+  assert.ok(approved.headers["countersign-position"]);
+  await project();
+  const [listed] = (await call("csk_viewer", "GET", "")).body.data;
+  const { payload: _, payload_format: _format, redacted: _redacted, policy, ...summary } = approved.body;
+  const { newest_version: _newest, ...held } = policy;
+  assert.equal(listed, { ...summary, policy: held });
+  await close();
+});
+
+test("only a person of the account with the role decides: no key, no agent, no viewer", async () => {
+  const { call, asked, ofApproval, close } = await started();
+  const { approvalId, digest } = await asked(1);
+  for (const who of ["csk_admin", "csa_agent", "viewer"]) {
+    for (const [way, body] of [
+      ["approve", { digest }],
+      ["reject", { digest, comment: "no" }],
+    ] as const) {
+      const { status, body: answer } = await call(who, "POST", `/${approvalId}/${way}`, body);
+      assert.equal([status, answer.code], [403, "forbidden"], `${who} ${way}`);
+    }
+  }
+  assert.is((await call("csa_agent", "GET", `/${approvalId}`)).status, 403);
+  assert.equal(await ofApproval(approvalId), ["ApprovalRequested"]);
+  await close();
+});
+
+test("another account's approval is as one that never was", async () => {
+  const { call, asked, project, close } = await started();
+  const { approvalId, digest } = await asked(1);
+  await project();
+  const bodyOf = async (...args: Parameters<typeof call>) => {
+    const { status, body } = await call(...args);
+    const { trace_id: _, ...rest } = body;
+    assert.is(status, 404);
+    return rest;
+  };
+  const never = await bodyOf("approver", "GET", `/apr_${"z".repeat(32)}`);
+  for (const path of [`/${approvalId}`, "/apr_1", "/x"]) assert.equal(await bodyOf("stranger", "GET", path), never);
+  for (const id of [approvalId, `apr_${"z".repeat(32)}`, "apr_1"]) {
+    assert.equal(await bodyOf("stranger", "POST", `/${id}/approve`, { digest }), never);
+    assert.equal(await bodyOf("stranger", "POST", `/${id}/reject`, { digest, comment: "x" }), never);
+  }
+  assert.equal((await call("stranger", "GET", "")).body.data, []);
+  await close();
+});
+
+test("a decision names its digest, and a rejection its reason", async () => {
+  const { call, asked, close } = await started();
+  const { approvalId, digest } = await asked(1);
+  for (const [way, body] of [
+    ["approve", {}],
+    ["approve", { digest: 5 }],
+    ["approve", { digest, extra: true }],
+    ["approve", { digest, comment: "x".repeat(1_001) }],
+    ["reject", { digest }],
+    ["reject", { digest, comment: "  " }],
+  ] as const) {
+    const { status, body: answer } = await call("approver", "POST", `/${approvalId}/${way}`, body);
+    assert.equal([status, answer.code], [400, "invalid-request"], JSON.stringify([way, body]));
+  }
+  const other = await call("approver", "POST", `/${approvalId}/approve`, { digest: "0".repeat(64) });
+  assert.equal([other.status, other.body.code, other.body.retryable], [409, "digest-mismatch", false]);
+  await close();
+});
+
+test("every refusal has its status", async () => {
+  const world = await started();
+  const { call, asked, clock } = world;
+  const decided = await asked(1);
+  const late = await asked(2);
+  const own = await asked(3, { rule: { exclude_requester: true, expires_after_s: 86_400 }, member: ANA.id });
+  await call("approver", "POST", `/${decided.approvalId}/reject`, { digest: decided.digest, comment: "no" });
+  clock.advance(3_600_000);
+  const outcome = async ({ approvalId, digest }: typeof own) => {
+    const { status, body } = await call("approver", "POST", `/${approvalId}/approve`, { digest });
+    return [status, body.code];
+  };
+  assert.equal(await outcome(decided), [409, "already-decided"]);
+  assert.equal(await outcome(late), [409, "expired"]);
+  assert.equal(await outcome(own), [403, "self-approval"]);
+  const rejected = await call("approver", "POST", `/${own.approvalId}/reject`, { digest: own.digest, comment: "mine" });
+  assert.equal([rejected.status, rejected.body.status], [200, "rejected"]);
+  await world.close();
+});
+
+test("who lost the role while the body was under way decides nothing", async () => {
+  const world = approvalsWorld();
+  const { approvalId, digest } = await world.asked(1);
+  const answer = await world.vote(ANA, "approve", approvalId, { digest }, { isStillAllowed: async () => false });
+  assert.is(answer.outcome, "forbidden");
+  assert.equal(await world.ofApproval(approvalId), ["ApprovalRequested"]);
+});
+
+test("the list is filtered by how they stand, newest first, page by page", async () => {
+  const { call, asked, clock, project, react, close } = await started();
+  const all = [];
+  for (const number of [1, 2, 3, 4]) {
+    clock.advance(1_000);
+    all.push(await asked(number));
+  }
+  const [one, two, three, four] = all;
+  assert.ok(one && two && three && four);
+  await call("approver", "POST", `/${one.approvalId}/approve`, { digest: one.digest });
+  await call("approver", "POST", `/${two.approvalId}/reject`, { digest: two.digest, comment: "no" });
+  await react();
+  await project();
+  const ids = async (query: string): Promise<readonly string[]> =>
+    (await call("viewer", "GET", query)).body.data.map(({ id }: { id: string }) => id);
+  assert.equal(
+    await ids(""),
+    [four, three, two, one].map(({ approvalId }) => approvalId),
+  );
+  assert.equal(
+    await ids("?status=pending"),
+    [four, three].map(({ approvalId }) => approvalId),
+  );
+  assert.equal(await ids("?status=consumed"), [one.approvalId]);
+  assert.equal(await ids("?status=rejected"), [two.approvalId]);
+  assert.equal(await ids("?status=expired"), []);
+  assert.is((await call("viewer", "GET", "?status=held")).status, 400);
+  const first = await call("viewer", "GET", "?limit=3");
+  assert.equal(await ids(`?limit=3&cursor=${first.body.next_cursor}`), [one.approvalId]);
+  await close();
+});
+
+test("the payload is shown as it is executed, without what the policy hides from this reader", async () => {
+  const world = approvalsWorld();
+  const admin = person("mem_adm", "admin");
+  const shown = async (number: number, body: string | Buffer, who = admin) => {
+    const { approvalId } = await world.asked(number, { body });
+    const { payload, payload_format, redacted } = (await world.get(approvalId, who)).body;
+    return [payload, payload_format, redacted];
+  };
+  const card = '{"amount":120,"card":{"number":"4111"}}';
+  assert.equal(await shown(1, card), [JSON.parse(card), "json", false]);
+  assert.equal(await shown(2, card, ANA), [{ amount: 120, card: "[redacted]" }, "json", true]);
+  // A parser would make other numbers of these.
+  for (const [number, text] of [
+    [3, '{"amount":120,"id":12345678901234567891}'],
+    [4, '{"amount":120,"id":1e400}'],
+    [5, "amount=120&currency=EUR"],
+  ] as const)
+    assert.equal(await shown(number, text), [text, "text", false]);
+  assert.equal(await shown(6, '{"amount":120.10,"note":"12345678901234567891"}'), [
+    { amount: 120.1, note: "12345678901234567891" },
+    "json",
+    false,
+  ]);
+  const bytes = Buffer.from([0xff, 0xfe, 0]);
+  assert.equal(await shown(7, bytes), [bytes.toString("base64"), "base64", false]);
+  const { approvalId, eventId } = await world.asked(0, { body: "card=4111" });
+  const hidden = (await world.get(approvalId, ANA)).body;
+  assert.equal([hidden.payload, hidden.payload_format, hidden.redacted], [null, null, true]);
+  await world.log.erase(`payload-${eventId}`);
+  const erased = (await world.get(approvalId, admin)).body;
+  assert.equal([erased.payload, erased.payload_format, erased.redacted], [null, null, false]);
+});
+
+test.run();

@@ -1,0 +1,188 @@
+import type { Role } from "../../domain/account/events.ts";
+import { heldFor } from "../../domain/approval/terms.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Origin, Request } from "../../domain/delivery/events.ts";
+import { decide } from "../../domain/gate/decide.ts";
+import { policy } from "../../domain/policy/decider.ts";
+import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../infra/memory/view-store.ts";
+import { approvals } from "../../projections/approvals.ts";
+import { events } from "../../projections/events.ts";
+import { policyCompiler } from "../../src/admission/compiled-policy.ts";
+import { aggregates } from "../../src/aggregates.ts";
+import { approvalReactions } from "../../src/approval-reactions.ts";
+import { approvalIdOf, approvalStream, sourceDigest } from "../../src/approvals.ts";
+import { approvalExpiry } from "../../src/loops/approval-expiry.ts";
+import type { Job } from "../../src/loops/lanes.ts";
+import { payloads } from "../../src/payloads.ts";
+import { approvalRoutes } from "../../src/routes/approvals.ts";
+import type { Principal } from "../../src/routes/route.ts";
+import { caller } from "./call.ts";
+import { foldInto } from "./fold-into.ts";
+import { testClock } from "./http-app.ts";
+
+const ACCOUNT = "acc_a";
+const PROJECTIONS = [events, approvals];
+const SHOP: Origin = { kind: "source", id: "src_1", name: "shop", type: "stripe" };
+const TRACE = { trace_id: "0".repeat(31) + 1, span_id: "0".repeat(15) + 1 };
+
+export const POLICY_ID = `pol_${"a".repeat(32)}`;
+/** Ids as the service makes them: whatever is not one is no stream. */
+export const eventIdOf = (number: number): string => `evt_${"a".repeat(31)}${"abcdefgh"[number] ?? "z"}`;
+
+export const person = (id: string, role: Role = "approver", account = ACCOUNT): Principal => ({
+  kind: "member",
+  account,
+  id,
+  email: `${id}@a.example`,
+  role,
+  session: `session-${id}`,
+});
+
+export type HoldOptions = {
+  readonly rule?: Partial<ApprovalRule>;
+  readonly body?: string | Buffer;
+  readonly endpointId?: string | null;
+  readonly member?: string;
+};
+
+/** Everything of approvals over a log in memory: reactions, timer and views are run by hand, the clock is moved by hand. */
+export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: EventLog } = {}) => {
+  const clock = testClock();
+  const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
+  const kept = payloads(log, randomness);
+  const compile = policyCompiler();
+  let commands = 0;
+
+  const now = (): string => new Date(clock.now()).toISOString();
+  const envelope = (principal?: Principal) => {
+    commands += 1;
+    const actor = { kind: principal?.kind ?? "system", id: principal?.id ?? "test" } as const;
+    const account = principal?.account ?? ACCOUNT;
+    return { commandId: `test-${commands}`, account, actor, trace: TRACE, at: now() };
+  };
+
+  /** What it keeps in memory is its own, the log is not; `over` is the log as it sees it. */
+  const node = (over: EventLog = log) => {
+    const streams = aggregates(over, clock);
+    const offered: Job[] = [];
+    const deliver = { offer: (job: Job) => void offered.push(job) };
+    const reactions = approvalReactions({ log: over, aggregates: streams, clock, deliver });
+    const call = caller(approvalRoutes({ aggregates: streams, log: over, views, payloads: kept }));
+    const onError = (error: unknown): void => {
+      throw error;
+    };
+    return {
+      streams,
+      offered,
+      expiry: approvalExpiry({ views, aggregates: streams, clock, onError }),
+      /** What the process manager does, with the whole log from its beginning. */
+      async react(): Promise<void> {
+        for (const event of await log.readAll(null, 500, "records"))
+          for (const reaction of reactions) if (reaction.on === event.type) await reaction.run(event);
+      },
+      vote: (who: Principal, decision: "approve" | "reject", id: string, body: object, more = {}) =>
+        call("POST", `/v1/approvals/{id}/${decision}`, {
+          principal: who,
+          params: { id },
+          body,
+          envelope: envelope(who),
+          ...more,
+        }),
+      get: (id: string, who = person("mem_r")) =>
+        call("GET", "/v1/approvals/{id}", { principal: who, params: { id }, envelope: envelope(who) }),
+      list: (query: object = {}, who = person("mem_r")) =>
+        call("GET", "/v1/approvals", { principal: who, query: { ...query }, envelope: envelope(who) }),
+    };
+  };
+  const here = node();
+
+  const publish = async (definition: PolicyDefinition): Promise<number> => {
+    const command = {
+      type: "PublishPolicy",
+      policyId: POLICY_ID,
+      account: ACCOUNT,
+      definition,
+      by: "mem_o",
+      at: now(),
+    };
+    for (const type of ["PublishPolicy", "PublishPolicyVersion"] as const)
+      await here.streams.handle(policy, `policy-${POLICY_ID}`, { ...command, type }, envelope());
+    const { state } = await here.streams.load(policy, `policy-${POLICY_ID}`, 0);
+    return state.phase === "published" ? state.version : 0;
+  };
+
+  /** As the admission does: keeps the payload, asks the gates, writes the hold down. */
+  const hold = async (number: number, options: HoldOptions = {}) => {
+    const { body = '{"amount":120}', endpointId = "end_1", member } = options;
+    const rule: ApprovalRule = { expires_after_s: 3_600, ...options.rule };
+    const definition: PolicyDefinition = {
+      name: "payments",
+      cost: { pointer: "amount" },
+      redact: ["card"],
+      approval: rule,
+    };
+    const version = await publish(definition);
+    const bytes = Buffer.from(body);
+    const eventId = eventIdOf(number);
+    const incoming = { body: bytes, contentType: "application/json", contentEncoding: "", headers: {} };
+    const payload = await kept.keepFirst(eventId, incoming, envelope());
+    const compiled = compile(definition);
+    if (!compiled.ok || payload === null) throw new Error("the world's own policy or payload");
+    let json: unknown;
+    try {
+      json = JSON.parse(bytes.toString());
+    } catch {
+      json = undefined;
+    }
+    const source = { id: SHOP.id, name: SHOP.name, type: SHOP.type };
+    const input = { payload: json, ambiguous: false, headers: {}, source, agent: null, action: null };
+    const { gates, cost } = compiled.policy.check(input);
+    const request: Request = {
+      event_id: eventId,
+      origin: SHOP,
+      delivery_key: `k${number}`,
+      type: "payout.created",
+      payload: { ...payload, content_type: "application/json", size: bytes.length },
+      endpoint_id: endpointId,
+      verdict: { ...decide(gates, true), policy: { id: POLICY_ID, version }, gates },
+      cost,
+      received_at: now(),
+      authenticated_at: now(),
+      at: now(),
+    };
+    const approvalId = approvalIdOf(ACCOUNT, eventId);
+    const digest = sourceDigest(ACCOUNT, request);
+    const about = { approvalId, digest, gates, atMs: clock.now(), ...(member === undefined ? {} : { member }) };
+    const command = { type: "Hold", request, approval: heldFor(rule, about) } as const;
+    await here.streams.handle(delivery, `delivery-${eventId}`, command, envelope());
+    return { eventId, approvalId, digest, request };
+  };
+
+  const typesOf = async (stream: string): Promise<readonly string[]> =>
+    (await log.read(stream, null, 100)).map(({ type }) => type);
+
+  return {
+    ...here,
+    log,
+    clock,
+    views,
+    another: node,
+    publish,
+    hold,
+    /** Held, and people are asked. */
+    async asked(number: number, options: HoldOptions = {}) {
+      const held = await hold(number, options);
+      await here.react();
+      return held;
+    },
+    project: () => foldInto(log, views, PROJECTIONS),
+    cancel: (eventId: string, reason: string) =>
+      here.streams.handle(delivery, `delivery-${eventId}`, { type: "Cancel", reason, at: now() }, envelope()),
+    ofEvent: (eventId: string) => typesOf(`delivery-${eventId}`),
+    ofApproval: (approvalId: string) => typesOf(approvalStream(approvalId)),
+  };
+};
