@@ -31,7 +31,8 @@ const OPTIONS: MongoClientOptions = {
   retryWrites: true,
   readPreference: "primary",
   readConcern: { level: "majority" },
-  writeConcern: { w: "majority", wtimeoutMS: MAJORITY_MS },
+  // Journaled: a single server would else acknowledge what a loss of power takes back.
+  writeConcern: { w: "majority", journal: true, wtimeoutMS: MAJORITY_MS },
   serverSelectionTimeoutMS: SELECTION_MS,
   connectTimeoutMS: CONNECT_MS,
   socketTimeoutMS: SOCKET_MS,

@@ -28,9 +28,12 @@ const checkFormat = async (db: Db): Promise<void> => {
   }
 };
 
-/** Equality, sort, range, and the id for ties; what is removed is taken away by the server. */
+/**
+ * Equality, sort, range, and the id for ties, in this order: a field's name is no number, which an object would put
+ * first. What is removed is taken away by the server.
+ */
 export const indexesOf = ({ indexes }: ViewSchema): IndexDescription[] => [
-  ...indexes.map((fields) => ({ key: new Map([...fields, "_id"].map((field) => [field, 1] as const)) })),
+  ...indexes.map((fields) => ({ key: Object.fromEntries([...fields, "_id"].map((field) => [field, 1] as const)) })),
   // Sparse: documents that are there cost it nothing.
   { key: { _removed: 1 }, sparse: true, expireAfterSeconds: REMOVED_KEPT_S },
 ];

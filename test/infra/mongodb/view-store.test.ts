@@ -2,14 +2,24 @@ import * as fc from "fast-check";
 import { type Document as BsonDocument, MongoClient } from "mongodb";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Condition, Document, ViewQuery, ViewSchema } from "../../../domain/ports.ts";
+import type {
+  Condition,
+  Document,
+  EventLog,
+  Position,
+  ViewQuery,
+  ViewSchema,
+  ViewStore,
+} from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { mongoViewStore } from "../../../infra/mongodb/view-store.ts";
 import { ViewsUnavailable } from "../../../infra/view-errors.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
-import { projector } from "../../../src/loops/projector.ts";
+import { type Projector, type ProjectorFailure, projector } from "../../../src/loops/projector.ts";
+import { BY_CODE_POINT, type OpenViewStore, viewStoreContract } from "../../contract/view-store.ts";
 import { broadHistory } from "../../support/broad-history.ts";
+import { cutConnections } from "../../support/cut-connections.ts";
 import { appendTo } from "../../support/history.ts";
 import { type FreshDatabase, freshDatabase, mongodbServer, sortsByCodePoint } from "../../support/mongodb.ts";
 import { folded } from "../../support/projected.ts";
@@ -23,7 +33,7 @@ const schema: ViewSchema = {
 
 type Context = FreshDatabase;
 const test = suite<Context>("mongodb view store");
-const server = mongodbServer("what MongoDB itself does for the view store");
+const server = mongodbServer("the view store in MongoDB");
 
 test.before.each((context) => {
   Object.assign(context, freshDatabase(server ?? ""));
@@ -73,18 +83,12 @@ test("indexes are made for each declared one, the id last, and for taking away w
 }) => {
   const stores = await Promise.all([1, 2, 3].map(() => mongoViewStore({ url, schemas: [schema] })));
   const indexes = await looking(url, (db) => db.collection("things.v1").indexes());
-  assert.equal(
-    indexes.map(({ key }) => Object.entries(key)),
-    [
-      [["_id", 1]],
-      [
-        ["account", 1],
-        ["at", 1],
-        ["_id", 1],
-      ],
-      [["_removed", 1]],
-    ],
+  const keys = indexes.map(({ key }) =>
+    Object.entries(key)
+      .map(([field, direction]) => `${field} ${direction}`)
+      .join(),
   );
+  assert.equal(keys.sort(), ["_id 1", "_removed 1", "account 1,at 1,_id 1"]);
   for (const views of stores) await views.close();
 });
 
@@ -144,42 +148,86 @@ test("several thousand documents are one commit, one look-up and one drop", asyn
   await views.close();
 });
 
-test("two projectors at once fold every view as one alone does, and again after a drop", async ({ url }) => {
-  const { events } = broadHistory();
-  const log = memoryEventLog();
-  await appendTo(log, events);
-  const schemas = PROJECTIONS.map((it) => it.schema);
-  const stores = await Promise.all([1, 2].map(() => mongoViewStore({ url, schemas })));
-  const failures: unknown[] = [];
-  const options = { pollMs: 20, gatherMs: 0, onError: (it: unknown) => failures.push(it) };
-  const following = stores.map((views, n) =>
-    projector(log, views, PROJECTIONS, { ...options, pageMax: [3, 5][n] ?? 7 }),
-  );
-  const head = await log.head();
-  const reached = () => following.every((it) => it.positions().every(({ position }) => position === head));
-  await Promise.all(following.map((it) => it.start()));
-  await until("both are at the log's end", reached, 30_000);
-  await stores[0]?.drop("audit.v1");
-  await until("the drop is seen", () => !reached(), 30_000);
-  await until("both are at the log's end again", reached, 30_000);
-  for (const it of following) await it.stop();
-  // The log gave its own positions.
-  const recorded = await log.readAll(null, 1_000, "records");
+const SCHEMAS = PROJECTIONS.map((projection) => projection.schema);
+const QUICK = { pollMs: 20, gatherMs: 0, retryMinMs: 1, retryMaxMs: 50 };
+/** Several seconds on a busy machine. */
+const FOLD_MS = 60_000;
+
+const following = (log: EventLog, stores: readonly ViewStore[], onError: (failure: ProjectorFailure) => void) =>
+  stores.map((views, n) => projector(log, views, PROJECTIONS, { ...QUICK, pageMax: 3 + 2 * n, onError }));
+
+const isAtEnd = (projectors: readonly Projector[], head: Position | null) => (): boolean =>
+  projectors.every((it) => it.positions().every(({ position }) => position === head));
+
+/** Every view holds what folding the log event by event gives, and nothing else. */
+const holdsTheFold = async (views: ViewStore, log: EventLog): Promise<void> => {
+  const records = await log.readAll(null, 10_000, "records");
   for (const projection of PROJECTIONS) {
     const { name } = projection.schema;
-    const wanted = folded(projection, recorded, 1).all();
-    assert.equal(Object.fromEntries((await stores[1]?.getMany(name, Object.keys(wanted))) ?? []), wanted, name);
-    assert.is(await stores[1]?.count(name, [], 1_000), Object.keys(wanted).length, name);
+    const wanted = folded(projection, records, 100).all();
+    assert.equal(Object.fromEntries(await views.getMany(name, Object.keys(wanted))), wanted, name);
+    assert.is(await views.count(name, [], 10_000), Object.keys(wanted).length, name);
   }
+};
+
+test("two projectors at once fold every view as one alone does, and again after a drop", async ({ url }) => {
+  const log = memoryEventLog();
+  await appendTo(log, broadHistory().events);
+  const head = await log.head();
+  const stores = await Promise.all([1, 2].map(() => mongoViewStore({ url, schemas: SCHEMAS })));
+  const failures: ProjectorFailure[] = [];
+  const projectors = following(log, stores, (failure) => failures.push(failure));
+  await Promise.all(projectors.map((it) => it.start()));
+  await until("both are at the log's end", isAtEnd(projectors, head), FOLD_MS);
+  await stores[0]?.drop("audit.v1");
+  await until("the drop is seen", () => !isAtEnd(projectors, head)(), FOLD_MS);
+  await until("both are at the log's end again", isAtEnd(projectors, head), FOLD_MS);
+  for (const it of projectors) await it.stop();
+  for (const views of stores) await holdsTheFold(views, log);
   assert.equal(failures, []);
   for (const views of stores) await views.close();
 });
 
+test("connections that break again and again while two projectors fold lose nothing and double nothing", async ({
+  url,
+}) => {
+  const CUTS = 12;
+  const log = memoryEventLog();
+  const { events } = broadHistory();
+  await appendTo(log, events);
+  const { hostname, port } = new URL(url);
+  const line = await cutConnections(hostname, Number(port));
+  const through = new URL(url);
+  through.host = `127.0.0.1:${line.port}`;
+  const stores = await Promise.all([1, 2].map(() => mongoViewStore({ url: through.href, schemas: SCHEMAS })));
+  const failures: ProjectorFailure[] = [];
+  const projectors = following(log, stores, (failure) => failures.push(failure));
+  await Promise.all(projectors.map((it) => it.start()));
+  for (let cut = 0; cut < CUTS; cut += 1) {
+    const seen = failures.length;
+    const moved = JSON.stringify(projectors.map((it) => it.positions()));
+    const isFurther = () => JSON.stringify(projectors.map((it) => it.positions())) !== moved;
+    line.cut();
+    await until("it fails or goes on", () => failures.length > seen || isFurther(), FOLD_MS);
+    // So that there is always something to be folded.
+    await log.append(
+      `account-acc_${cut}`,
+      "any",
+      events.slice(0, 1).map((it) => ({ ...it, id: `cut-${cut}` })),
+    );
+  }
+  await until("both are at the log's end", isAtEnd(projectors, await log.head()), FOLD_MS);
+  for (const it of projectors) await it.stop();
+  for (const { error } of failures) assert.instance(error, ViewsUnavailable);
+  const calm = await mongoViewStore({ url, schemas: SCHEMAS });
+  await holdsTheFold(calm, log);
+  for (const views of [...stores, calm]) await views.close();
+  await line.stop();
+});
+
 // Where the server that stands in for MongoDB does not sort by code point, without what shows it.
-const texts =
-  server !== null && (await sortsByCodePoint(server))
-    ? ["a", "b", "é", "😀", "\uffee", "a\0", "\ud800", ""]
-    : ["a", "b", "é", "\uffee", "a\0", "\ud800", ""];
+const isByCodePoint = server !== null && (await sortsByCodePoint(server));
+const texts = ["a", "b", "é", "\uffee", "a\0", "\ud800", "", ...(isByCodePoint ? ["😀"] : [])];
 const text = fc.constantFrom(...texts);
 const value = fc.oneof(text, fc.integer({ min: -2, max: 4 }), fc.constantFrom(null, true, 0.5, ["a"], [1], { a: 1 }));
 const document: fc.Arbitrary<Document> = fc.record({ account: value, at: value }, { requiredKeys: [] });
@@ -216,9 +264,41 @@ test("any query finds what the store in memory finds", async ({ url }) => {
   await views.close();
 });
 
-if (server !== null) test.run();
-else {
-  const skipped = suite("mongodb view store");
-  skipped.skip("no server");
-  skipped.run();
+const early = suite("mongodb view store, before a server is asked");
+
+early("names that are no plain identifiers are refused", async () => {
+  const url = "mongodb://127.0.0.1:1/countersign";
+  const bad: readonly Partial<ViewSchema>[] = [
+    { name: "checkpoints" },
+    { name: "system.views" },
+    { fields: { $where: "text" }, indexes: [] },
+    { fields: { _id: "text" }, indexes: [] },
+    { fields: { "a.b": "text" }, indexes: [] },
+    { indexes: [["unknown"]] },
+  ];
+  for (const part of bad)
+    assert.instance(await rejection(mongoViewStore({ url, schemas: [{ ...schema, ...part }] })), TypeError);
+  assert.instance(await rejection(mongoViewStore({ url, schemas: [schema, schema] })), TypeError);
+});
+
+early.run();
+
+const inDatabaseOfItsOwn =
+  (serverUrl: string): OpenViewStore =>
+  async (schemas) => {
+    const { url, drop } = freshDatabase(serverUrl);
+    const views = await mongoViewStore({ url, schemas });
+    return {
+      ...views,
+      async close() {
+        await views.close();
+        await drop();
+      },
+    };
+  };
+
+if (server !== null) {
+  test.run();
+  if (!isByCodePoint) console.log("SKIPPED: text by code point: this server, unlike MongoDB, sorts by UTF-16 units");
+  viewStoreContract("mongodb", inDatabaseOfItsOwn(server), isByCodePoint ? [] : [BY_CODE_POINT]);
 }

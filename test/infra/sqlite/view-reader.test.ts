@@ -77,6 +77,7 @@ test("writing through it and asking for what is not declared are bugs, not outag
   const reader = await sqliteViewReader({ path, schemas: [schema] });
   const sort = { field: "unknown", order: "asc" } as const;
   const bugs = [
+    reader.load("things.v1", null, ["a"]),
     reader.commit("things.v1", null, "1", new Map()),
     reader.drop("things.v1"),
     reader.get("others.v1", "a"),
@@ -153,6 +154,7 @@ viewStoreContract("sqlite, read by a thread", async (schemas): Promise<ViewStore
   const reader = await sqliteViewReader({ path, schemas });
   return {
     ...reader,
+    load: writer.load,
     commit: writer.commit,
     drop: writer.drop,
     async close() {
