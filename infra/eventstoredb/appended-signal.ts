@@ -1,6 +1,7 @@
 import type { Position } from "../../domain/ports.ts";
 import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";
+import { positionOf } from "./positions.ts";
 
 /** Wakes whoever follows the log. Costs nothing while nobody listens, and never keeps the process alive by itself. */
 export type AppendedSignal = {
@@ -42,15 +43,18 @@ export const appendedSignal = (
     let reopenMs = limits.reopenMs;
     let reopening: NodeJS.Timeout | undefined;
     let watching: NodeJS.Timeout | undefined;
-    /** How many appends the subscription told of. */
-    let told = 0;
+    /** The last append that is known to have been told; null when that is not known. */
+    let told: Position | null = null;
 
     const open = (): void => {
       leave = connection.follow({
-        // What was appended while it was not open.
-        opened: wakeSoon,
-        appended() {
-          told += 1;
+        opened() {
+          // What was appended while it was not open.
+          told = null;
+          wakeSoon();
+        },
+        appended(at) {
+          told = positionOf(at);
           reopenMs = limits.reopenMs;
           wakeSoon();
         },
@@ -66,22 +70,22 @@ export const appendedSignal = (
       reopenMs = Math.min(2 * reopenMs, limits.reopenMaxMs);
     };
 
-    /** Wakes when the head has moved and nothing was told, and opens anew when the telling has not come until the next look. */
-    const watch = (seen: Position | null | undefined, toldThen: number, suspect: number | null): void => {
+    /** Wakes when the head was not told. `untold` is what was not at the look before: then nothing is told any more. */
+    const watch = (untold: Position | null): void => {
       const look = async (): Promise<void> => {
-        const newest = await head().catch(() => seen);
+        const newest = await head().catch(() => null);
         if (isStopped) return;
-        const isMissed = seen !== undefined && newest !== seen && told === toldThen;
-        if (isMissed) wakeSoon();
-        const isSilent = suspect === told;
-        if (isSilent) reopen();
-        watch(newest, told, isMissed && !isSilent ? told : null);
+        if (untold !== null && told !== null && told < untold) reopen();
+        told ??= newest;
+        const isUntold = newest !== null && told !== null && told < newest;
+        if (isUntold) wakeSoon();
+        watch(isUntold ? newest : null);
       };
       watching = setTimeout(look, limits.watchMs).unref();
     };
 
     open();
-    watch(undefined, told, null);
+    watch(null);
     return () => {
       isStopped = true;
       clearTimeout(reopening);

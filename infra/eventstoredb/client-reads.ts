@@ -97,7 +97,7 @@ export const followRecords = (client: EventStoreDBClient, { opened, appended, dr
     dropped();
   };
   subscription.on("confirmation", () => isOver || opened());
-  subscription.on("data", () => isOver || appended());
+  subscription.on("data", ({ event }) => isOver || event === undefined || appended(event.position));
   subscription.on("error", drop);
   subscription.on("end", drop);
   subscription.on("close", drop);

@@ -63,7 +63,7 @@ export type AllPage =
 export type Follower = {
   /** It is open: what is appended from here on is told. */
   readonly opened: () => void;
-  readonly appended: () => void;
+  readonly appended: (at: Cursor) => void;
   /** It has ended, for whatever reason, and tells nothing more. Called once. */
   readonly dropped: () => void;
 };

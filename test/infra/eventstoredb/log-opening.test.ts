@@ -1,0 +1,176 @@
+import { once } from "node:events";
+import { createServer as createHttp2 } from "node:http2";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { status } from "@grpc/grpc-js";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
+import { event, newStream, rejection } from "../../contract/event-log-events.ts";
+import { type EventStoreDouble, startEventStoreDouble } from "../../support/eventstore-double/server.ts";
+import { until } from "../../support/until.ts";
+import { inWorld, SHORT } from "./log-world.ts";
+
+/** Opening says in one sentence what is wrong, and never a password. */
+
+const test = suite("EventStoreDB log: opening");
+
+const opening = (url: string, readOnly = false) => eventStoreLog({ url, readOnly, limits: SHORT });
+
+const sentenceOf = async (url: string): Promise<string> => {
+  const error = await rejection(() => opening(url));
+  assert.is(error.name, "Error");
+  assert.not.match(error.message, /secret/);
+  assert.not.match(error.message, "\n");
+  return error.message;
+};
+
+const listening = async (server: Server): Promise<number> => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // A TCP server that listens has an address with a port.
+  return (server.address() as AddressInfo).port;
+};
+
+const formatOf = ({ state }: EventStoreDouble): unknown =>
+  state.log
+    .filter(({ stream }) => stream === "$$countersign")
+    .map(({ data }) => JSON.parse(Buffer.from(data).toString()));
+
+test("what is no connection string is said to be none", async () => {
+  for (const url of ["", "mongodb://secret:secret@h", "esdb://secret:secret@@h:x?tls=maybe", "http://127.0.0.1:2113"])
+    assert.match(await sentenceOf(url), /not a connection string of EventStoreDB/);
+  assert.match(await sentenceOf("esdb://secret:secret@127.0.0.1:2113?tlsCAFile=/no/such/file"), /certificate/);
+});
+
+test("where nothing answers, or nobody of that name is, that is said with the address", async () => {
+  const server = createServer();
+  const port = await listening(server);
+  server.close();
+  const refused = await sentenceOf(`esdb://secret:secret@127.0.0.1:${port}?tls=false`);
+  assert.match(refused, `EventStoreDB at esdb://127.0.0.1:${port} cannot be used: nothing answers there`);
+  assert.match(await sentenceOf("esdb://secret:secret@no-such-host.invalid?tls=false"), /no host of that name/);
+});
+
+test("where something else answers, or nothing ever does, that is said", async () => {
+  const silent = createServer();
+  const http1 = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  const hangsUp = createServer((socket) => socket.destroy());
+  const http2 = createHttp2((_request, response) => response.writeHead(404).end());
+  const said: readonly (readonly [Server, RegExp])[] = [
+    [silent, /does not answer/],
+    [http1, /no EventStoreDB/],
+    [hangsUp, /hangs up, perhaps because it speaks TLS/],
+    [http2, /no EventStoreDB/],
+  ];
+  for (const [server, sentence] of said) {
+    const sockets: Socket[] = [];
+    server.on("connection", (socket: Socket) => sockets.push(socket));
+    assert.match(await sentenceOf(`esdb://127.0.0.1:${await listening(server)}?tls=false`), sentence);
+    server.close();
+    // A silent connection is kept by gRPC for as long as it stands.
+    for (const socket of sockets) socket.destroy();
+  }
+});
+
+test(
+  "a server without TLS, one that refuses access, and one that is not ready are told apart",
+  inWorld(async ({ double }) => {
+    assert.match(await sentenceOf(`esdb://secret:secret@localhost:${double.port}`), /speaks no TLS \(tls=false/);
+    const answers: readonly (readonly [status, RegExp])[] = [
+      [status.UNAUTHENTICATED, /refuses the user name and password/],
+      [status.PERMISSION_DENIED, /refuses the user name and password/],
+      [status.UNIMPLEMENTED, /no EventStoreDB/],
+      [status.UNAVAILABLE, /as the double was told/],
+    ];
+    for (const [code, sentence] of answers) {
+      const odd = double.misbehave({ how: "error", code }, { times: 10_000 });
+      assert.match(await sentenceOf(double.url), sentence);
+      odd.stop();
+    }
+  }),
+);
+
+test("a server that comes up while the log is being opened is waited for", async () => {
+  const double = await startEventStoreDouble();
+  await double.stop();
+  const log = opening(double.url);
+  await double.start();
+  await (await log).close();
+  await double.stop();
+});
+
+test(
+  "the log is marked with its format once, however many open it at the same time",
+  inWorld(async ({ double, open }) => {
+    await Promise.all(Array.from({ length: 5 }, () => open()));
+    assert.equal(formatOf(double), [{ countersign_format: 1 }]);
+  }),
+);
+
+test(
+  "a log of a newer format is not opened, nor for reading, and keeps its mark",
+  inWorld(async ({ double, log }) => {
+    const stream = newStream();
+    await log.append(stream, "absent", [event()]);
+    const [mark] = double.state.streams.get("$$countersign")?.records ?? [];
+    if (mark === undefined) throw new Error("there is no mark");
+    double.state.streams.get("$$countersign")?.records.splice(0, 1, {
+      ...mark,
+      data: new Uint8Array(Buffer.from('{"countersign_format":2}')),
+    });
+    for (const readOnly of [true, false]) {
+      const error = await rejection(() => opening(double.url, readOnly));
+      assert.match(error.message, /was written by a newer version \(format 2; this one knows 1\)/);
+    }
+  }),
+);
+
+test("a log that is opened for reading only writes nothing, not even its mark", async () => {
+  const double = await startEventStoreDouble();
+  const reader = await opening(double.url, true);
+  assert.equal(formatOf(double), []);
+  for (const write of [() => reader.append(newStream(), "absent", [event()]), () => reader.erase(newStream("payload"))])
+    assert.is((await rejection(write)).name, "LogUnavailable");
+  const writer = await opening(double.url);
+  const one = event();
+  await writer.append(newStream(), "absent", [one]);
+  assert.equal(
+    (await reader.readAll(null, 10)).map(({ id }) => id),
+    [one.id],
+  );
+  await Promise.all([reader.close(), writer.close()]);
+  await double.stop();
+});
+
+test("a cluster is found by any of its nodes", async () => {
+  const double = await startEventStoreDouble();
+  for (const url of [
+    `esdb+discover://127.0.0.1:${double.port}?tls=false`,
+    `esdb://127.0.0.1:1,127.0.0.1:${double.port}?tls=false`,
+  ]) {
+    const log = await opening(url);
+    assert.is((await log.append(newStream(), "absent", [event()])).outcome, "appended");
+    await log.close();
+  }
+  await until("nothing is open", () => double.open() === 0);
+  await double.stop();
+});
+
+test(
+  "an id that is no UUID, or not in lower case, data that are no JSON: bugs that throw before anything is sent",
+  inWorld(async ({ double, log }) => {
+    const before = double.calls("append").length;
+    const one = event();
+    const bad = [
+      { ...one, id: "1" },
+      { ...one, id: one.id.toUpperCase() },
+      // The types forbid it.
+      { ...one, data: { large: 1n } as never },
+    ];
+    for (const wrong of bad)
+      assert.instance(await rejection(() => log.append(newStream(), "any", [wrong])), TypeError, wrong.id);
+    assert.is(double.calls("append").length, before);
+  }),
+);
+
+test.run();
