@@ -25,12 +25,14 @@ import { ledgers } from "./admission/ledgers.ts";
 import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
+import { approvalReactions } from "./approval-reactions.ts";
 import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
 import type { Places } from "./engines.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
+import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
@@ -42,6 +44,7 @@ import { providerCatalogue } from "./providers/catalogue.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { auditStreamRoutes } from "./routes/audit-stream.ts";
 import { authRoutes } from "./routes/auth.ts";
@@ -187,7 +190,11 @@ export const service = async (engines: Engines): Promise<Service> => {
   });
   const reacting = reactor(
     log,
-    [...accountReactions(people, clock), ...endpointReactions(streams, clock, delivering.wake)],
+    [
+      ...accountReactions(people, clock),
+      ...endpointReactions(streams, clock, delivering.wake),
+      ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
+    ],
     clock,
     onError,
   );
@@ -202,6 +209,8 @@ export const service = async (engines: Engines): Promise<Service> => {
     const { state } = await streams.load(policy, `policy-${id}`);
     return state.phase === "published" && state.account === account;
   };
+
+  const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
 
   const checks = {
     log: async () => {
@@ -274,6 +283,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...eventRoutes({ views, log, payloads: kept }),
+    ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({ views, log, progress: projector, onError }),
     ...statusRoutes({
@@ -319,6 +329,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       if (has("deliverer")) {
         delivering.start();
         reacting.start();
+        expiring.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
       if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);
@@ -334,6 +345,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await http.close();
       await delivering.stop(graceMs);
       await reacting.stop();
+      await expiring.stop();
       await counted.flush(true);
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

@@ -10,10 +10,10 @@ export type CapabilitiesDeps = {
 };
 
 /** The gates that decide on events of sources, in their order. */
-const GATES: readonly GateName[] = ["schema", "require_fields", "content", "rate", "budget", "quota"];
+const GATES: readonly GateName[] = ["schema", "require_fields", "content", "rate", "budget", "quota", "approval"];
 
 /** What this service can do, on every plan: plans differ in volume alone. */
-const FEATURES = { agent_sdk: false, gates: true, approvals: false, bundles: false, traces: false };
+const FEATURES = { agent_sdk: false, gates: true, approvals: true, bundles: false, traces: false };
 
 const text: JsonSchema = { type: "string" };
 const integer: JsonSchema = { type: "integer" };
