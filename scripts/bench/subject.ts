@@ -1,6 +1,6 @@
 import { type LogPlace, placesOf } from "../../src/engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
-import { type Program, removeFolder, startProgram, until } from "../../test/support/program.ts";
+import { killPrograms, type Program, removeFolder, startProgram, until } from "../../test/support/program.ts";
 import type { EngineSet, Engines } from "./engines.ts";
 
 /** What is measured: the service as a process of its own, and an account in it. */
@@ -37,8 +37,7 @@ const FOLD_LIMIT_MS = 3_600_000;
 export const upToDate = (subject: Pick<Subject, "program">): Promise<boolean> =>
   until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, FOLD_LIMIT_MS);
 
-export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subject> => {
-  const engines = await set.open();
+const setUpOn = async (engines: Engines, receiverPort: number): Promise<Subject> => {
   const program = await startProgram(engines.env);
   // A log that is shared has been filled by others, and the views are new.
   await upToDate({ program });
@@ -68,6 +67,17 @@ export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subje
     recordPath: await source("records", {}),
     deliverPath: await source("delivers", { endpoint_id: endpoint.id }),
   };
+};
+
+export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subject> => {
+  const engines = await set.open();
+  try {
+    return await setUpOn(engines, receiverPort);
+  } catch (error) {
+    killPrograms();
+    await engines.close();
+    throw error;
+  }
 };
 
 /** The same data in a new process. */

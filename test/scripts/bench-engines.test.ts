@@ -1,12 +1,23 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { eventStoreLog } from "../../infra/eventstoredb/event-log.ts";
 import { databaseBeside } from "../../scripts/bench/database-beside.ts";
 import { type EngineFlags, enginesToMeasure } from "../../scripts/bench/engines.ts";
+import { type Envelope, NO_TRACE, toEvents } from "../../src/envelope.ts";
+import { startEventStoreDouble } from "../support/eventstore-double/server.ts";
 
 const test = suite("the benchmark's engines");
 
 const none: EngineFlags = { engines: false, double: false, embedded: false, yes: false };
 const key = Buffer.alloc(32, 1).toString("base64");
+
+const envelope: Envelope = {
+  commandId: "cmd_1",
+  account: "acc_1",
+  actor: { kind: "system", id: "test" },
+  trace: NO_TRACE,
+  at: "2026-01-01T00:00:00.000Z",
+};
 
 const refused = async (env: Record<string, string>, flags: Partial<EngineFlags>, sentence: RegExp): Promise<void> => {
   try {
@@ -40,6 +51,24 @@ test("with no engine configured, or two logs, a sentence says what to set", asyn
   const EVENTSTORE_URL = "esdb://127.0.0.1:1?tls=false";
   await refused({ EVENTSTORE_URL, COUNTERSIGN_KEY: key }, { double: true }, /--double takes the place/);
   await refused({ EVENTSTORE_URL }, { engines: true }, /COUNTERSIGN_KEY is required/);
+});
+
+test("a log that holds something is only measured when that was asked for", async () => {
+  const double = await startEventStoreDouble();
+  const env = { EVENTSTORE_URL: double.url, COUNTERSIGN_KEY: key };
+  const flags = { ...none, engines: true };
+  try {
+    const [empty] = await enginesToMeasure(env, flags);
+    assert.match(empty?.notes.join(" ") ?? "", /the log keeps the records/);
+    const log = await eventStoreLog({ url: double.url });
+    await log.append("source-1", "absent", toEvents([{ type: "SourcePaused", data: {} }], envelope));
+    await log.close();
+    await refused(env, flags, /is not empty, .* give --yes if that may be/);
+    const [filled] = await enginesToMeasure(env, { ...flags, yes: true });
+    assert.is(filled?.name, "configured");
+  } finally {
+    await double.stop();
+  }
 });
 
 test("figures of the double say that they are not those of EventStoreDB", async () => {
