@@ -2,9 +2,10 @@ import { parseArgs } from "node:util";
 import { type Command, type Env, type Terminal, UsageError } from "./command.ts";
 import { logCopy } from "./log-copy.ts";
 import { logVerify } from "./log-verify.ts";
+import { sdkTypes } from "./sdk-types.ts";
 import { viewsRebuild } from "./views-rebuild.ts";
 
-const COMMANDS: readonly Command[] = [logCopy, logVerify, viewsRebuild];
+const COMMANDS: readonly Command[] = [logCopy, logVerify, viewsRebuild, sdkTypes];
 
 export const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;

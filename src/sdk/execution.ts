@@ -18,8 +18,15 @@ export type Verdict = {
   readonly observed?: true;
 };
 
-/** What the target answered: `body` is parsed when it is JSON, else a string. */
-export type ActionResult<Body = unknown> = { readonly statusCode: number; readonly body: Body };
+/** What the target answered: `body` is parsed when it is JSON, else a string; null once the payload was erased. */
+export type ActionResult<Body = unknown> = {
+  readonly statusCode: number;
+  readonly body: Body;
+  /** The body is the beginning of a longer one. */
+  readonly truncated?: true;
+  /** The body is no text. */
+  readonly encoding?: "base64";
+};
 
 export type Failure = { readonly kind: string; readonly detail: string };
 
@@ -28,6 +35,8 @@ type Common = {
   /** The answer is that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   readonly verdict: Verdict | null;
+  /** The estimate; once it has ended, what it has cost. */
+  readonly costEur: number | null;
 };
 
 /** On its way. Held: a person has to decide first. */
@@ -48,10 +57,16 @@ const PENDING: readonly string[] = ["held", "queued", "delivering", "retrying"] 
 
 export const hasEnded = <Body>(it: Execution<Body>): it is Ended<Body> => !PENDING.includes(it.status);
 
-const resultOf = (value: unknown): ActionResult | null =>
-  isObject(value) && typeof value.status_code === "number"
-    ? { statusCode: value.status_code, body: value.body ?? null }
-    : null;
+const resultOf = (value: unknown): ActionResult | null => {
+  if (!isObject(value) || typeof value.status_code !== "number") return null;
+  const { status_code: statusCode, body = null, truncated, encoding } = value;
+  return {
+    statusCode,
+    body,
+    ...(truncated === true ? { truncated } : {}),
+    ...(encoding === "base64" ? { encoding } : {}),
+  };
+};
 
 const failureOf = (value: unknown): Failure | null =>
   isObject(value) && typeof value.kind === "string" ? { kind: value.kind, detail: String(value.detail ?? "") } : null;
@@ -63,12 +78,13 @@ export const verdictOf = (value: unknown): Verdict | null =>
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /**
- * An execution by the body of an answer, whatever the answer's HTTP status: a final failure comes with 502. Null when the
+ * An execution by the body of an answer, whatever the answer's HTTP status: a final failure comes with 502, a no with 409. Null when the
  * body is not one, or says what this version does not understand.
  */
 export const readExecution = (body: unknown, replayed: boolean): Execution | null => {
   if (!isObject(body) || typeof body.event_id !== "string") return null;
-  return ofStatus(body, { eventId: body.event_id, replayed, verdict: verdictOf(body.verdict) });
+  const costEur = typeof body.cost_eur === "number" ? body.cost_eur : null;
+  return ofStatus(body, { eventId: body.event_id, replayed, verdict: verdictOf(body.verdict), costEur });
 };
 
 const ofStatus = (body: JsonObject, common: Common): Execution | null => {

@@ -105,25 +105,17 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
   };
 };
 
-/** Throws the reason of the signal as soon as it is aborted. */
-export const sleep = async (
-  { after }: Pick<Platform, "after">,
-  ms: number,
-  signal: AbortSignal | undefined,
-): Promise<void> => {
-  if (signal?.aborted) throw signal.reason;
-  let stop = (): void => {};
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const cancel = after(ms, resolve);
-      const end = (): void => reject(signal?.reason);
-      signal?.addEventListener("abort", end);
-      stop = () => {
-        cancel();
-        signal?.removeEventListener("abort", end);
-      };
+/** Rejects with the reason of the signal as soon as it is aborted. */
+export const sleep = ({ after }: Pick<Platform, "after">, ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const end = (): void => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = after(ms, () => {
+      signal?.removeEventListener("abort", end);
+      resolve();
     });
-  } finally {
-    stop();
-  }
-};
+    if (signal?.aborted) end();
+    else signal?.addEventListener("abort", end, { once: true });
+  });

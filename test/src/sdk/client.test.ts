@@ -49,7 +49,7 @@ test("an action is asked for as the interface says, and answered with its target
     { runId: "run-1", waitMs: 5_000, costEur: 0.5, depth: 2, traceparent: "00-a-b-01", idempotencyKey: "job 7" },
   );
   const result = { statusCode: 201, body: { refund: "re_1" } };
-  assert.equal(done, { status: "delivered", eventId: EVENT, replayed: false, verdict: VERDICT, result });
+  assert.equal(done, { status: "delivered", eventId: EVENT, replayed: false, verdict: VERDICT, costEur: 0.02, result });
   const [sent] = platform.sent;
   assert.is(sent?.url, "https://countersign.test/v1/execute");
   assert.is(sent?.method, "POST");
@@ -75,6 +75,24 @@ test("a path of the service's address is kept", async () => {
   const platform = virtualPlatform([() => delivered()]);
   await agentClient({ ...OPTIONS, baseUrl: "http://127.0.0.1:8080/gate//" }, platform).execute("a", {});
   assert.is(platform.sent[0]?.url, "http://127.0.0.1:8080/gate/v1/execute");
+});
+
+test("a result that is cut off, no text, or erased is told as such", async () => {
+  const { client } = world(
+    () => state("delivered", { result: { status_code: 200, body: "half a", truncated: true } }, 200),
+    () => state("delivered", { result: { status_code: 200, body: "AAE=", encoding: "base64" } }, 200),
+    () => state("delivered", { result: { status_code: 204, body: null } }, 200),
+  );
+  const results = [];
+  for (let call = 0; call < 3; call += 1) {
+    const done = await client.execute("a", {});
+    results.push(done.status === "delivered" ? done.result : null);
+  }
+  assert.equal(results, [
+    { statusCode: 200, body: "half a", truncated: true },
+    { statusCode: 200, body: "AAE=", encoding: "base64" },
+    { statusCode: 204, body: null },
+  ]);
 });
 
 test("an answer that was given before says so", async () => {
@@ -161,7 +179,15 @@ test("502 with status failed is the end of the action, not tried again, and an a
   );
   const result = { statusCode: 500, body: "no" };
   const done = await client.execute("a", {});
-  assert.equal(done, { status: "failed", eventId: EVENT, replayed: false, verdict: VERDICT, result, failure });
+  assert.equal(done, {
+    status: "failed",
+    eventId: EVENT,
+    replayed: false,
+    verdict: VERDICT,
+    costEur: null,
+    result,
+    failure,
+  });
   assert.is(platform.sent.length, 1);
 });
 
@@ -314,7 +340,7 @@ test("what is not done when the wait is over is told as far as it is", async () 
   );
   const { platform, client }: ReturnType<typeof world> = world(queued);
   const done = await client.execute("a", {}, { waitMs: 40_000 });
-  assert.equal(done, { status: "retrying", eventId: EVENT, replayed: false, verdict: null });
+  assert.equal(done, { status: "retrying", eventId: EVENT, replayed: false, verdict: null, costEur: null });
   assert.is(platform.now(), 40_000);
 });
 
@@ -340,7 +366,14 @@ test("without a wait nothing is asked twice", async () => {
 test("what is held is told at once", async () => {
   const { platform, client } = world(() => state("held", { approval_id: "apr_1" }));
   const held = await client.execute("a", {}, { waitMs: 100_000 });
-  assert.equal(held, { status: "held", eventId: EVENT, replayed: false, verdict: null, approvalId: "apr_1" });
+  assert.equal(held, {
+    status: "held",
+    eventId: EVENT,
+    replayed: false,
+    verdict: null,
+    costEur: null,
+    approvalId: "apr_1",
+  });
   assert.is(platform.sent.length, 1);
 });
 
@@ -350,7 +383,14 @@ test("how far an execution is can be asked for", async () => {
   assert.is(platform.sent[0]?.url, `https://countersign.test/v1/executions/${EVENT}?wait_ms=0`);
 });
 
-for (const status of ["delivered", "failed", "rejected", "expired", "cancelled"]) {
+const HTTP_STATUS: Readonly<Record<string, number>> = {
+  delivered: 200,
+  failed: 502,
+  rejected: 409,
+  expired: 409,
+  cancelled: 409,
+};
+for (const status of Object.keys(HTTP_STATUS)) {
   test(`a wait for an approval ends when it is ${status}`, async () => {
     const held = atTheEnd(
       () => platform,
@@ -361,7 +401,7 @@ for (const status of ["delivered", "failed", "rejected", "expired", "cancelled"]
       held,
       held,
       () => state("queued"),
-      () => state(status, more, status === "failed" ? 502 : 200),
+      () => state(status, more, HTTP_STATUS[status]),
     );
     assert.is((await client.waitForApproval(EVENT)).status, status);
     assert.is(platform.sent.length, 4);

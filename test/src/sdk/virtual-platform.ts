@@ -44,7 +44,11 @@ export const VERDICT = {
 } as const;
 
 export const delivered = (body: unknown = { refund: "re_1" }, headers: Record<string, string> = {}): FetchAnswer =>
-  answer(200, { event_id: EVENT, status: "delivered", result: { status_code: 201, body }, verdict: VERDICT }, headers);
+  answer(
+    200,
+    { event_id: EVENT, status: "delivered", result: { status_code: 201, body }, verdict: VERDICT, cost_eur: 0.02 },
+    headers,
+  );
 
 export const state = (status: string, more: Record<string, unknown> = {}, http = 202): FetchAnswer =>
   answer(http, { event_id: EVENT, status, ...more });

@@ -1,0 +1,72 @@
+import { quoted } from "./source-text.ts";
+
+/** A type as source text, and how it binds: what is joined by `&` or `|` needs brackets in some places. */
+export type Type = { readonly text: string; readonly binds: "alone" | "and" | "or" | "array" };
+
+const alone = (text: string): Type => ({ text, binds: "alone" });
+
+export const UNKNOWN = alone("unknown");
+export const NEVER = alone("never");
+export const NULL = alone("null");
+export const BOOLEAN = alone("boolean");
+export const NUMBER = alone("number");
+export const STRING = alone("string");
+
+const bracketed = ({ text }: Type): string => `(${text})`;
+
+export const union = (types: readonly Type[]): Type => {
+  if (types.some(({ text }) => text === UNKNOWN.text)) return UNKNOWN;
+  const texts = new Set(types.map(({ text }) => text).filter((text) => text !== NEVER.text));
+  const [first, ...others] = types.filter(({ text }) => texts.delete(text));
+  if (first === undefined) return NEVER;
+  return others.length === 0 ? first : { text: [first, ...others].map(({ text }) => text).join(" | "), binds: "or" };
+};
+
+export const intersection = (types: readonly Type[]): Type => {
+  const [first, ...others] = types.filter(({ text }) => text !== UNKNOWN.text);
+  if (first === undefined) return UNKNOWN;
+  if (others.length === 0) return first;
+  const texts = [first, ...others].map((type) => (type.binds === "or" ? bracketed(type) : type.text));
+  return { text: texts.join(" & "), binds: "and" };
+};
+
+const elements = (of: Type): string => `${of.binds === "alone" ? of.text : bracketed(of)}[]`;
+
+export const arrayOf = (of: Type): Type => ({ text: `readonly ${elements(of)}`, binds: "array" });
+
+/** The first `required` elements are always there; after those that have a type of their own come any number of `rest`. */
+export const tupleOf = (first: readonly Type[], required: number, rest: Type): Type => {
+  const own = first.map((type, at) => (at < required ? type.text : `${bracketed(type)}?`));
+  const all = rest.text === NEVER.text ? own : [...own, `...${elements(rest)}`];
+  return { text: `readonly [${all.join(", ")}]`, binds: "array" };
+};
+
+export type Member = {
+  readonly name: string;
+  readonly type: Type;
+  readonly required: boolean;
+  /** Source text before it. */
+  readonly comment: string;
+};
+
+/** `others`: the type of the members that have no name here; undefined when there are none. */
+export const objectOf = (members: readonly Member[], others: Type | undefined, indent: string): Type => {
+  const inner = `${indent}  `;
+  const lines = members.map(({ name, type, required, comment }) => {
+    // What is undefined is left out of the JSON.
+    const value = required ? type : union([type, alone("undefined")]);
+    return `${comment}${inner}readonly ${quoted(name)}${required ? "" : "?"}: ${value.text};\n`;
+  });
+  if (others !== undefined) lines.push(`${inner}readonly [name: string]: ${others.text};\n`);
+  return alone(`{\n${lines.join("")}${indent}}`);
+};
+
+/** The type that has this JSON value alone. */
+export const literal = (value: unknown): Type => {
+  if (typeof value === "string") return alone(quoted(value));
+  // JSON has numbers that a double does not.
+  if (typeof value === "number") return Number.isFinite(value) ? alone(String(value)) : NUMBER;
+  if (typeof value === "boolean") return alone(String(value));
+  if (value === null) return NULL;
+  return UNKNOWN;
+};
