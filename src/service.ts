@@ -16,7 +16,7 @@ import { accountReactions } from "./account-reactions.ts";
 import { accountStream, accounts } from "./accounts.ts";
 import { accepting } from "./admission/accepting.ts";
 import { admission } from "./admission/admission.ts";
-import { actionCompiler } from "./admission/compiled-action.ts";
+import { actionCompiler, compiledActions } from "./admission/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
 import { fate } from "./admission/fate.ts";
@@ -30,6 +30,9 @@ import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
 import type { Places } from "./engines.ts";
+import { executing } from "./execute/executing.ts";
+import { outcomes } from "./execute/outcomes.ts";
+import { agentReactions } from "./execute/reactions.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
@@ -52,10 +55,12 @@ import { billingRoutes } from "./routes/billing.ts";
 import { capabilityRoutes } from "./routes/capabilities.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { executeRoutes } from "./routes/execute.ts";
 import { ingest, PAYLOAD_BYTES_MAX } from "./routes/ingest.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { policyRoutes } from "./routes/policies.ts";
+import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
@@ -148,6 +153,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const resolve = resolver();
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
   const sender = httpSender({ addresses, resolve, clock });
+  const waiting = outcomes(log, onError);
   const headers = outbound(opened, randomness, config.version);
   const delivering = deliverer({
     log,
@@ -160,26 +166,25 @@ export const service = async (engines: Engines): Promise<Service> => {
     outbound: headers,
     node,
     othersAreGone: isAlone,
+    onChanged: waiting.changed,
     onError,
   });
 
   const accepts = accepting(streams);
-  const admit = admission({
-    accepting: accepts,
+  const claims = {
     log,
     aggregates: streams,
     clock,
     randomness,
-    box: opened,
     payloads: kept,
     ledgers: reservations,
-    counts: counted,
     policies: compiledPolicies(compile),
     digestKey: subkey(key, "loops"),
-    publicUrl,
     accountOf,
     deliver: delivering,
-  });
+  };
+  const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
+  const execute = executing({ ...claims, actions: compiledActions() });
 
   const people = accounts({
     aggregates: streams,
@@ -194,6 +199,16 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...accountReactions(people, clock),
       ...endpointReactions(streams, clock, delivering.wake),
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
+      ...agentReactions({
+        log,
+        aggregates: streams,
+        views,
+        progress: projector,
+        ledgers: reservations,
+        outcomes: waiting,
+        clock,
+        onError,
+      }),
     ],
     clock,
     onError,
@@ -280,8 +295,15 @@ export const service = async (engines: Engines): Promise<Service> => {
       wake: delivering.wake,
     }),
     ...policyRoutes({ aggregates: streams, views, compile }),
+    ...policyLedgerRoutes({
+      aggregates: streams,
+      ledgers: reservations,
+      timeZoneOf: async (account) => (await accountOf(account)).timeZone,
+      clock,
+    }),
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
+    ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventRoutes({ views, log, payloads: kept }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),

@@ -12,6 +12,8 @@ export type PresentAgent = {
   readonly key: AgentKey;
   /** Null unless suspended. */
   readonly suspended: { readonly reason: string; readonly at: string } | null;
+  /** The last suspension, whether or not it has been lifted: what was asked for before it is not executed any more. */
+  readonly lastSuspended: { readonly reason: string; readonly at: string } | null;
   readonly createdAt: string;
 };
 
@@ -41,7 +43,7 @@ export const agent: Decider<Agent, AgentCommand, AgentEvent, AgentRejection> = {
     if (event.type === "AgentRegistered") {
       const { agent_id: agentId, account, key_id, digest, last4, at: createdAt, ...settings } = event.data;
       const key = { key_id, digest, last4 };
-      return { phase: "present", agentId, account, settings, key, suspended: null, createdAt };
+      return { phase: "present", agentId, account, settings, key, suspended: null, lastSuspended: null, createdAt };
     }
     if (state.phase !== "present") return state;
     switch (event.type) {
@@ -51,8 +53,10 @@ export const agent: Decider<Agent, AgentCommand, AgentEvent, AgentRejection> = {
         const { key_id, digest, last4 } = event.data;
         return { ...state, key: { key_id, digest, last4 } };
       }
-      case "AgentSuspended":
-        return { ...state, suspended: { reason: event.data.reason, at: event.data.at } };
+      case "AgentSuspended": {
+        const { reason, at } = event.data;
+        return { ...state, suspended: { reason, at }, lastSuspended: { reason, at } };
+      }
       case "AgentResumed":
         return { ...state, suspended: null };
       case "AgentDeleted":

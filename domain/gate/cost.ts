@@ -33,6 +33,18 @@ export const compileCost = (rule: CostRule): CompiledCost => {
   };
 };
 
+/** At most six decimals: an amount that micro-euros hold exactly. */
+const AMOUNT = /^(?<units>0|[1-9][0-9]{0,9})(?:\.(?<decimals>[0-9]{1,6}))?$/;
+const DECIMALS = 6;
+
+/** Euros as a receiver writes them (`12.5`) in micro-euros, digit by digit; null for anything else. */
+export const reportedCost = (text: string): number | null => {
+  const { units, decimals = "" } = AMOUNT.exec(text.trim())?.groups ?? {};
+  if (units === undefined) return null;
+  const micro = Number(units) * MICRO_PER_EUR + Number(decimals.padEnd(DECIMALS, "0"));
+  return micro <= EUR_MAX * MICRO_PER_EUR ? micro : null;
+};
+
 export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
 
 /** What a request costs, in micro-euros; null when that cannot be determined, which a budget refuses. */

@@ -1,3 +1,4 @@
+import type { DefinedAction } from "../../domain/action/decider.ts";
 import { type ActionDefinition, type ActionInput, parseAction } from "../../domain/action/definition.ts";
 import { type CompiledCost, compileCost } from "../../domain/gate/cost.ts";
 import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
@@ -35,3 +36,37 @@ export const actionCompiler = (): ActionCompiler => {
     return { ok: true, definition, action: { work, schema: schema?.schema ?? null, cost } };
   };
 };
+
+export type CompiledActions = { get(action: DefinedAction): CompiledAction };
+
+/** A compiled schema is some 100 kB. */
+const COMPILED_MAX = 500;
+
+/** Compiled actions by id and version, the least recently used dropped first. */
+export const compiledActions = (compile: ActionCompiler = actionCompiler()): CompiledActions => {
+  const cache = new Map<string, CompiledAction>();
+  return {
+    get({ actionId, version, name, definition }) {
+      const key = `${actionId}/${version}`;
+      let compiled = cache.get(key);
+      if (compiled === undefined) {
+        const made = compile(name, definition);
+        // What an earlier build took and this one cannot read lets nothing through.
+        compiled = made.ok ? made.action : { work: meter(), schema: unreadable(made.errors), cost: null };
+      } else cache.delete(key);
+      cache.set(key, compiled);
+      if (cache.size > COMPILED_MAX) {
+        const [oldest] = cache.keys();
+        if (oldest !== undefined) cache.delete(oldest);
+      }
+      return compiled;
+    },
+  };
+};
+
+const unreadable = ([first]: readonly DefinitionError[]): PayloadSchema => ({
+  mismatch: () => ({
+    at: "",
+    message: `is for an action that is not valid any more: ${first?.path} ${first?.message}`,
+  }),
+});

@@ -56,7 +56,11 @@ export const operationId = (method: string, path: string): string =>
 
 const security = ({ who }: Route): Record<string, string[]>[] => {
   if (who === "anyone") return [];
-  return [...(who.session === undefined ? [] : [{ session: [] }]), ...(who.key === undefined ? [] : [{ apiKey: [] }])];
+  return [
+    ...(who.session === undefined ? [] : [{ session: [] }]),
+    ...(who.key === undefined ? [] : [{ apiKey: [] }]),
+    ...(who.agent === undefined ? [] : [{ agentKey: [] }]),
+  ];
 };
 
 const responses = ({ answers, produces = "application/json" }: Route): Record<string, unknown> =>
@@ -117,7 +121,9 @@ const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, un
   const known: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
   const secured = Array.isArray(known.security) && known.security.length > 0;
   if (!secured || typeof method !== "string" || !isUnsafe(method)) return known;
-  return { ...known, headers: { type: "object", properties: { "idempotency-key": IDEMPOTENCY_KEY } } };
+  // The routes' own schemas: those of headers are objects with properties.
+  const { properties = {} } = (known.headers ?? {}) as { readonly properties?: object };
+  return { ...known, headers: { type: "object", properties: { "idempotency-key": IDEMPOTENCY_KEY, ...properties } } };
 };
 
 /** Swagger UI is scripts and styles of its own origin, and sets styles inline. */
@@ -142,6 +148,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
         securitySchemes: {
           session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
           apiKey: { type: "http", scheme: "bearer", description: "An account's API key, csk_…" },
+          agentKey: { type: "http", scheme: "bearer", description: "An agent's key, csa_…" },
         },
       },
     },

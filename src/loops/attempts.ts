@@ -3,10 +3,12 @@ import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
+import { reportedCost } from "../../domain/gate/cost.ts";
 import type { Clock, EventLog, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
+import { stoppedBecause } from "../execute/stopped.ts";
 import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
 import type { Job } from "./lanes.ts";
@@ -52,9 +54,16 @@ const LEASE_MARGIN_MS = 15_000;
 /** How often recording an outcome is tried: afterwards the lease runs out and the event is sent again under its id. */
 const RECORD_ATTEMPTS_MAX = 4;
 const RECORD_BACKOFF_MS = 500;
+/** In which the receiver of an agent's request says what it has cost. */
+const COST_HEADER = "countersign-cost-eur";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
+
+const costReported = (sent: Sent): Pick<AttemptEnd, "cost_reported"> => {
+  const said = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
+  return said === undefined ? {} : { cost_reported: reportedCost(said) };
+};
 
 const DELETED: Failure = {
   kind: "endpoint-deleted",
@@ -77,18 +86,11 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   const run = (job: Offered, command: DeliveryCommand, known: Known<Delivery>, trace: Trace) =>
     runCommand(log, delivery, `delivery-${job.eventId}`, known, command, envelope(job.account, trace));
 
-  /** Writes the outcome down; it matters more than any other append, so a log that is away for a moment is waited for. */
-  const record = async (
-    job: Offered,
-    command: DeliveryCommand,
-    known: Known<Delivery>,
-    trace: Trace,
-  ): Promise<void> => {
+  /** What came of an attempt matters more than any other append, so a log that is away for a moment is waited for. */
+  const persistently = async (write: () => Promise<void>): Promise<void> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const ran = await run(job, command, known, trace);
-        deps.onWritten(job, ran.known);
-        return;
+        return await write();
       } catch (error) {
         if (attempt >= RECORD_ATTEMPTS_MAX) throw error;
         await new Promise((resolve) => setTimeout(resolve, RECORD_BACKOFF_MS * attempt));
@@ -96,13 +98,20 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     }
   };
 
-  const keepResponse = async (
+  const record = (job: Offered, command: DeliveryCommand, known: Known<Delivery>, trace: Trace): Promise<void> =>
+    persistently(async () => {
+      const ran = await run(job, command, known, trace);
+      deps.onWritten(job, ran.known);
+    });
+
+  /** Appends the same, however often it is called. */
+  const keepingResponse = (
     job: Offered,
     number: number,
     sent: Sent,
     headers: Record<string, string>,
     trace: Trace,
-  ) => {
+  ): (() => Promise<void>) => {
     const answered = sent.outcome === "answered";
     const data = {
       event_id: job.eventId,
@@ -113,7 +122,9 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       request_headers: deps.outbound.shown(headers),
     };
     const events = toEvents([{ type: "ResponseKept", data }], envelope(job.account, trace));
-    await log.append(payloadStream(job.eventId), "any", events);
+    return async () => {
+      await log.append(payloadStream(job.eventId), "any", events);
+    };
   };
 
   const outcome = (
@@ -122,6 +133,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     number: number,
     startedAt: number,
     sent: Sent,
+    isAgents: boolean,
   ): DeliveryCommand => {
     const now = clock.now();
     const status = sent.outcome === "answered" ? sent.statusCode : (sent.statusCode ?? null);
@@ -133,6 +145,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       duration_ms: Math.max(0, Math.round(now - startedAt)),
       status_code: status,
       timings_ms: sent.timings,
+      ...(isAgents ? costReported(sent) : {}),
     };
     const failure = failureOf(sent);
     if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
@@ -188,6 +201,12 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       return null;
     }
     const { request } = known.state;
+    const isAgents = request.origin.kind === "agent";
+    const stopped = isAgents ? await stoppedBecause(aggregates, request) : null;
+    if (stopped !== null) {
+      await record(job, { type: "Cancel", reason: stopped, at: iso(clock.now()) }, known, trace);
+      return null;
+    }
     if (endpoint.phase !== "present") {
       await giveUp(job, known, DELETED, trace);
       return null;
@@ -213,13 +232,16 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const contentType = job.contentType ?? request.payload.content_type;
     const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
     const content = { contentType, contentEncoding, body };
-    const headers = deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs: startedAt });
+    const headers = deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs: startedAt, request });
     const { url, timeout_ms: timeoutMs } = endpoint.settings;
     const sent = await deps.sender.send({ url, headers, body, timeoutMs });
     const started = ran.known;
     return async () => {
-      const command = outcome(job, endpoint, number, startedAt, sent);
-      const response = keepResponse(job, number, sent, headers, trace).catch(deps.onError);
+      const command = outcome(job, endpoint, number, startedAt, sent, isAgents);
+      const keep = keepingResponse(job, number, sent, headers, trace);
+      // An agent is answered with what its target said: once the outcome is known, so is that.
+      if (isAgents) await persistently(keep).catch(deps.onError);
+      const response = isAgents ? null : keep().catch(deps.onError);
       await record(job, command, started, trace);
       await response;
     };

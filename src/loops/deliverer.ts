@@ -17,7 +17,11 @@ export type Deliverer = {
   healthy(): boolean;
 };
 
-export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onWritten"> & { readonly views: ViewStore };
+export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onWritten"> & {
+  readonly views: ViewStore;
+  /** Told of each delivery that this deliverer has written to, as it then is. */
+  readonly onChanged?: (eventId: string, known: Known<Delivery>) => void;
+};
 
 /** Requests under way to all receivers together: bounds sockets and the bodies in memory. */
 const RUNNING_MAX = 512;
@@ -92,6 +96,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     onEndpoint: note,
     onWritten: (job, known) => {
       end(job.eventId, known);
+      deps.onChanged?.(job.eventId, known);
       const { state } = known;
       if (state.phase === "admitted" && state.dueAt !== null) lookAt(Date.parse(state.dueAt));
     },

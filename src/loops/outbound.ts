@@ -1,3 +1,4 @@
+import type { Request } from "../../domain/delivery/events.ts";
 import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Randomness } from "../../domain/ports.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
@@ -16,6 +17,8 @@ export type Outgoing = {
   readonly body: Uint8Array;
   readonly trace: Trace;
   readonly nowMs: number;
+  /** What was decided on; left out where nothing was, as for a test of the endpoint. */
+  readonly request?: Pick<Request, "origin" | "action" | "run">;
 };
 
 /** What a receiver gets beside the body: Standard Webhooks headers, the attempt, the trace, the endpoint's own headers. */
@@ -32,12 +35,28 @@ const OWN = new Set([
   "webhook-id",
   "webhook-timestamp",
   "countersign-attempt",
+  "countersign-action",
+  "countersign-agent",
+  "countersign-run",
+  "countersign-depth",
   "traceparent",
 ]);
 
+/** Of an agent's request: who asks for what, in which run, and how deep the receiver is called. */
+const agentHeaders = (request: Outgoing["request"]): Record<string, string> => {
+  if (request?.action === undefined || request.run === undefined) return {};
+  const { origin, action, run } = request;
+  return {
+    "countersign-action": action.name,
+    "countersign-agent": origin.id,
+    ...(run.id === null ? {} : { "countersign-run": run.id }),
+    "countersign-depth": String(run.depth + 1),
+  };
+};
+
 export const outbound = (box: Pick<SecretBox, "open">, randomness: Randomness, version: string): Outbound => {
   return {
-    headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs }) {
+    headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs, request }) {
       const { account } = job;
       const stream = `endpoint-${job.endpointId}`;
       const timestamp = Math.floor(nowMs / 1_000);
@@ -55,6 +74,7 @@ export const outbound = (box: Pick<SecretBox, "open">, randomness: Randomness, v
       headers["webhook-timestamp"] = String(timestamp);
       headers["webhook-signature"] = signatureHeader(secrets, job.eventId, timestamp, body);
       headers["countersign-attempt"] = String(number);
+      Object.assign(headers, agentHeaders(request));
       headers.traceparent = `00-${trace.trace_id}-${Buffer.from(randomness.bytes(8)).toString("hex")}-01`;
       return headers;
     },

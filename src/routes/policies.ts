@@ -48,7 +48,7 @@ const showDocument = (document: Document) => {
 };
 
 /** The policy of this account; null for another's, and for an id that is none. */
-const find = async (
+export const ownPolicy = async (
   { aggregates }: Pick<PoliciesDeps, "aggregates">,
   { principal, params }: Call,
 ): Promise<PublishedPolicy | null> => {
@@ -94,14 +94,14 @@ const publishVersion =
   (deps: PoliciesDeps): Route["handle"] =>
   async (call) => {
     // Another account's policy is not there, whatever is sent to it.
-    const there = await find(deps, call);
+    const there = await ownPolicy(deps, call);
     return there === null ? notFound() : publish(deps, call, "PublishPolicyVersion", there.policyId);
   };
 
 const one =
   (deps: PoliciesDeps): Route["handle"] =>
   async (call) => {
-    const there = await find(deps, call);
+    const there = await ownPolicy(deps, call);
     return there === null ? notFound() : { status: 200, body: show({ id: there.policyId, ...there }) };
   };
 
@@ -117,7 +117,7 @@ const list =
 const versions =
   (deps: PoliciesDeps): Route["handle"] =>
   async (call) => {
-    const there = await find(deps, call);
+    const there = await ownPolicy(deps, call);
     if (there === null) return notFound();
     const where = [
       { field: "account", is: "=", value: there.account },

@@ -40,7 +40,9 @@ export type Call = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** For answers that last: whether the credential still holds and still may make this call. */
   readonly isStillAllowed: () => Promise<boolean>;
-  /** Aborted when the server begins to close: an answer that lasts ends then. */
+  /** The Idempotency-Key, of a route that answers repeats itself; else null. */
+  readonly key: string | null;
+  /** Aborted when the server begins to close, as then an answer that lasts ends; of a route that waits also when its client is gone. */
   readonly closing: AbortSignal;
 };
 
@@ -74,6 +76,10 @@ export type Route = {
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
   /** The media type of those bodies; left out: application/json. */
   readonly produces?: string;
+  /** It needs an Idempotency-Key and answers repeats itself. Left out: the first answer is kept, and given again. */
+  readonly answersRepeats?: true;
+  /** It may wait for long before it answers, and wants to know when nobody listens any more. */
+  readonly waits?: true;
   /** The views that this read shows: `?after=<position>` waits for them. */
   readonly reads?: readonly string[];
   /** For `who: "anyone"` the call's principal and account are empty: see `publicCall` in `src/app.ts`. */

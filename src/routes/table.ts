@@ -107,9 +107,15 @@ const namedHeaders = ({ headers = {} }: Route, request: FastifyRequest): Call["h
     Object.keys(headers).map((name) => [name, headerValues(request.raw.rawHeaders, name).join(", ") || undefined]),
   );
 
-type Called = { readonly route: Route; readonly request: FastifyRequest; readonly closing: AbortSignal };
+type Called = {
+  readonly route: Route;
+  readonly request: FastifyRequest;
+  readonly closing: AbortSignal;
+  /** Of a route that answers repeats itself. */
+  readonly key?: string;
+};
 
-const callOf = ({ route, request, closing }: Called, deps: TableDeps, commandId: string): Call => {
+const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, commandId: string): Call => {
   const principal = request.principal ?? PUBLIC;
   return {
     principal,
@@ -129,6 +135,7 @@ const callOf = ({ route, request, closing }: Called, deps: TableDeps, commandId:
     ip: request.ip,
     userAgent: request.headers["user-agent"] ?? "",
     headers: namedHeaders(route, request),
+    key: key ?? null,
     isStillAllowed: () => isStillAllowed(route, request, deps),
     closing,
   };
@@ -139,7 +146,14 @@ const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | P
   const { route, request } = called;
   if (request.principal === null || !isUnsafe(request.method)) return null;
   const key = idempotencyKey(headerValues(request.raw.rawHeaders, "idempotency-key"));
+  if (key === null && route.answersRepeats === true) {
+    return problem("invalid-request", "This call needs an Idempotency-Key, so that it can be repeated safely.");
+  }
   if (key === null || typeof key !== "string") return key;
+  if (route.answersRepeats === true) {
+    const answer = await route.handle(callOf({ ...called, key }, deps, randomId("cmd_", deps.randomness)));
+    return wireOf(answer, request.id);
+  }
   const { envelope } = callOf(called, deps, "");
   const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
   return deps.idempotency.run(keyed, async (commandId) =>
@@ -159,12 +173,27 @@ const respond =
       const detail = "What was asked for with `after` is not in this view yet.";
       return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
     }
-    const called = { route, request, closing };
-    const keyed = await answerUnderKey(called, deps);
-    if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
-    const answer = await route.handle(callOf(called, deps, randomId("cmd_", deps.randomness)));
-    return sendWire(reply, wireOf(answer, request.id));
+    const left = route.waits === true ? untilLeft(reply, closing) : null;
+    try {
+      const called = { route, request, closing: left?.signal ?? closing };
+      const keyed = await answerUnderKey(called, deps);
+      if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
+      const answer = await route.handle(callOf(called, deps, randomId("cmd_", deps.randomness)));
+      return sendWire(reply, wireOf(answer, request.id));
+    } finally {
+      left?.release();
+    }
   };
+
+/** Aborted when the server closes or the client is gone; `release` when it has been answered. */
+const untilLeft = (reply: FastifyReply, closing: AbortSignal) => {
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  if (closing.aborted) leave();
+  closing.addEventListener("abort", leave);
+  reply.raw.once("close", leave);
+  return { signal: left.signal, release: () => closing.removeEventListener("abort", leave) };
+};
 
 /** `/v1/events/{id}` as the router writes it. */
 const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

@@ -24,6 +24,7 @@ export const callOf = ({ principal, envelope, ...over }: Partial<Call> = {}): Ca
     userAgent: "test",
     headers: {},
     isStillAllowed: async () => true,
+    key: null,
     closing: new AbortController().signal,
     ...over,
   };

@@ -8,7 +8,7 @@ export type Reply = {
   readonly body: any;
 };
 
-const reply = async (response: Response): Promise<Reply> => {
+export const reply = async (response: Response): Promise<Reply> => {
   const text = await response.text();
   const isJson = /json/.test(response.headers.get("content-type") ?? "");
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };

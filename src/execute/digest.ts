@@ -1,0 +1,19 @@
+import { hash } from "node:crypto";
+import type { Json } from "../../domain/ports.ts";
+import { canonicalJson } from "../audit/canonical-json.ts";
+
+/** All that makes two requests of agents the same. */
+export type ActionIdentity = {
+  readonly account: string;
+  readonly agent: string;
+  readonly action: string;
+  /** Of the action's definition, and with it of its schema. */
+  readonly version: number;
+  /** The endpoint. */
+  readonly target: string | null;
+  readonly payload: Json;
+};
+
+/** Hex SHA-256 over the canonical form (RFC 8785): what an approval is bound to, and repetitions are told by. */
+export const actionDigest = ({ account, agent, action, version, target, payload }: ActionIdentity): string =>
+  hash("sha256", canonicalJson({ account, agent, action, schema_version: version, target, payload, bundle: null }));

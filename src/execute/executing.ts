@@ -1,0 +1,167 @@
+import { type Action, action as actionDecider } from "../../domain/action/decider.ts";
+import { isActionName } from "../../domain/action/name.ts";
+import { agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
+import { inScope } from "../../domain/agent/scope.ts";
+import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import type { Json, Position } from "../../domain/ports.ts";
+import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
+import type { CompiledActions } from "../admission/compiled-action.ts";
+import { refusal } from "../admission/refusal.ts";
+import { canonicalJson } from "../audit/canonical-json.ts";
+import { agentStream } from "../credentials.ts";
+import type { Trace } from "../envelope.ts";
+import { eventIdOf } from "../event-id.ts";
+import { type Problem, problem } from "../problems.ts";
+import { actionStream } from "../routes/actions.ts";
+import { type Known, readOn } from "../run-command.ts";
+import { actionDigest } from "./digest.ts";
+
+export type ExecuteDeps = ClaimDeps & { readonly actions: CompiledActions };
+
+/** One request of an agent. */
+export type ExecuteRequest = {
+  readonly account: string;
+  readonly agentId: string;
+  /** Names the request: sent again with it, it is the same. */
+  readonly key: string;
+  readonly action: string;
+  readonly payload: Json;
+  readonly runId: string | null;
+  /** How many agents called each other before this one was called. */
+  readonly depth: number;
+  /** Micro-euros that the agent itself expects. */
+  readonly costMicro: number | null;
+  readonly userAgent: string;
+  readonly trace: Trace;
+};
+
+/** Admitted or held, by this request or by one with the same key before. */
+export type Begun = {
+  readonly eventId: string;
+  readonly known: Known<Delivery>;
+  readonly replayed: boolean;
+  /** Of the record that admitted it, when this request did. */
+  readonly position?: Position;
+};
+
+/** Rejects with the log's errors. */
+export type Execute = (request: ExecuteRequest) => Promise<Begun | Problem>;
+
+const JSON_TYPE = "application/json";
+
+const reused = (eventId: string): Problem =>
+  problem("idempotency-key-reused", "This Idempotency-Key came with another action or another payload before.", {
+    extra: { event_id: eventId },
+  });
+
+/** Asked about the action as it was then: a new version of it makes no other request of a repeat. */
+const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Request): boolean => {
+  if (action === undefined) return false;
+  const { account, agentId: agent, payload } = request;
+  const identity = { account, agent, action: request.action, version: action.version, target, payload };
+  return actionDigest(identity) === action.digest;
+};
+
+const unknownAction = (name: string): Problem =>
+  problem("unknown-action", `The account has no action ${JSON.stringify(name)}.`);
+
+/**
+ * Takes an agent's request to its verdict, once however often it is sent: the key names the event, as a sender's delivery
+ * id names a webhook's.
+ */
+export const executing = (deps: ExecuteDeps): Execute => {
+  const { log, clock, aggregates } = deps;
+  const claim = claiming(deps);
+  /** Requests with one key at once: the first decides, the others answer with what it came to. */
+  const flights = new Map<string, { readonly asked: string; readonly landed: Promise<Begun | Problem> }>();
+
+  const actionOf = async (account: string, name: string): Promise<Action> =>
+    isActionName(name)
+      ? (await aggregates.load(actionDecider, actionStream(account, name))).state
+      : actionDecider.initial;
+
+  /** What came of the event before this request; null when nothing has that stands. */
+  const before = (request: ExecuteRequest, eventId: string, known: Known<Delivery>): Begun | Problem | null => {
+    const { state } = known;
+    const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+    if (recorded !== null && !isRepeatOf(request, recorded)) return reused(eventId);
+    // What was refused is asked again.
+    return "request" in state ? { eventId, known, replayed: true } : null;
+  };
+
+  const begin = async (request: ExecuteRequest, agent: PresentAgent, eventId: string): Promise<Begun | Problem> => {
+    const receivedAt = clock.now();
+    const from = await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN);
+    const earlier = before(request, eventId, from);
+    if (earlier !== null) return earlier;
+
+    const { account, agentId, action: name, payload, trace } = request;
+    const action = await actionOf(account, name);
+    const isInScope = inScope(agent.settings.scope, name);
+    if (action.phase !== "defined") {
+      // Outside of its scope an agent is not told what there is.
+      return isInScope ? unknownAction(name) : problem("out-of-scope", `The agent's scope does not include ${name}.`);
+    }
+    const { version } = action;
+    const { endpoint_id: target } = action.definition;
+    const digest = actionDigest({ account, agent: agentId, action: name, version, target, payload });
+    const claimed = await claim(
+      {
+        eventId,
+        account,
+        origin: { kind: "agent", id: agentId, name: agent.settings.name, type: "agent" },
+        policyId: agent.settings.policy_id,
+        endpointId: target,
+        deliveryKey: request.key,
+        eventType: name,
+        body: Buffer.from(JSON.stringify(payload)),
+        contentType: JSON_TYPE,
+        contentEncoding: "",
+        json: () => payload,
+        isStrict: true,
+        headers: { "user-agent": request.userAgent },
+        shownHeaders: () => ({ "user-agent": request.userAgent }),
+        trace,
+        receivedAt,
+        authenticatedAt: receivedAt,
+        asked: {
+          action: { name, version, digest },
+          run: { id: request.runId, depth: request.depth },
+          isInScope,
+          compiled: deps.actions.get(action),
+          costMicro: request.costMicro,
+        },
+      },
+      from,
+    );
+    if (claimed.outcome === "refused") return refusal(claimed.request, claimed.judged);
+    const { known } = claimed;
+    if (claimed.outcome === "claimed") return { eventId, known, replayed: false, position: claimed.position };
+    return before(request, eventId, known) ?? reused(eventId);
+  };
+
+  return async (request) => {
+    const { account, agentId } = request;
+    const { state: agent } = await aggregates.load(agentDecider, agentStream(agentId));
+    if (agent.phase !== "present") return problem("unauthenticated", "The agent was deleted.");
+    if (agent.suspended !== null) {
+      return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
+    }
+    const eventId = eventIdOf(account, agentId, request.key);
+    const asked = canonicalJson([request.action, request.payload]);
+    const flight = flights.get(eventId);
+    if (flight !== undefined) {
+      if (flight.asked !== asked) return reused(eventId);
+      const begun = await flight.landed;
+      return "problem" in begun ? begun : { ...begun, replayed: true };
+    }
+    const landed = begin(request, agent, eventId);
+    flights.set(eventId, { asked, landed });
+    try {
+      return await landed;
+    } finally {
+      flights.delete(eventId);
+    }
+  };
+};

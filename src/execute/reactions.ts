@@ -1,0 +1,111 @@
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import type { Clock, EventLog, Found, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import { events } from "../../projections/events.ts";
+import { UNKNOWN } from "../admission/claim.ts";
+import type { Ledgers } from "../admission/ledgers.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Envelope } from "../envelope.ts";
+import type { Reaction } from "../loops/reactor.ts";
+import type { ViewProgress } from "../loops/view-progress.ts";
+import { readOn, runCommand } from "../run-command.ts";
+import type { Outcomes } from "./outcomes.ts";
+import { stoppedBecause } from "./stopped.ts";
+
+export type AgentReactionsDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly views: Pick<ViewStore, "page">;
+  readonly progress: Pick<ViewProgress, "waitFor">;
+  readonly ledgers: Pick<Ledgers, "settleNow" | "release">;
+  readonly outcomes: Pick<Outcomes, "changed">;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+};
+
+type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>["data"];
+
+const VIEW = events.schema.name;
+/** What may still be cancelled, what waits for people first. */
+const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
+/** A view that is behind must not hold up all other reactions: what it does not show yet is stopped when its turn comes. */
+const VIEW_WAIT_MS = 5_000;
+const PAGE = 100;
+
+/**
+ * What follows from an agent's requests for the ledgers, and from its suspension for its requests. The deliverer by itself
+ * sends nothing of an agent that is or was suspended since (`stopped.ts`): cancelling what waits only says so at once, and
+ * gives back what it has reserved.
+ */
+export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] => {
+  const { log, views, ledgers, clock } = deps;
+
+  /** One cause may cancel many: each by a command of its own. */
+  const envelopeOf = ({ id, meta }: RecordedEvent, eventId: string): Envelope => ({
+    commandId: `agents-${id}/${eventId}`,
+    account: meta.account,
+    actor: { kind: "system", id: "agents" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at: new Date(clock.now()).toISOString(),
+    causationId: id,
+  });
+
+  const cancel = async (cause: RecordedEvent, eventId: string): Promise<void> => {
+    const stream = `delivery-${eventId}`;
+    const known = await readOn(log, delivery, stream, UNKNOWN);
+    const { state } = known;
+    const reason = "request" in state ? await stoppedBecause(deps.aggregates, state.request) : null;
+    // What it asks for behind this, resumed, is another matter.
+    if (reason === null) return;
+    const envelope = envelopeOf(cause, eventId);
+    const ran = await runCommand(log, delivery, stream, known, { type: "Cancel", reason, at: envelope.at }, envelope);
+    deps.outcomes.changed(eventId, ran.known);
+  };
+
+  /** All that the view shows of an agent in one state, from the newest on. */
+  const cancelAll = async (cause: RecordedEvent, agentId: string, status: string): Promise<void> => {
+    const where = [
+      { field: "account", is: "=", value: cause.meta.account },
+      { field: "origin_id", is: "=", value: agentId },
+      { field: "status", is: "=", value: status },
+    ] as const;
+    let last: Found | undefined;
+    for (;;) {
+      const after = last === undefined ? {} : { after: { value: String(last.document.received_at), id: last.id } };
+      const page = await views.page(VIEW, {
+        where,
+        sort: { field: "received_at", order: "desc" },
+        limit: PAGE,
+        ...after,
+      });
+      for (const { id } of page) await cancel(cause, id);
+      last = page.at(-1);
+      if (page.length < PAGE) return;
+    }
+  };
+
+  const stop = async (cause: RecordedEvent): Promise<void> => {
+    const agentId = String(cause.data.agent_id);
+    if (!(await deps.progress.waitFor([VIEW], cause.position, VIEW_WAIT_MS))) {
+      deps.onError(new Error(`${VIEW} is behind: of ${agentId} only what it shows is cancelled at once`));
+    }
+    for (const status of UNDER_WAY) await cancelAll(cause, agentId, status);
+  };
+
+  return [
+    {
+      on: "CostDetermined",
+      async run({ data, meta }) {
+        // The type of a recorded event says what its data are.
+        const { event_id, ledgers: names, cost } = data as unknown as Determined;
+        const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+        for (const stream of names) {
+          if (cost === null) await ledgers.release(stream, meta.account, event_id, trace, true);
+          else await ledgers.settleNow(stream, meta.account, event_id, cost, trace);
+        }
+      },
+    },
+    { on: "AgentSuspended", run: stop },
+    { on: "AgentDeleted", run: stop },
+  ];
+};

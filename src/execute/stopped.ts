@@ -1,0 +1,22 @@
+import { agent as agentDecider } from "../../domain/agent/decider.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { agentStream } from "../credentials.ts";
+
+const suspensionReason = (reason: string): string => `The agent was suspended: ${reason}`;
+
+/**
+ * Why nothing of an agent's request is sent any more, although it was admitted; null when it may be. An agent that was
+ * suspended and is active again acts anew: what it had asked for before stays undone.
+ */
+export const stoppedBecause = async (
+  aggregates: Pick<Aggregates, "load">,
+  { origin, at }: Pick<Request, "origin" | "at">,
+): Promise<string | null> => {
+  const { state } = await aggregates.load(agentDecider, agentStream(origin.id));
+  if (state.phase === "deleted") return "The agent was deleted";
+  if (state.phase === "absent") return null;
+  const { suspended, lastSuspended } = state;
+  if (suspended !== null) return suspensionReason(suspended.reason);
+  return lastSuspended !== null && at <= lastSuspended.at ? suspensionReason(lastSuspended.reason) : null;
+};
