@@ -173,6 +173,8 @@ export const readCases: readonly ContractCase[] = [
       ).finally(() => {
         isWriting = false;
       });
+      // Awaited below, unless the case fails before.
+      writing.catch(() => undefined);
       const followed: string[] = [];
       let at = start;
       // The last round begins after the last append and so finds all that is left.
