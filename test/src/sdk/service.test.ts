@@ -2,9 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { Countersign, isCountersignError } from "../../../src/sdk/index.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { countersign } from "../../support/command-line.ts";
-import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder } from "../../support/program.ts";
+import {
+  killPrograms,
+  type Program,
+  removeFolder,
+  startProgram,
+  temporaryFolder,
+  until,
+} from "../../support/program.ts";
 import { type Receiver, receiver } from "../../support/receiver.ts";
 import { compile, writeProject } from "./compiler.ts";
 
@@ -69,6 +77,182 @@ test("the types of the account's actions are written by the command line, and ho
   };
   writeProject(folder, { "actions.ts": readFileSync(out, "utf8"), "use.ts": use }, { ...options, types: [] });
   assert.equal(await compile(["-p", folder]), []);
+});
+
+/** As `sdk types` writes it, with what the target answers. */
+type Actions = {
+  readonly "refund.create": {
+    readonly payload: { readonly charge: string; readonly amount_eur?: number };
+    readonly result: { readonly refund: string };
+  };
+  readonly "mail.send": { readonly payload: unknown };
+};
+
+const agent = async (policy: Record<string, unknown> | null = null, actions = ["*"]) => {
+  const policyId = policy === null ? null : (await client.make("/v1/policies", { name: "agents", ...policy })).id;
+  const { id, key } = await client.make("/v1/agents", { name: "agent", policy_id: policyId, scope: { actions } });
+  const countersign = new Countersign<Actions>({ baseUrl: program.url, key });
+  return { id: String(id), key: String(key), countersign };
+};
+
+const refunds = (): void =>
+  target.answer(({ body }, response) => {
+    const { charge } = JSON.parse(body);
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ refund: `re_${charge}` }));
+  });
+
+const codeOf = async (work: Promise<unknown>): Promise<unknown> => {
+  const error = await work.then(
+    (value) => assert.unreachable(JSON.stringify(value)),
+    (thrown: unknown) => thrown,
+  );
+  if (!isCountersignError(error)) throw error;
+  return error.code;
+};
+
+test("an action reaches its target once, and its answer comes back", async () => {
+  refunds();
+  const { countersign } = await agent();
+  const before = target.arrivals.length;
+  const call = () =>
+    countersign.execute("refund.create", { charge: "ch_1" }, { idempotencyKey: 'job "1"', runId: "run-1", depth: 1 });
+  const first = await call();
+  assert.ok(first.status === "delivered");
+  assert.equal([first.result, first.replayed], [{ statusCode: 200, body: { refund: "re_ch_1" } }, false]);
+  assert.is(first.verdict?.decision, "allow");
+  assert.equal(await call(), { ...first, replayed: true });
+  assert.equal(await countersign.execution<"refund.create">(first.eventId), first);
+  const [arrival, ...others] = target.arrivals.slice(before);
+  assert.is(others.length, 0);
+  assert.is(arrival?.id, first.eventId);
+  assert.equal(JSON.parse(arrival?.body ?? ""), { charge: "ch_1" });
+  assert.equal(
+    [arrival?.headers["countersign-action"], arrival?.headers["countersign-run"]],
+    ["refund.create", "run-1"],
+  );
+});
+
+test("an answer that was lost on the way is asked for again, and the action has happened once", async () => {
+  refunds();
+  const { key } = await agent();
+  const before = target.arrivals.length;
+  let lost = 0;
+  const countersign = new Countersign<Actions>({
+    baseUrl: program.url,
+    key,
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      if (lost === 2) return response;
+      lost += 1;
+      throw new TypeError("the connection broke");
+    },
+  });
+  const done = await countersign.execute("refund.create", { charge: "ch_2" });
+  assert.is(done.status, "delivered");
+  assert.equal([lost, done.replayed], [2, true]);
+  assert.is(target.arrivals.length, before + 1);
+});
+
+test("refusals are codes", async () => {
+  const { id, countersign } = await agent({ deny: [{ name: "no large ones", when: "payload.amount_eur > 100.0" }] });
+  const refused = countersign.execute("refund.create", { charge: "ch_3", amount_eur: 500 });
+  const error = await refused.catch((it: unknown) => it);
+  assert.ok(isCountersignError(error, "gate-content"), String(error));
+  assert.is(error.verdict?.decision, "deny");
+  assert.match(error.eventId ?? "", /^evt_/);
+  assert.ok(error.traceId);
+
+  const free = new Countersign({ baseUrl: program.url, key: (await agent(null, ["mail.*", "pay.*"])).key });
+  assert.is(await codeOf(free.execute("refund.create", {})), "out-of-scope");
+  assert.is(await codeOf(free.execute("pay.out", {})), "unknown-action");
+  const loose = new Countersign({ baseUrl: program.url, key: (await agent()).key });
+  assert.is(await codeOf(loose.execute("refund.create", { charge: 1 })), "gate-schema");
+  await loose.execute("mail.send", 1, { idempotencyKey: "k" });
+  assert.is(await codeOf(loose.execute("mail.send", 2, { idempotencyKey: "k" })), "idempotency-key-reused");
+  assert.is(await codeOf(loose.execution(`evt_${"a".repeat(32)}`)), "not-found");
+  const nobody = new Countersign({ baseUrl: program.url, key: `csa_${"a".repeat(43)}` });
+  assert.is(await codeOf(nobody.execute("mail.send", {})), "unauthenticated");
+
+  await client.call("POST", `/v1/agents/${id}/suspend`, { reason: "enough" });
+  assert.is(await codeOf(countersign.execute("refund.create", { charge: "ch_4" })), "agent-suspended");
+});
+
+test("what the target refuses is an answer, not an error", async () => {
+  target.answer((_, response) => response.writeHead(410, { "content-type": "text/plain" }).end("gone"));
+  const endpoint = await client.make("/v1/endpoints", { name: "closed", url: target.url });
+  await client.call("PUT", "/v1/actions/old.one", { endpoint_id: endpoint.id, reversibility: "irreversible" });
+  const { key } = await agent();
+  const done = await new Countersign({ baseUrl: program.url, key }).execute("old.one", {});
+  assert.ok(done.status === "failed", JSON.stringify(done));
+  assert.equal([done.result, done.failure?.kind], [{ statusCode: 410, body: "gone" }, "http-4xx"]);
+});
+
+test("what takes longer than the wait is told as it is, and waited for", async () => {
+  target.answer((_, response) => {
+    setTimeout(() => response.setHeader("content-type", "application/json").end('{"refund":"late"}'), 400);
+  });
+  const { countersign } = await agent();
+  const slow = await countersign.execute("refund.create", { charge: "ch_5" }, { waitMs: 0 });
+  assert.is(slow.status, "queued");
+  const done = await countersign.waitForApproval<"refund.create">(slow.eventId, { timeoutMs: 20_000 });
+  assert.ok(done.status === "delivered");
+  assert.is(done.result.body.refund, "late");
+});
+
+const decide = async (approvalId: string, decision: "approve" | "reject"): Promise<void> => {
+  const { body } = await client.session("GET", `/v1/approvals/${approvalId}`);
+  const comment = "looked at";
+  const made = await client.session("POST", `/v1/approvals/${approvalId}/${decision}`, {
+    digest: body.digest,
+    comment,
+  });
+  assert.is(made.status, 200, JSON.stringify(made.body));
+};
+
+for (const [decision, end] of [
+  ["approve", "delivered"],
+  ["reject", "rejected"],
+] as const) {
+  test(`what is held is told at once, and waited for until a person decides: ${end}`, async () => {
+    refunds();
+    const { countersign } = await agent({ approval: { when: "true", min_approvals: 1, expires_after_s: 600 } });
+    const before = target.arrivals.length;
+    const held = await countersign.execute("refund.create", { charge: "ch_6" });
+    assert.ok(held.status === "held", JSON.stringify(held));
+    const waiting = countersign.waitForApproval<"refund.create">(held.eventId, { timeoutMs: 30_000 });
+    await until("the approval is requested", async () => {
+      return (await client.session("GET", `/v1/approvals/${held.approvalId}`)).status === 200;
+    });
+    await decide(held.approvalId, decision);
+    const done = await waiting;
+    assert.is(done.status, end);
+    if (done.status === "delivered") assert.is(done.result.body.refund, "re_ch_6");
+    assert.is(target.arrivals.length - before, end === "delivered" ? 1 : 0);
+  });
+}
+
+test("a service that is killed and started again in the middle of a call ends it as if nothing had been", async () => {
+  let began = (): void => {};
+  const hasBegun = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  target.answer((_, response) => {
+    began();
+    setTimeout(() => response.setHeader("content-type", "application/json").end('{"refund":"re_7"}'), 300);
+  });
+  const before = target.arrivals.length;
+  const { key } = await agent();
+  const patient = new Countersign<Actions>({ baseUrl: program.url, key, attemptsMax: 20 });
+  const call = patient.execute("refund.create", { charge: "ch_7" }, { waitMs: 30_000 });
+  await hasBegun;
+  await program.kill();
+  program = await startProgram({ PORT: new URL(program.url).port }, program.dir);
+  const done = await call;
+  assert.ok(done.status === "delivered", JSON.stringify(done));
+  assert.is(done.result.body.refund, "re_7");
+  assert.is(done.replayed, true);
+  const ids = new Set(target.arrivals.slice(before).map(({ id }) => id));
+  assert.equal([...ids], [done.eventId]);
 });
 
 test.run();
