@@ -71,7 +71,9 @@ export const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult 
     );
   } catch (error) {
     if (error instanceof TooCostly) return denied("schema", "too-costly", TOO_COSTLY);
-    throw error;
+    // Of a few schemas that compile the validator makes code that throws (ajv 8.20 on `anyOf` with a `$ref` beside
+    // `patternProperties`): what cannot be checked has not passed.
+    return denied("schema", "evaluation-error", "the schema cannot be applied to this payload");
   }
 };
 

@@ -69,6 +69,12 @@ test("the rules that match are named, and a match outranks an error", () => {
   });
 });
 
+test("a schema that its own validator fails on denies: what cannot be checked has not passed", () => {
+  const only = { type: "object", additionalProperties: false };
+  const schema = { patternProperties: { "^x": {} }, anyOf: [{ $ref: "#/$defs/one" }, {}], $defs: { one: only } };
+  assert.equal(codes(policyOf({ schema }).check(inputOf({ "x-y": 1 }))), ["schema evaluation-error"]);
+});
+
 test("a body that is not JSON is denied by every gate that reads it", () => {
   const deny = [{ name: "r", when: "payload.a == 1" }];
   const policy = policyOf({ schema: { type: "object" }, require_fields: ["id"], deny });
