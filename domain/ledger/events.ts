@@ -15,11 +15,26 @@ export type Carried = { readonly carried: readonly number[]; readonly counts?: r
 export type LedgerEvent =
   /** The first record of a day. */
   | { readonly type: "LedgerOpened"; readonly data: Carried }
-  | { readonly type: "Reserved"; readonly data: { readonly entries: readonly Entry[] } }
+  | {
+      readonly type: "Reserved";
+      readonly data: {
+        readonly entries: readonly Entry[];
+        /** Micro-euros: what the policy lets a day cost from here on, null for any amount; left out where that stays as it is. */
+        readonly budget?: number | null;
+      };
+    }
   /** `cost` is what was really spent, which may be more than was reserved: it counts all the same. */
   | { readonly type: "Settled"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
   /** `all`: whoever held it (a crash); else one of those that reserved it gives its part back. */
   | { readonly type: "Released"; readonly data: { readonly entries: readonly { event: string; all?: true }[] } }
+  /**
+   * In the append whose places bring it about, each once a ledger: what is reserved and settled (`used`) is for the first
+   * time so many percent of the budget (`limit`). Both in micro-euros.
+   */
+  | {
+      readonly type: "BudgetThresholdReached";
+      readonly data: { readonly threshold: number; readonly used: number; readonly limit: number };
+    }
   /** Nothing is reserved here any more: the next day is open. */
   | { readonly type: "LedgerClosed"; readonly data: { readonly at: number } };
 
@@ -31,6 +46,9 @@ export type LedgerCheckpoint = {
   readonly settled: number;
   /** Missing in those of earlier builds, where nothing was settled for more than it had reserved. */
   readonly overrun?: number;
+  /** These two missing as well where no threshold can be reached: the budget, and the highest threshold reached. */
+  readonly budget?: number;
+  readonly reached?: number;
   readonly settled_count: number;
   readonly last_at: number;
   /** Every open place: event, cost, at, holders, revision. */

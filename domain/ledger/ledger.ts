@@ -1,4 +1,5 @@
 import type { Carried, Entry, LedgerCheckpoint, LedgerEvent } from "./events.ts";
+import { budgetAsked, withThresholds } from "./thresholds.ts";
 
 /** The sliding window of `rate_per_minute`, and of every ledger that is not told another; also how long a settled place is
  * remembered, so that reserving again within it is recognised as the same reservation. A request lives shorter than this. */
@@ -27,6 +28,10 @@ export type Ledger = {
   settled: number;
   /** What places were settled for beyond what they had reserved: a part of `settled`. */
   overrun: number;
+  /** What all of it may cost, as it was last told; null for any amount. */
+  budget: number | null;
+  /** The highest threshold of the budget that was reached, in percent; 0 before the first. */
+  reached: number;
   openCount: number;
   settledCount: number;
   lastAt: number;
@@ -42,6 +47,8 @@ export const emptyLedger = (windowMs = WINDOW_MS): Ledger => ({
   reserved: 0,
   settled: 0,
   overrun: 0,
+  budget: null,
+  reached: 0,
   openCount: 0,
   settledCount: 0,
   lastAt: 0,
@@ -104,6 +111,7 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
       ledger.lastAt = Math.max(ledger.lastAt, carry(ledger, record.data, revision));
       return;
     case "Reserved":
+      if (record.data.budget !== undefined) ledger.budget = record.data.budget;
       for (const entry of record.data.entries) reserve(ledger, entry, revision);
       prune(ledger);
       return;
@@ -126,6 +134,10 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
         close(ledger, event);
         ledger.recent.delete(event);
       }
+      return;
+    case "BudgetThresholdReached":
+      ledger.budget = record.data.limit;
+      ledger.reached = Math.max(ledger.reached, record.data.threshold);
       return;
     case "LedgerClosed":
       ledger.closed = true;
@@ -159,6 +171,8 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
     window_from: Math.min(oldest?.revision ?? revision + 1, revision + 1),
     settled: ledger.settled,
     overrun: ledger.overrun,
+    ...(ledger.budget === null ? {} : { budget: ledger.budget }),
+    ...(ledger.reached === 0 ? {} : { reached: ledger.reached }),
     settled_count: ledger.settledCount,
     last_at: ledger.lastAt,
     open: [...ledger.open].map(([event, p]) => [event, p.cost, p.at, p.holders, p.revision]),
@@ -170,6 +184,8 @@ export const fromCheckpoint = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_M
   const ledger = emptyLedger(windowMs);
   ledger.settled = checkpoint.settled;
   ledger.overrun = checkpoint.overrun ?? 0;
+  ledger.budget = checkpoint.budget ?? null;
+  ledger.reached = checkpoint.reached ?? 0;
   ledger.settledCount = checkpoint.settled_count;
   ledger.lastAt = checkpoint.last_at;
   for (const [event, cost, at, holders, revision] of checkpoint.open) {
@@ -333,5 +349,5 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
   // Before the settled ones: a holder that gives back and one that spends leave the place spent.
   if (released.length > 0) events.push({ type: "Released", data: { entries: released } });
   if (settled.length > 0) events.push({ type: "Settled", data: { entries: settled } });
-  return { events, answers };
+  return { events: withThresholds(ledger, budgetAsked(commands), events), answers };
 };

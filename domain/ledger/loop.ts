@@ -32,6 +32,9 @@ export const sameLedger = (policyId: string, windowS: number, digest: string): s
 /** The ledger of all requests of one run under a policy. `run` is short, and safe in a name. */
 export const runLedger = (policyId: string, run: string): string => `ledger-${policyId}${RUN}${run}`;
 
+/** Whether its places are spent by being asked for: a repetition is one whatever becomes of it. */
+export const isLoopLedger = (stream: string): boolean => /\.(?:same|run)-/.test(stream);
+
 /** The window of a ledger by the name of its stream. */
 export const windowMsOf = (stream: string): number => {
   const [, windowS] = /\.same-(\d+)-/.exec(stream) ?? [];

@@ -1,0 +1,163 @@
+import * as fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { LedgerEvent } from "../../../domain/ledger/events.ts";
+import {
+  checkpointOf,
+  decideLedger,
+  emptyLedger,
+  evolveLedger,
+  fromCheckpoint,
+  type Ledger,
+  type LedgerCommand,
+  refill,
+} from "../../../domain/ledger/ledger.ts";
+
+const test = suite("thresholds of a budget");
+const T0 = Date.parse("2026-01-01T12:00:00Z");
+
+/** A ledger with its stream: what is decided is appended and folded, as the actor does. */
+const opened = (ledger: Ledger = emptyLedger()) => {
+  const stream: LedgerEvent[] = [];
+  return {
+    ledger,
+    stream,
+    send(...commands: readonly LedgerCommand[]): readonly LedgerEvent[] {
+      const { events } = decideLedger(ledger, commands, T0);
+      for (const event of events) {
+        evolveLedger(ledger, event, stream.length);
+        stream.push(event);
+      }
+      return events;
+    },
+  };
+};
+
+const reserve = (event: string, cost: number, budget?: number): LedgerCommand => ({
+  type: "Reserve",
+  event,
+  cost,
+  limits: budget === undefined ? { rate: 1_000 } : { budget },
+});
+
+/** As "50: 50 of 100". */
+const reached = (events: readonly LedgerEvent[]): readonly string[] =>
+  events.flatMap((event) => {
+    if (event.type !== "BudgetThresholdReached") return [];
+    const { threshold, used, limit } = event.data;
+    return [`${threshold}: ${used} of ${limit}`];
+  });
+
+test("each is told in the append of the places that reach it, and never again", () => {
+  const it = opened();
+  assert.equal(reached(it.send(reserve("evt_1", 49, 100))), []);
+  assert.equal(
+    it.send(reserve("evt_2", 1, 100)).map(({ type }) => type),
+    ["Reserved", "BudgetThresholdReached"],
+  );
+  it.send({ type: "Release", event: "evt_1" });
+  assert.equal(reached(it.send(reserve("evt_3", 79, 100))), ["80: 80 of 100"]);
+  assert.equal(reached(it.send(reserve("evt_4", 20, 100))), ["100: 100 of 100"]);
+  assert.equal(reached(it.send(reserve("evt_5", 1, 100))), []);
+  assert.equal(reached(it.stream), ["50: 50 of 100", "80: 80 of 100", "100: 100 of 100"]);
+});
+
+test("a place that reaches several tells each of them", () => {
+  assert.equal(reached(opened().send(reserve("evt_1", 85, 100))), ["50: 85 of 100", "80: 85 of 100"]);
+});
+
+test("a settlement above its reservation reaches them too, by the budget that the stream knows", () => {
+  const it = opened();
+  it.send(reserve("evt_1", 10, 100));
+  const other = opened(fromCheckpoint(JSON.parse(JSON.stringify(checkpointOf(it.ledger, 0)))));
+  const settled = { type: "Settle", event: "evt_1", cost: 130 } as const;
+  assert.equal(reached(other.send(settled)), ["50: 130 of 100", "80: 130 of 100", "100: 130 of 100"]);
+});
+
+test("what is given back in the same batch had reached it before", () => {
+  const it = opened();
+  it.send(reserve("evt_1", 30, 100));
+  const events = it.send(reserve("evt_2", 30, 100), { type: "Release", event: "evt_1" });
+  assert.equal(
+    events.map(({ type }) => type),
+    ["Reserved", "BudgetThresholdReached", "Released"],
+  );
+});
+
+test("the budget is written down when it changes, and what is told already is not told again", () => {
+  const it = opened();
+  const budgets = (events: readonly LedgerEvent[]) =>
+    events.flatMap((event) => (event.type === "Reserved" ? [event.data.budget] : []));
+  assert.equal(budgets(it.send(reserve("evt_1", 60, 100))), [100]);
+  assert.equal(budgets(it.send(reserve("evt_2", 1, 100))), [undefined]);
+  assert.equal(reached(it.send(reserve("evt_3", 1, 1_000))), []);
+  assert.equal(reached(it.send(reserve("evt_4", 450, 1_000))), []);
+  assert.equal(reached(it.send(reserve("evt_5", 300, 1_000))), ["80: 812 of 1000"]);
+  assert.equal(budgets(it.send(reserve("evt_6", 1_000))), [null]);
+  assert.equal(reached(it.stream), ["50: 60 of 100", "80: 812 of 1000"]);
+});
+
+test("a budget that is made smaller than what is used is told by the first request that it refuses, and by no other", () => {
+  const it = opened();
+  it.send(reserve("evt_1", 40, 100));
+  assert.equal(reached(it.send(reserve("evt_2", 1, 30))), ["50: 40 of 30", "80: 40 of 30", "100: 40 of 30"]);
+  assert.equal(it.send(reserve("evt_3", 1, 30)), []);
+});
+
+test("without a budget, or with one of nothing, there is nothing to tell", () => {
+  const it = opened();
+  it.send(reserve("evt_1", 0), { type: "Settle", event: "evt_1", cost: 0 });
+  assert.equal(reached(opened().send(reserve("evt_1", 0, 0))), []);
+  assert.equal(
+    it.stream.map(({ data }) => Object.keys(data)),
+    [["entries"]],
+  );
+});
+
+const event = fc.integer({ min: 0, max: 8 }).map((n) => `evt_${n}`);
+const batches = fc.array(
+  fc.array(
+    fc.oneof(
+      fc.record({
+        type: fc.constant("Reserve" as const),
+        event,
+        cost: fc.nat(40),
+        limits: fc.constant({ budget: 100 }),
+      }),
+      fc.record({ type: fc.constant("Settle" as const), event, cost: fc.nat(60) }),
+      fc.record({ type: fc.constant("Release" as const), event }),
+      fc.record({ type: fc.constant("Release" as const), event, all: fc.constant(true as const) }),
+    ),
+    { minLength: 1, maxLength: 6 },
+  ),
+  { maxLength: 30 },
+);
+
+test("whatever is sent: told once, with the sum at that record, by the first record that reaches it", () => {
+  fc.assert(
+    fc.property(batches, fc.nat(30), (steps, cut) => {
+      let it = opened();
+      const stream: LedgerEvent[] = [];
+      for (const [index, batch] of steps.entries()) {
+        // Somewhere it is read again from a checkpoint.
+        if (index === cut) {
+          it = opened(fromCheckpoint(checkpointOf(it.ledger, stream.length - 1)));
+          for (const [revision, record] of stream.entries()) refill(it.ledger, record, revision);
+        }
+        stream.push(...it.send(...batch));
+      }
+      const expected: string[] = [];
+      const due = [50, 80, 100];
+      const ledger = emptyLedger();
+      for (const [revision, record] of stream.entries()) {
+        evolveLedger(ledger, record, revision);
+        const used = ledger.reserved + ledger.settled;
+        while (used >= (due[0] ?? Number.POSITIVE_INFINITY)) expected.push(`${due.shift()}: ${used} of 100`);
+      }
+      assert.equal(reached(stream), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.run();
