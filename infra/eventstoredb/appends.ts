@@ -49,6 +49,9 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     }
   };
 
+  /** Whether the place that the server tells of several events is that of the last; null: not seen yet. */
+  let tellsLast: boolean | null = null;
+
   /** Where an event stands that was appended. Of several the server may tell any one's place, and of a repeat none. */
   const placeOf = async (
     stream: string,
@@ -71,8 +74,11 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
 
   const appendedAt = async (append: Append, told: Cursor | null, deadline: Deadline): Promise<Appended> => {
     const revision = lastRevisionOf(append);
-    const isTold = told !== null && append.events.length === 1;
-    const position = isTold ? positionOf(told) : await placeOf(append.stream, revision, told, deadline);
+    const isOfLast = append.events.length === 1 || tellsLast === true;
+    if (told !== null && isOfLast) return { outcome: "appended", revision, position: positionOf(told) };
+    const position = await placeOf(append.stream, revision, told, deadline);
+    // One look tells how this server has it: every append of several would else cost a read.
+    if (told !== null) tellsLast ??= positionOf(told) === position;
     return { outcome: "appended", revision, position };
   };
 

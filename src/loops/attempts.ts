@@ -4,7 +4,7 @@ import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
-import type { Clock, EventLog, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
+import type { Clock, EventLog, Expected, HttpSender, Randomness, Revision, Sent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
@@ -111,6 +111,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     sent: Sent,
     headers: Record<string, string>,
     trace: Trace,
+    payload: Revision,
   ): (() => Promise<void>) => {
     const answered = sent.outcome === "answered";
     const data = {
@@ -122,8 +123,14 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       request_headers: deps.outbound.shown(headers),
     };
     const events = toEvents([{ type: "ResponseKept", data }], envelope(job.account, trace));
+    // Behind the payload come the answers, one an attempt: to append there costs no look at where the stream ends.
+    let expected: Exclude<Expected, "any"> = payload + number - 1;
     return async () => {
-      await log.append(payloadStream(job.eventId), "any", events);
+      for (;;) {
+        const appended = await log.append(payloadStream(job.eventId), expected, events);
+        if (appended.outcome === "appended") return;
+        expected = appended.actual;
+      }
     };
   };
 
@@ -238,7 +245,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const started = ran.known;
     return async () => {
       const command = outcome(job, endpoint, number, startedAt, sent, isAgents);
-      const keep = keepingResponse(job, number, sent, headers, trace);
+      const keep = keepingResponse(job, number, sent, headers, trace, request.payload.revision);
       // An agent is answered with what its target said: once the outcome is known, so is that.
       if (isAgents) await persistently(keep).catch(deps.onError);
       const response = isAgents ? null : keep().catch(deps.onError);
