@@ -253,6 +253,9 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
       return { ...document, status: "delivered", failure: null, timeline: staged({ stage: "delivered" }) };
     case "DeliveryFailed":
       return { ...document, status: "failed", failure: event.data.failure, timeline: staged({ stage: "failed" }) };
+    case "CostDetermined":
+      // Given back, it was for nothing.
+      return { ...document, cost: event.data.cost ?? 0 };
     case "DuplicatesCounted":
       return { ...document, duplicates: document.duplicates + event.data.count };
     case "DeliveryIdReused":

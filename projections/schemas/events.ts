@@ -62,7 +62,7 @@ const OUTCOMES: readonly GateResult["outcome"][] = ["allow", "deny", "hold"];
 const KINDS: readonly Origin["kind"][] = ["source", "agent"];
 
 const origin_kind = oneOf(KINDS, "What kind of sender it came from.");
-const origin_id = text("The sender's id, src_….");
+const origin_id = text("The sender's id, src_… or agt_….");
 const ms = (description: string): JsonSchema => amount(`${description} Milliseconds.`);
 const status_code: JsonSchema = { type: "integer", description: "The HTTP status of the receiver's answer." };
 
@@ -70,7 +70,7 @@ const ORIGIN = closed<Origin>("Who sent it, as it was then.", {
   kind: origin_kind,
   id: origin_id,
   name: text("What the account called the sender then."),
-  type: text("The provider of a source, such as stripe."),
+  type: text("The provider of a source, such as stripe; agent for an agent."),
 });
 
 const PAYLOAD = closed<EventDocument["payload"]>("What is known of the payload; the payload itself is in no view.", {
@@ -146,8 +146,13 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   origin_kind,
   origin_id,
   endpoint_id: orNull(text("Where it is to be delivered, end_…."), "nowhere: it is recorded only."),
-  type: text("The provider's name for what happened, such as payment_intent.succeeded; empty where it has none."),
-  delivery_id: text("The sender's name for this delivery, by which a repeat is recognised."),
+  type: text(
+    "The provider's name for what happened, such as payment_intent.succeeded, or that of the action that an agent asks for; " +
+      "empty where it has none.",
+  ),
+  delivery_id: text(
+    "The sender's name for this delivery, of an agent its Idempotency-Key: by it a repeat is recognised.",
+  ),
   received_at: time("When the first request of it came."),
   payload: PAYLOAD,
   verdict: VERDICT,
@@ -155,7 +160,9 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
     {
       type: "integer",
       minimum: 0,
-      description: "What it costs under its policy, in micro-euros: 1,000,000 are 1 euro.",
+      description:
+        "What it costs under its policy, and of an agent's request that has ended what it has cost, in micro-euros: 1,000,000 " +
+        "are 1 euro.",
     },
     "no cost could be, or had to be, determined.",
   ),

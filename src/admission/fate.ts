@@ -1,4 +1,5 @@
 import { delivery } from "../../domain/delivery/decider.ts";
+import { isLoopLedger } from "../../domain/ledger/loop.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import { source } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
@@ -31,7 +32,13 @@ export const fate =
     const ran = await runCommand(log, delivery, stream, known, { type: "Abandon", eventId: event, at }, envelope);
     if (ran.outcome !== "rejected") return "free";
     const { state } = ran.known;
-    if (!("request" in state) || state.request.ledgers?.includes(ledger) !== true) return "spent";
+    if (!("request" in state)) return "spent";
+    const { origin, ledgers } = state.request;
+    if (ledgers?.includes(ledger) !== true) {
+      const isPaid = isLoopLedger(ledger) || (origin.kind === "source" && ledgers === undefined);
+      // Of another day or policy, taken by a request that died before the one that was admitted.
+      return isPaid ? "spent" : "free";
+    }
     const spent = "spent" in state ? state.spent : undefined;
     if (spent === undefined) return "kept";
     return spent === null ? "free" : { spent };

@@ -74,7 +74,9 @@ export const executionAnswer = async (
   const status = shownStatus(state);
   const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
   const verdict = request?.verdict ?? null;
-  const cost = ("spent" in state ? state.spent : null) ?? request?.cost ?? null;
+  const spent = "spent" in state ? state.spent : undefined;
+  // Given back, it was for nothing.
+  const cost = spent === undefined ? (request?.cost ?? null) : (spent ?? 0);
   const about: JsonObject = {
     event_id: eventId,
     status,

@@ -102,6 +102,12 @@ const exactMicro = (eur: number): number | null => {
 const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });
 
+/** 1e999 is read as infinite, and would be written as null. */
+const isAllFinite = (value: Json): boolean => {
+  if (typeof value === "number") return Number.isFinite(value);
+  return typeof value !== "object" || value === null || Object.values(value).every(isAllFinite);
+};
+
 const depthOf = ({ headers }: Call): number | null => {
   const given = headers[DEPTH] ?? "0";
   return /^[0-9]{1,3}$/.test(given) && Number(given) <= DEPTH_MAX ? Number(given) : null;
@@ -118,6 +124,7 @@ const execute: Handle =
     const { action, payload, run_id: runId = null, cost_eur, wait_ms: waitMs = WAIT_MS } = call.body as Asked;
     const costMicro = cost_eur === undefined ? null : exactMicro(cost_eur);
     if (cost_eur !== undefined && costMicro === null) return invalid("/cost_eur", "must have at most 6 decimals");
+    if (!isAllFinite(payload)) return invalid("/payload", "has a number that is too large");
     const depth = depthOf(call);
     if (depth === null) return invalid(DEPTH, `must be a whole number from 0 to ${DEPTH_MAX}`);
     const { account, id: agentId } = principal;

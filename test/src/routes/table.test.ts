@@ -41,7 +41,7 @@ test("no or a bad credential is 401 with a challenge, in whatever way it is bad"
   const bad = [
     {},
     bearer("csk_nobody"),
-    bearer("csa_agent"),
+    bearer("csa_nobody"),
     { authorization: "Basic YTpi" },
     { authorization: "Bearer" },
     { authorization: "Bearer a b" },
