@@ -105,7 +105,7 @@ export type SeenInAccount = {
   readonly types: readonly string[];
   /** False when there were more types than are kept. */
   readonly types_complete: boolean;
-  /** Sources and agents, the latest to appear last. */
+  /** Sources, agents and names of notifications, the latest to appear last. */
   readonly origins: readonly string[];
 };
 
@@ -129,12 +129,16 @@ const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasO
 
 const admittedStatus = (endpointId: string | null): EventStatus => (endpointId === null ? "recorded" : "queued");
 
-const stagesOf = ({ received_at, authenticated_at, at }: Request, last: Stage["stage"]): readonly Stage[] => [
-  { stage: "received", at: received_at },
-  { stage: "authenticated", at: authenticated_at },
-  { stage: "gated", at },
-  { stage: last, at },
-];
+const stagesOf = ({ origin, received_at, authenticated_at, at }: Request, last: Stage["stage"]): readonly Stage[] => {
+  // A notification was sent by nobody, and asked no gate.
+  if (origin.kind === "system") return [{ stage: last, at }];
+  return [
+    { stage: "received", at: received_at },
+    { stage: "authenticated", at: authenticated_at },
+    { stage: "gated", at },
+    { stage: last, at },
+  ];
+};
 
 const decided = (
   before: EventDocument | null,

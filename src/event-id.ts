@@ -1,6 +1,9 @@
 import { derivedId } from "../infra/crypto/ids.ts";
 
-/** The event of an account's source or agent with the sender's own name for the delivery: asking twice is one event. */
+/**
+ * The event of an account's source or agent with the sender's own name for the delivery, or of a notification's name with
+ * its subject and endpoint: asking twice is one event.
+ */
 export const eventIdOf = (account: string, origin: string, deliveryKey: string): string =>
   derivedId("evt_", account, origin, deliveryKey);
 

@@ -41,6 +41,7 @@ import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
 import { reactor } from "./loops/reactor.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
+import { notificationReactions } from "./notifications/reactions.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
@@ -90,6 +91,8 @@ export type Service = {
 
 /** Requests that died have reserved places: looked for this often. */
 const SWEEP_MS = 60_000;
+/** From what happened to those who are told of it. */
+const NOTIFY_MS = 250;
 /** From another process's append to the look for what it admitted: the views are folded meanwhile. */
 const FOLDED_MS = 100;
 /** A page takes less, unless the broker hangs: then it is published again by whoever feeds next. */
@@ -212,6 +215,22 @@ export const service = async (engines: Engines): Promise<Service> => {
     ],
     clock,
     onError,
+  );
+  const notifying = reactor(
+    log,
+    notificationReactions({
+      log,
+      aggregates: streams,
+      views,
+      progress: projector,
+      payloads: kept,
+      deliver: delivering,
+      clock,
+      randomness,
+    }),
+    clock,
+    onError,
+    { name: "notifications", gatherMs: NOTIFY_MS },
   );
 
   const feeding = feed === null ? null : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError });
@@ -351,6 +370,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       if (has("deliverer")) {
         delivering.start();
         reacting.start();
+        notifying.start();
         expiring.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
@@ -367,6 +387,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await http.close();
       await delivering.stop(graceMs);
       await reacting.stop();
+      await notifying.stop();
       await expiring.stop();
       await counted.flush(true);
       await reservations.idle();

@@ -6,6 +6,8 @@ import { summaryOf } from "./summary.ts";
 export const approvalOfHeld = (account: string, held: HeldRequest): ApprovalRequest => {
   const { event_id, origin, type, cost, verdict, at } = held;
   const { member, ...terms } = held.approval;
+  // What is not asked for by anybody is not held.
+  if (origin.kind === "system") throw new Error(`${event_id} is a notification, and is held`);
   return {
     ...terms,
     account,

@@ -1,11 +1,11 @@
 import type { Verdict } from "../gate/verdict.ts";
 
-/** Where an event came from. */
+/** Where an event came from; of a notification of this system's own the id and the name are what it is called. */
 export type Origin = {
-  readonly kind: "source" | "agent";
+  readonly kind: "source" | "agent" | "system";
   readonly id: string;
   readonly name: string;
-  /** The provider type of a source; "agent" for an agent. */
+  /** The provider type of a source; "agent" for an agent; "notification" for the system's own. */
   readonly type: string;
 };
 

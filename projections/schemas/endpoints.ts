@@ -37,7 +37,7 @@ export const endpointsView: PublishedView = {
       ),
       concurrency: count("Requests that may be under way at once."),
       rate_per_second: orNull(amount("Requests that may begin in a second."), "any number."),
-      notifications: list({ type: "string" }, "Whom to tell when it fails."),
+      notifications: list({ type: "string" }, "What it is told of besides its events, such as approval.requested."),
       header_names: list({ type: "string" }, "The headers of its own that are sent along; their values are secret."),
       created_at: time("When it was registered."),
       deleted: oneOf([0, 1], "1 when it was deleted."),

@@ -59,10 +59,10 @@ const GATES: readonly GateResult["gate"][] = [
   "approval",
 ];
 const OUTCOMES: readonly GateResult["outcome"][] = ["allow", "deny", "hold"];
-const KINDS: readonly Origin["kind"][] = ["source", "agent"];
+const KINDS: readonly Origin["kind"][] = ["source", "agent", "system"];
 
-const origin_kind = oneOf(KINDS, "What kind of sender it came from.");
-const origin_id = text("The sender's id, src_… or agt_….");
+const origin_kind = oneOf(KINDS, "What kind of sender it came from; system: a notification.");
+const origin_id = text("The sender's id, src_… or agt_…; what a notification is called, such as approval.requested.");
 const ms = (description: string): JsonSchema => amount(`${description} Milliseconds.`);
 const status_code: JsonSchema = { type: "integer", description: "The HTTP status of the receiver's answer." };
 

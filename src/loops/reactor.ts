@@ -17,15 +17,28 @@ const POLL_MS = 1_000;
 const GATHER_MS = 25;
 /** After an error the same event is tried again: nothing is passed over. */
 const BACKOFF_MS = 1_000;
-const STREAM = "checkpoint-reactor";
 
-/** The process manager: follows the log from its own checkpoint (stream `checkpoint-reactor`) and turns events into commands. */
+export type ReactorOptions = {
+  /** Of the stream that its checkpoint is kept in, `checkpoint-<name>`: one for each reactor there is. */
+  readonly name: string;
+  /** Who can wait looks less often: each look reads all that was appended meanwhile. */
+  readonly gatherMs: number;
+};
+
+const PROCESS_MANAGER: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
+
+/**
+ * Follows the log from its own checkpoint and turns events into commands. The process manager is one (`checkpoint-reactor`);
+ * whatever may have to wait for long is another, as an event that fails holds up all behind it.
+ */
 export const reactor = (
   log: EventLog,
   reactions: readonly Reaction[],
   clock: Clock,
   onError: (error: unknown) => void,
+  { name, gatherMs }: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
+  const stream = `checkpoint-${name}`;
   const byType = new Map<string, Reaction[]>();
   for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
   const types = [...byType.keys()];
@@ -39,14 +52,14 @@ export const reactor = (
 
   const checkpoint = async (event: RecordedEvent): Promise<void> => {
     const envelope = {
-      commandId: `reactor/${event.id}`,
+      commandId: `${name}/${event.id}`,
       account: "",
-      actor: { kind: "system", id: "reactor" },
+      actor: { kind: "system", id: name },
       trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
     } as const;
     const events = toEvents([{ type: "ReactorCheckpointed", data: placeOf(event) }], envelope);
-    await log.append(STREAM, "any", events);
+    await log.append(stream, "any", events);
   };
 
   const page = async (): Promise<boolean> => {
@@ -79,11 +92,11 @@ export const reactor = (
   const loop = async (): Promise<void> => {
     while (!stopping) {
       try {
-        after ??= await positionOf(log, await log.last(STREAM));
+        after ??= await positionOf(log, await log.last(stream));
         woken = false;
         if (await page()) continue;
         await pause(POLL_MS);
-        if (!stopping) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+        if (!stopping) await new Promise((resolve) => setTimeout(resolve, gatherMs));
       } catch (error) {
         onError(error);
         woken = false;

@@ -1,5 +1,6 @@
 import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "../../domain/endpoint/own-headers.ts";
 import { URL_LENGTH_MAX } from "../../infra/http/addresses.ts";
+import { NOTIFICATIONS } from "../notifications/names.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** What `api.md` gives an endpoint that says nothing else. */
@@ -20,18 +21,6 @@ const RETRY_DELAY_S = { minimum: 1, maximum: 86_400 };
 const CONCURRENCY = { minimum: 1, maximum: 256 };
 const RATE_PER_SECOND = { minimum: 1, maximum: 10_000 };
 
-const NOTIFICATIONS = [
-  "approval.requested",
-  "approval.decided",
-  "agent.suspended",
-  "budget.threshold",
-  "endpoint.degraded",
-  "endpoint.opened",
-  "endpoint.recovered",
-  "endpoint.disabled",
-  "delivery.failed",
-];
-
 const FIELDS = {
   name: { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" },
   url: { type: "string", minLength: 1, maxLength: URL_LENGTH_MAX, description: "http or https, a public address" },
@@ -51,7 +40,13 @@ const FIELDS = {
     additionalProperties: { type: "string", minLength: 1, maxLength: HEADER_VALUE_LENGTH_MAX },
     description: `sent with every delivery; the values are kept sealed and shown as ${REDACTED}`,
   },
-  notifications: { type: "array", maxItems: NOTIFICATIONS.length, items: { enum: NOTIFICATIONS } },
+  notifications: {
+    type: "array",
+    maxItems: NOTIFICATIONS.length,
+    uniqueItems: true,
+    items: { enum: NOTIFICATIONS },
+    description: "what it is told of in this account, each as a signed event of its own",
+  },
 } as const satisfies Record<string, JsonSchema>;
 
 /** A body that has passed `NEW_ENDPOINT` or `ENDPOINT_CHANGES`. */

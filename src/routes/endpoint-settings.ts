@@ -70,8 +70,6 @@ export const settingsOf = async (
   before: Before,
   body: EndpointBody,
 ): Promise<Partial<EndpointSettings> | Problem> => {
-  if (body.notifications !== undefined && body.notifications.length > 0)
-    return invalid("/notifications", "must be empty: this version sends no notifications yet");
   const { headers: given, ...changes } = body;
   const sealed: Partial<Pick<EndpointSettings, "headers">> | Problem =
     given === undefined ? {} : sealedHeaders(box, before, given);

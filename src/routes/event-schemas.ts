@@ -33,7 +33,7 @@ const VERDICT: JsonSchema = {
 
 const summary: Record<string, JsonSchema> = {
   id: text,
-  origin: object({ kind: { enum: ["source", "agent"] }, id: text, name: text, type: text }),
+  origin: object({ kind: { enum: ["source", "agent", "system"] }, id: text, name: text, type: text }),
   type: text,
   status: text,
   received_at: time,

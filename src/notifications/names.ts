@@ -1,0 +1,13 @@
+/**
+ * What an endpoint can subscribe to. Only what is sent: a name that nothing comes of yet is refused, so that nobody waits
+ * for it.
+ */
+export const NOTIFICATIONS = [
+  "approval.requested",
+  "approval.decided",
+  "agent.suspended",
+  "agent.resumed",
+  "budget.threshold",
+] as const;
+
+export type NotificationName = (typeof NOTIFICATIONS)[number];

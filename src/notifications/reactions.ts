@@ -1,0 +1,26 @@
+import type { Reaction } from "../loops/reactor.ts";
+import { SAID } from "./said.ts";
+import { type SendingDeps, sending } from "./sending.ts";
+import { type SubscribersDeps, subscribers } from "./subscribers.ts";
+
+export type NotificationReactionsDeps = SubscribersDeps & SendingDeps;
+
+/**
+ * Tells the endpoints that subscribe of what happens in their account. For a follower of its own (`reactor.ts`): these wait
+ * for a view, and what follows from the same records for approvals and ledgers must not wait with them.
+ */
+export const notificationReactions = (deps: NotificationReactionsDeps): readonly Reaction[] => {
+  const subscribed = subscribers(deps);
+  const send = sending(deps);
+  return [...SAID].map(([on, say]) => ({
+    on,
+    async run(record) {
+      const said = await say(record, deps.aggregates);
+      if (said === null) return;
+      const { account, recorded_at: timestamp } = record.meta;
+      for (const endpointId of await subscribed(account, said.type, record.position)) {
+        await send({ ...said, timestamp }, record, endpointId);
+      }
+    },
+  }));
+};

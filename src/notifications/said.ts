@@ -1,0 +1,121 @@
+import { agent as agentDecider } from "../../domain/agent/decider.ts";
+import type { AgentEvent } from "../../domain/agent/events.ts";
+import { type ApprovalOutcome, approval } from "../../domain/approval/decider.ts";
+import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
+import { eurOf } from "../../domain/gate/cost.ts";
+import type { LedgerEvent } from "../../domain/ledger/events.ts";
+import { policy as policyDecider } from "../../domain/policy/decider.ts";
+import type { JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { approvalStream } from "../approvals.ts";
+import { agentStream } from "../credentials.ts";
+import type { NotificationName } from "./names.ts";
+
+export type Notification = {
+  readonly type: NotificationName;
+  /** What it is about: of one name and subject there is one notification, whatever has said it. */
+  readonly subject: string;
+  /** When it happened. */
+  readonly timestamp: string;
+  /** For people and machines outside: nothing of a payload, and nothing that only some members may see. */
+  readonly data: JsonObject;
+};
+
+type Said = Pick<Notification, "type" | "subject" | "data">;
+/** Null: the record says nothing to anybody. */
+type Say = (record: RecordedEvent, aggregates: Pick<Aggregates, "load">) => Promise<Said | null>;
+
+type Fact = AgentEvent | ApprovalEvent | LedgerEvent;
+/** The type of a recorded event says what its data are. */
+const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
+  data as unknown as Extract<Fact, { type: T }>["data"];
+
+/** As `GET /v1/approvals/{id}` names it, without the votes and without the reasons, which may repeat what was sent. */
+const aboutApproval = (request: ApprovalRequest): JsonObject => {
+  const { approval_id, subject, action, summary, digest, cost, requested_by, requested_at, expires_at } = request;
+  const { kind, id, name } = requested_by;
+  return {
+    approval_id,
+    event_id: subject.kind === "event" ? subject.id : null,
+    bundle_id: subject.kind === "bundle" ? subject.id : null,
+    action,
+    summary,
+    digest,
+    cost_eur: cost === null ? null : eurOf(cost),
+    requested_by: { kind, id, name },
+    requested_at,
+    expires_at,
+    min_approvals: request.min_approvals,
+  };
+};
+
+const asked: Say = async (record) => {
+  const request = dataOf("ApprovalRequested", record);
+  return { type: "approval.requested", subject: request.approval_id, data: aboutApproval(request) };
+};
+
+type Ended = Exclude<ApprovalEvent["type"], "ApprovalRequested" | "VoteCast">;
+
+const decided =
+  (type: Ended, outcome: ApprovalOutcome): Say =>
+  async (record, aggregates) => {
+    const end = dataOf(type, record);
+    // As it is now: the request is in the stream before its end.
+    const { state } = await aggregates.load(approval, approvalStream(end.approval_id), 0);
+    if (state.phase === "absent") return null;
+    const reason = "reason" in end ? end.reason : null;
+    const data = { ...aboutApproval(state.request), outcome, reason, decided_at: end.at };
+    return { type: "approval.decided", subject: end.approval_id, data };
+  };
+
+/** By the record's place, as it happens to an agent again and again. */
+const agentSubject = (agentId: string, { revision }: RecordedEvent): string => `${agentId}/${revision}`;
+
+/** As the agent is called now; null once it is deleted. */
+const nameOf = async (aggregates: Pick<Aggregates, "load">, agentId: string): Promise<string | null> => {
+  const { state } = await aggregates.load(agentDecider, agentStream(agentId));
+  return state.phase === "present" ? state.settings.name : null;
+};
+
+const suspended: Say = async (record, aggregates) => {
+  const { agent_id, reason, at: suspended_at } = dataOf("AgentSuspended", record);
+  const data = { agent_id, name: await nameOf(aggregates, agent_id), reason, suspended_at };
+  return { type: "agent.suspended", subject: agentSubject(agent_id, record), data };
+};
+
+const resumed: Say = async (record, aggregates) => {
+  const { agent_id, at: resumed_at } = dataOf("AgentResumed", record);
+  const data = { agent_id, name: await nameOf(aggregates, agent_id), resumed_at };
+  return { type: "agent.resumed", subject: agentSubject(agent_id, record), data };
+};
+
+/** As `dayLedger` names the ledgers of a policy. */
+const DAY_LEDGER = /^ledger-(pol_[a-z2-7]+)-(\d{4}-\d{2}-\d{2})$/;
+
+const thresholdReached: Say = async (record, aggregates) => {
+  const [, policyId, day] = DAY_LEDGER.exec(record.stream) ?? [];
+  if (policyId === undefined || day === undefined) return null;
+  const { threshold, used, limit } = dataOf("BudgetThresholdReached", record);
+  const { state } = await aggregates.load(policyDecider, `policy-${policyId}`);
+  const data = {
+    policy_id: policyId,
+    name: state.phase === "published" ? state.definition.name : null,
+    day,
+    threshold_percent: threshold,
+    used_eur: eurOf(used),
+    budget_eur_day: eurOf(limit),
+  };
+  return { type: "budget.threshold", subject: `${policyId}/${day}/${threshold}`, data };
+};
+
+/** What records say, by their types. None is about a delivery, so no notification leads to another. */
+export const SAID: ReadonlyMap<string, Say> = new Map<Fact["type"], Say>([
+  ["ApprovalRequested", asked],
+  ["ApprovalGranted", decided("ApprovalGranted", "approved")],
+  ["ApprovalRejected", decided("ApprovalRejected", "rejected")],
+  ["ApprovalExpired", decided("ApprovalExpired", "expired")],
+  ["ApprovalCancelled", decided("ApprovalCancelled", "cancelled")],
+  ["AgentSuspended", suspended],
+  ["AgentResumed", resumed],
+  ["BudgetThresholdReached", thresholdReached],
+]);

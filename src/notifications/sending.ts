@@ -1,0 +1,73 @@
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import { isClaimed } from "../../domain/delivery/hold.ts";
+import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { UNKNOWN } from "../admission/claim.ts";
+import type { Envelope } from "../envelope.ts";
+import { eventIdOf } from "../event-id.ts";
+import type { Deliverer } from "../loops/deliverer.ts";
+import type { KeptPayload, Payloads } from "../payloads.ts";
+import { readOn, runCommand } from "../run-command.ts";
+import type { Notification } from "./said.ts";
+
+export type SendingDeps = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly payloads: Pick<Payloads, "keepFirst" | "keepAgain">;
+  readonly deliver: Pick<Deliverer, "offer">;
+};
+
+const CONTENT_TYPE = "application/json";
+
+/**
+ * Makes an event of a notification, for one endpoint: its payload is kept as any other, and it is admitted without gates, as
+ * nobody asked for it. Its id comes from what it says and to whom, so it is made once, whoever else is at it and whatever
+ * crashed before.
+ */
+export const sending =
+  ({ log, clock, randomness, payloads, deliver }: SendingDeps) =>
+  async ({ type, subject, timestamp, data }: Notification, cause: RecordedEvent, endpointId: string): Promise<void> => {
+    const { account, trace_id, span_id } = cause.meta;
+    const deliveryKey = `${subject}/${endpointId}`;
+    const eventId = eventIdOf(account, type, deliveryKey);
+    const stream = `delivery-${eventId}`;
+    const known = await readOn(log, delivery, stream, UNKNOWN);
+    if (isClaimed(known.state)) return;
+
+    const trace = { trace_id, span_id };
+    const at = new Date(clock.now()).toISOString();
+    const envelope: Envelope = {
+      // A name of its own each time: what it writes carries a salt and a time, so a second try is not the same append.
+      commandId: randomId("ntf_", randomness),
+      account,
+      actor: { kind: "system", id: "notifications" },
+      trace,
+      at,
+      causationId: cause.id,
+    };
+    // The order of the members is that of the examples in Standard Webhooks.
+    const body = Buffer.from(JSON.stringify({ type, timestamp, data }));
+    const incoming = { body, contentType: CONTENT_TYPE, contentEncoding: "", headers: {} };
+    const keeping: Envelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
+    const kept: KeptPayload =
+      (await payloads.keepFirst(eventId, incoming, keeping)) ?? (await payloads.keepAgain(eventId, incoming, keeping));
+    const request: Request = {
+      event_id: eventId,
+      origin: { kind: "system", id: type, name: type, type: "notification" },
+      delivery_key: deliveryKey,
+      type,
+      payload: { ...kept, content_type: CONTENT_TYPE, size: body.length },
+      endpoint_id: endpointId,
+      verdict: { decision: "allow", policy: null, gates: [] },
+      cost: null,
+      received_at: at,
+      authenticated_at: at,
+      at,
+    };
+    const ran = await runCommand(log, delivery, stream, known, { type: "Admit", request }, envelope);
+    // Another node was faster, and delivers it.
+    if (ran.outcome === "rejected") return;
+    deliver.offer({ eventId, account, endpointId, trace, known: ran.known, body, contentType: CONTENT_TYPE });
+  };
