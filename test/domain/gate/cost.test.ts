@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { costOf, EUR_MAX, eurOf, MICRO_PER_EUR, microOf } from "../../../domain/gate/cost.ts";
+import { costOf, EUR_MAX, eurOf, MICRO_PER_EUR, microOf, reportedCost } from "../../../domain/gate/cost.ts";
 
 const test = suite("cost");
 
@@ -69,6 +69,34 @@ test("a cost that cannot be determined is the fallback, or none", () => {
   }
   assert.is(costOf({ ...rule, fallback: 30 }, { amount: 0 }), 0);
   assert.is(costOf({ fixed: 20 }, undefined), 20);
+});
+
+test("a receiver's amount is read digit by digit: up to six decimals, nothing else", () => {
+  for (const [text, micro] of [
+    ["0", 0],
+    ["12.5", 12_500_000],
+    ["0.000001", 1],
+    [" 3 ", 3_000_000],
+    ["4503599.627371", 4_503_599_627_371],
+    ["1000000000", 1_000_000_000_000_000],
+  ] as const)
+    assert.is(reportedCost(text), micro, text);
+  for (const text of [
+    "",
+    "-1",
+    "+1",
+    "1e3",
+    "1,5",
+    "0.0000001",
+    "01",
+    ".5",
+    "5.",
+    "NaN",
+    "1000000000.000001",
+    "1 EUR",
+    "1, 2",
+  ])
+    assert.is(reportedCost(text), null, text);
 });
 
 test.run();

@@ -1,0 +1,54 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
+import { runLedger } from "../../../domain/ledger/loop.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { fate } from "../../../src/admission/fate.ts";
+import { appendTo, deliveryFacts, history } from "../../support/history.ts";
+
+const test = suite("what became of the holder of a place");
+const clock = { now: () => Date.parse("2026-05-05T12:00:00Z") };
+const DAY = "ledger-pol_1-2026-05-05";
+const AGENTS: Partial<Request> = {
+  origin: { kind: "agent", id: "agt_1", name: "helper", type: "agent" },
+  ledgers: [DAY],
+};
+const facts = deliveryFacts();
+const determined = (cost: number | null): DeliveryEvent => ({
+  type: "CostDetermined",
+  data: { event_id: "evt_1", ledgers: [DAY], estimate: 1, cost, basis: "estimate", at: "2026-05-05T12:00:00.000Z" },
+});
+
+const after = async (ledger: string, ...events: readonly DeliveryEvent[]) => {
+  const it = history();
+  for (const event of events) it.add("delivery-evt_1", event);
+  const log = memoryEventLog();
+  await appendTo(log, it.events);
+  const became = await fate(log, clock, randomness)("acc_1", "evt_1", ledger);
+  return [became, (await log.last("delivery-evt_1"))?.type];
+};
+
+test("of a source's event: spent by its admission; one that was not admitted is fenced first", async () => {
+  assert.equal(await after(DAY, facts.admitted()), ["spent", "EventAdmitted"]);
+  assert.equal(await after(DAY), ["free", "AdmissionAbandoned"]);
+  assert.equal(await after(DAY, facts.blocked()), ["free", "AdmissionAbandoned"]);
+});
+
+test("of an agent's event: kept until its end says what it cost", async () => {
+  assert.equal(await after(DAY, facts.admitted(AGENTS)), ["kept", "EventAdmitted"]);
+  assert.equal(await after(DAY, facts.held({}, AGENTS)), ["kept", "EventHeld"]);
+  const ended = [facts.admitted(AGENTS), facts.started(1, 1), facts.succeeded(1, 2), facts.delivered(2)];
+  assert.equal((await after(DAY, ...ended, determined(7)))[0], { spent: 7 });
+  assert.is((await after(DAY, facts.held({}, AGENTS), facts.holdEnded(2, "expired"), determined(null)))[0], "free");
+});
+
+test("a place that the event does not name is that of a request that died before it, unless it counts repetitions", async () => {
+  assert.is((await after("ledger-pol_1-2026-05-04", facts.admitted(AGENTS)))[0], "free");
+  assert.is((await after(runLedger("pol_1", "r"), facts.admitted(AGENTS)))[0], "spent");
+  assert.is((await after(runLedger("pol_1", "r"), facts.held({}, AGENTS)))[0], "spent");
+  // A held event of a source names its places as well.
+  assert.is((await after("ledger-pol_2-2026-05-05", facts.held({}, { ledgers: [DAY] })))[0], "free");
+});
+
+test.run();

@@ -1,0 +1,101 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Delivery, delivery } from "../../../domain/delivery/decider.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { hasEnded } from "../../../src/execute/answer.ts";
+import { outcomes } from "../../../src/execute/outcomes.ts";
+import type { Known } from "../../../src/run-command.ts";
+import { appendTo, deliveryFacts, history } from "../../support/history.ts";
+import { until } from "../../support/until.ts";
+
+const test = suite("waiting for an outcome");
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+const facts = deliveryFacts();
+const records = (() => {
+  const it = history();
+  for (const fact of [facts.admitted(), facts.started(1, 1), facts.succeeded(1, 2), facts.delivered(2)])
+    it.add("delivery-evt_1", fact);
+  return it.events;
+})();
+/** The delivery after so many of its records. */
+const knownAt = (count: number): Known<Delivery> => ({
+  state: records.slice(0, count).reduce((state, event) => delivery.evolve(state, event as never), delivery.initial),
+  revision: count - 1,
+});
+const ADMITTED = knownAt(1);
+const ENDED = knownAt(records.length);
+const waiting = (waitMs = 5_000, signal = new AbortController().signal) => ({ isEnough: hasEnded, waitMs, signal });
+
+test("it is told by the deliverer of this process", async () => {
+  const log = memoryEventLog();
+  const it = outcomes(log, fail);
+  const both = Promise.all([it.wait("evt_1", ADMITTED, waiting()), it.wait("evt_1", ADMITTED, waiting())]);
+  it.changed("evt_2", ENDED);
+  it.changed("evt_1", knownAt(2));
+  it.changed("evt_1", ENDED);
+  assert.equal(await both, [ENDED, ENDED]);
+});
+
+test("what another node wrote is found in the stream, and one look is for all that wait for the same", async () => {
+  const log = memoryEventLog();
+  let reads = 0;
+  const counting: EventLog = {
+    ...log,
+    read: async (...args) => {
+      reads += 1;
+      return log.read(...args);
+    },
+  };
+  const it = outcomes(counting, fail);
+  await appendTo(log, records.slice(0, 1));
+  const all = Promise.all(Array.from({ length: 50 }, () => it.wait("evt_1", ADMITTED, waiting())));
+  await until("it has looked", () => reads > 0);
+  await appendTo(log, records.slice(1));
+  assert.ok((await all).every(({ state }) => hasEnded(state)));
+  assert.ok(reads < 20, `${reads} reads`);
+});
+
+test("a log that cannot be read is looked at again", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, records);
+  const errors: unknown[] = [];
+  const failing: EventLog = {
+    ...log,
+    read: async (...args) => (errors.length < 2 ? fail(new Error("away")) : log.read(...args)),
+  };
+  const it = outcomes(failing, (error) => errors.push(error));
+  assert.ok(hasEnded((await it.wait("evt_1", ADMITTED, waiting())).state));
+  assert.is(errors.length, 2);
+});
+
+test("it ends with what is known when the time is over, the client is gone, or too many wait", async () => {
+  const it = outcomes(memoryEventLog(), fail, 1);
+  assert.equal(await it.wait("evt_1", ADMITTED, waiting(60)), ADMITTED);
+  assert.equal(await it.wait("evt_1", ADMITTED, waiting(0)), ADMITTED);
+  const gone = new AbortController();
+  const left = it.wait("evt_1", ADMITTED, waiting(30_000, gone.signal));
+  // The one place is taken.
+  assert.equal(await it.wait("evt_1", ADMITTED, waiting()), ADMITTED);
+  gone.abort();
+  assert.equal(await left, ADMITTED);
+  assert.equal(await it.wait("evt_1", ADMITTED, waiting(30_000, gone.signal)), ADMITTED);
+  // Which is free again.
+  const next = it.wait("evt_1", ADMITTED, waiting());
+  it.changed("evt_1", ENDED);
+  assert.equal(await next, ENDED);
+});
+
+test("whoever comes later learns what the others know, and old news is no news", async () => {
+  const it = outcomes(memoryEventLog(), fail);
+  const first = it.wait("evt_1", ADMITTED, { ...waiting(), isEnough: () => false, waitMs: 150 });
+  it.changed("evt_1", ENDED);
+  it.changed("evt_1", knownAt(2));
+  assert.equal(await it.wait("evt_1", ADMITTED, waiting()), ENDED);
+  assert.equal(await first, ENDED);
+});
+
+test.run();
