@@ -5,6 +5,7 @@ import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { problem } from "../../../src/problems.ts";
 import type { Route } from "../../../src/routes/route.ts";
 import { bearer, COOKIE, echo, SAME_ORIGIN, testApp, testClock } from "../../support/http-app.ts";
+import { until } from "../../support/until.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const admin = { ...bearer("csk_admin") };
@@ -311,6 +312,55 @@ test("under an Idempotency-Key the route runs once, quoted or bare, and a repeat
   assert.equal(tenant.json(), { ran: 2 });
   const bad = await app.inject(post({ name: "a" }, { "idempotency-key": "k".repeat(10_000) }));
   assert.is(bad.statusCode, 400);
+});
+
+test("a route that answers repeats itself is given the key, and does not go without one", async () => {
+  let ran = 0;
+  const route = echo({
+    answersRepeats: true,
+    handle: async ({ key }) => ({ status: 201, body: { key, ran: ++ran } }),
+  });
+  const app = await testApp([route]);
+  const missing = await app.inject(post({ name: "a" }));
+  assert.equal([missing.statusCode, missing.json().code], [400, "invalid-request"]);
+  assert.match(missing.json().detail, "Idempotency-Key");
+  const twice = await Promise.all([1, 2].map(() => app.inject(post({ name: "a" }, { "idempotency-key": '"k"' }))));
+  assert.equal(
+    twice.map((answer) => answer.json().key),
+    ["k", "k"],
+  );
+  assert.is(ran, 2);
+});
+
+test("a route that waits is told when its client is gone, and when the server closes", async () => {
+  const left: string[] = [];
+  const began: string[] = [];
+  const waits = read({
+    waits: true,
+    handle: ({ params, closing }) =>
+      new Promise((resolve) => {
+        const name = params.id ?? "";
+        began.push(name);
+        closing.addEventListener("abort", () => {
+          left.push(name);
+          resolve({ status: 200, body: {} });
+        });
+      }),
+  });
+  const app = await testApp([waits]);
+  const base = await app.listen({ port: 0, host: "127.0.0.1" });
+  const gone = new AbortController();
+  const aborted = fetch(`${base}/v1/things/gone`, { headers: admin, signal: gone.signal }).catch(() => "aborted");
+  await until("it waits", () => began.length === 1);
+  gone.abort();
+  assert.is(await aborted, "aborted");
+  await until("it is told", () => left.length === 1);
+  const waiting = fetch(`${base}/v1/things/closing`, { headers: admin });
+  await until("the other waits", () => began.length === 2);
+  const closed = app.close();
+  assert.is((await waiting).status, 200);
+  assert.equal(left, ["gone", "closing"]);
+  await closed;
 });
 
 test("a key on a call that anyone may make, or on a read, counts for nothing", async () => {
