@@ -23,6 +23,8 @@ test("only admitted events of sources count, each once; refusals are counted bes
   );
   log.add("delivery-evt_3", facts.admitted({ origin: { kind: "agent", id: "agt_1", name: "a", type: "agent" } }));
   log.add("delivery-evt_4", facts.admitted(), { account: "acc_2" });
+  const told = { kind: "system", id: "approval.requested", name: "approval.requested", type: "notification" } as const;
+  log.add("delivery-evt_5", facts.admitted({ origin: told }));
   assert.equal(of(log, "2026-03"), [2, 2, 1]);
 });
 

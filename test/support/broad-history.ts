@@ -82,7 +82,7 @@ const endpoints = (log: History): void => {
     void log.add(`endpoint-${endpoint_id}`, { type, data: { endpoint_id, ...data, at: at(5) } });
   for (const id of ["end_1", "end_2", "end_3"]) log.add(`endpoint-${id}`, endpointRegistered(id));
   about("end_1", "EndpointChanged", {
-    changes: { rate_per_second: 5, headers: { "x-team": "sealed" }, notifications: ["ops@example.com"] },
+    changes: { rate_per_second: 5, headers: { "x-team": "sealed" }, notifications: ["approval.requested"] },
   });
   about("end_2", "EndpointDisabled", { reason: "it answered 410" });
   about("end_3", "EndpointDisabled", { reason: "asked for" });
@@ -164,6 +164,8 @@ const deliveries = (log: History): void => {
   told("evt_8", (is) => [is.held({ approval_id: "apr_8" })]);
   told("evt_9", (is) => [is.held({ approval_id: "apr_9" }), is.holdEnded(20, "rejected", "apr_9")]);
   told("evt_10", (is) => [is.held({ approval_id: "apr_10" }), is.released(20, "apr_10"), is.started(1, 21)]);
+  const origin = { kind: "system", id: "agent.resumed", name: "agent.resumed", type: "notification" } as const;
+  told("evt_12", (is) => [is.admitted({ origin, type: origin.id, cost: null }), is.started(1, 10)]);
   told("evt_11", (is) => [is.admitted(), is.started(1, 10), is.cancelling(11), is.cancelled(50, 1)]);
 };
 

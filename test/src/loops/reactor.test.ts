@@ -2,13 +2,13 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { type Reactor, reactor } from "../../../src/loops/reactor.ts";
+import { type Reactor, type ReactorOptions, reactor } from "../../../src/loops/reactor.ts";
 import { appendTo, history } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("reactor");
 
-const begin = (log: EventLog, fails: (i: unknown) => boolean = () => false) => {
+const begin = (log: EventLog, fails: (i: unknown) => boolean = () => false, options?: ReactorOptions) => {
   const seen: unknown[] = [];
   const errors: unknown[] = [];
   const reaction = {
@@ -18,7 +18,7 @@ const begin = (log: EventLog, fails: (i: unknown) => boolean = () => false) => {
       seen.push(data.i);
     },
   };
-  const it: Reactor = reactor(log, [reaction], { now: () => 0 }, (error) => errors.push(error));
+  const it: Reactor = reactor(log, [reaction], { now: () => 0 }, (error) => errors.push(error), options);
   it.start();
   return { it, seen, errors };
 };
@@ -43,6 +43,21 @@ test("each event of its types once, in order, and its checkpoint names the last 
   const last = (await log.readTypes(["Happened"], null, 100)).events.at(-1);
   const kept = await log.last("checkpoint-reactor");
   assert.equal(kept?.data, { position: last?.position, stream: last?.stream, revision: last?.revision });
+});
+
+test("one that fails holds up no other: each has a checkpoint of its own", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(3));
+  const stuck = begin(log, () => true, { name: "others", gatherMs: 1 });
+  const { it, seen } = begin(log);
+  await until("one has done all, the other has tried", () => seen.length === 3 && stuck.errors.length > 0);
+  await Promise.all([it.stop(), stuck.it.stop()]);
+  assert.is(await log.last("checkpoint-others"), null);
+  const again = begin(log, () => false, { name: "others", gatherMs: 1 });
+  await until("it has caught up", () => again.seen.length === 3);
+  await again.it.stop();
+  const [one, other] = [await log.last("checkpoint-reactor"), await log.last("checkpoint-others")];
+  assert.equal(one?.data, other?.data);
 });
 
 test("looking alone writes nothing", async () => {

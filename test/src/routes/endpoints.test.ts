@@ -1,3 +1,4 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -14,6 +15,8 @@ import { sources } from "../../../projections/sources.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { type Fact, toEvents } from "../../../src/envelope.ts";
 import { outbound } from "../../../src/loops/outbound.ts";
+import { NOTIFICATIONS } from "../../../src/notifications/names.ts";
+import { ENDPOINT_CHANGES } from "../../../src/routes/endpoint-input.ts";
 import { endpointRoutes } from "../../../src/routes/endpoints.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
 import { AT, caller, callOf } from "../../support/call.ts";
@@ -169,11 +172,21 @@ for (const headers of [
   });
 }
 
-test("notifications are refused instead of forgotten", async () => {
-  const { outcome, detail } = await world().register({ notifications: ["endpoint.disabled"] });
-  assert.is(outcome, "invalid-request");
-  assert.match(detail, "no notifications yet");
-  assert.is((await world().register({ notifications: [] })).outcome, 201);
+test("what it is told of is what it subscribed to last, and only what there is can be subscribed to", async () => {
+  const { register, call, one, project, principal } = world();
+  const { id, notifications } = (await register({ notifications: ["approval.requested", "agent.suspended"] })).body;
+  assert.equal(notifications, ["approval.requested", "agent.suspended"]);
+  const body = { notifications: ["budget.threshold"] };
+  assert.equal((await call("PATCH", "/v1/endpoints/{id}", one(id, { body }))).body.notifications, body.notifications);
+  await project();
+  const list = await call("GET", "/v1/endpoints", { principal });
+  const [listed] = list.body.data as { readonly notifications: unknown }[];
+  assert.equal(listed?.notifications, body.notifications);
+
+  const isTaken = new Ajv2020({ allowUnionTypes: true, strictTypes: false }).compile(ENDPOINT_CHANGES);
+  for (const taken of [[], [...NOTIFICATIONS]]) assert.ok(isTaken({ notifications: taken }));
+  for (const refused of [["delivery.failed"], ["approval.*"], [7], ["agent.resumed", "agent.resumed"], "agent.resumed"])
+    assert.not(isTaken({ notifications: refused }), JSON.stringify(refused));
 });
 
 test("a change shows at once, and what waits may be affected", async () => {

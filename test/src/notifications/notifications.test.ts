@@ -1,0 +1,292 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EventLog, JsonObject } from "../../../domain/ports.ts";
+import { eventIdOf } from "../../../src/event-id.ts";
+import { NOTIFICATIONS } from "../../../src/notifications/names.ts";
+import { SUBSCRIBERS_MAX } from "../../../src/notifications/subscribers.ts";
+import { payloadDigest, payloadStream } from "../../../src/payloads.ts";
+import { failingLog } from "../../support/failing-log.ts";
+import { at, START } from "../../support/history.ts";
+import { fieldOf } from "../../support/log-facts.ts";
+import { notificationsWorld } from "../../support/notifications-world.ts";
+
+const test = suite("notifications");
+
+const ABOUT = {
+  approval_id: "apr_1",
+  event_id: "evt_1",
+  bundle_id: null,
+  action: "payment_intent.succeeded",
+  summary: 'Source "shop" (stripe) sent payment_intent.succeeded, 0.02 EUR',
+  digest: "d1",
+  cost_eur: 0.02,
+  requested_by: { kind: "source", id: "src_1", name: "shop" },
+  requested_at: at(0),
+  expires_at: at(3_600),
+  min_approvals: 1,
+};
+
+const agentOf = (world: ReturnType<typeof notificationsWorld>) => {
+  const tell = (type: string, data: JsonObject = {}) =>
+    world.add("agent-agt_1", { type, data: { agent_id: "agt_1", ...data, at: at(9) } });
+  return {
+    register: () =>
+      tell("AgentRegistered", {
+        account: "acc_1",
+        name: "refunds",
+        policy_id: null,
+        scope: { actions: ["*"] },
+        key_id: "agk_1",
+        digest: "00",
+        last4: "wxyz",
+      }),
+    suspend: (reason: string) => tell("AgentSuspended", { reason }),
+    resume: () => tell("AgentResumed"),
+    remove: () => tell("AgentDeleted"),
+  };
+};
+
+const bodies = async (world: ReturnType<typeof notificationsWorld>) => (await world.told()).map(({ body }) => body);
+
+test("an approval is told to the endpoints that subscribe: when it is asked for, and what became of it", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_all", NOTIFICATIONS);
+  await world.endpoint("end_asked", ["approval.requested"]);
+  await world.endpoint("end_agents", ["agent.suspended"]);
+  await world.approval("apr_1", "granted");
+  await world.react();
+  const told = await world.told();
+  const requested = { type: "approval.requested", timestamp: at(4), data: ABOUT };
+  const decided = {
+    type: "approval.decided",
+    timestamp: at(5),
+    data: { ...ABOUT, outcome: "approved", reason: null, decided_at: at(60) },
+  };
+  assert.equal(
+    told.map(({ endpointId, body }) => [endpointId, body]),
+    [
+      ["end_all", requested],
+      ["end_asked", requested],
+      ["end_all", decided],
+    ],
+  );
+  assert.is(new Set(told.map(({ eventId }) => eventId)).size, 3);
+  assert.equal(
+    world.offered.map(({ eventId, endpointId, body }) => ({ eventId, endpointId, body: JSON.parse(String(body)) })),
+    told,
+  );
+});
+
+for (const [end, outcome, reason] of [
+  ["rejected", "rejected", "no"],
+  ["expired", "expired", null],
+  ["cancelled", "cancelled", "suspended"],
+] as const) {
+  test(`an approval that is ${end} is told so`, async () => {
+    const world = notificationsWorld();
+    await world.endpoint("end_1", ["approval.decided"]);
+    await world.approval("apr_1", end);
+    await world.react();
+    const [body] = await bodies(world);
+    assert.equal(body?.data, { ...ABOUT, outcome, reason, decided_at: at(60) });
+  });
+}
+
+test("each suspension of an agent is told, and each time that it is lifted", async () => {
+  const world = notificationsWorld();
+  const agent = agentOf(world);
+  await world.endpoint("end_1", ["agent.suspended", "agent.resumed"]);
+  await agent.register();
+  await agent.suspend("too much");
+  await world.react();
+  await agent.resume();
+  await agent.suspend("again");
+  await world.react();
+  assert.equal(
+    (await bodies(world)).map(({ type, data }) => [type, data]),
+    [
+      ["agent.suspended", { agent_id: "agt_1", name: "refunds", reason: "too much", suspended_at: at(9) }],
+      ["agent.resumed", { agent_id: "agt_1", name: "refunds", resumed_at: at(9) }],
+      ["agent.suspended", { agent_id: "agt_1", name: "refunds", reason: "again", suspended_at: at(9) }],
+    ],
+  );
+});
+
+test("an agent that was deleted meanwhile has no name any more", async () => {
+  const world = notificationsWorld();
+  const agent = agentOf(world);
+  await world.endpoint("end_1", ["agent.suspended"]);
+  await agent.register();
+  await agent.suspend("too much");
+  await agent.remove();
+  await world.react();
+  const data = { agent_id: "agt_1", name: null, reason: "too much", suspended_at: at(9) };
+  assert.equal((await bodies(world))[0]?.data, data);
+});
+
+test("a threshold of a policy's budget is told with its day", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_1", ["budget.threshold"]);
+  const about = { policy_id: "pol_a", account: "acc_1", version: 1, created_by: "mem_1", at: at(0) };
+  await world.add("policy-pol_a", {
+    type: "PolicyPublished",
+    data: { ...about, definition: { name: "payments", budget_eur_day: 10 } },
+  });
+  const data = { threshold: 80, used: 8_020_000, limit: 10_000_000 };
+  for (const stream of ["ledger-pol_a-2026-03-01", "ledger-pol_a.run-x", "ledger-acc_1-2026-03"])
+    await world.add(stream, { type: "BudgetThresholdReached", data });
+  await world.react();
+  const said = { policy_id: "pol_a", name: "payments", day: "2026-03-01" };
+  assert.equal(
+    (await bodies(world)).map((body) => body.data),
+    [{ ...said, threshold_percent: 80, used_eur: 8.02, budget_eur_day: 10 }],
+  );
+});
+
+test("the event is one of this system's own, admitted without a gate and without a cost, in the trace of what it tells", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_1", ["approval.requested"]);
+  await world.approval("apr_1");
+  await world.react();
+  const eventId = eventIdOf("acc_1", "approval.requested", "apr_1/end_1");
+  const [admitted] = await world.log.read(`delivery-${eventId}`, null, 10);
+  const [kept] = await world.log.read(payloadStream(eventId), null, 10);
+  const [cause] = await world.log.read("approval-apr_1", null, 1);
+  const body = Buffer.from(String(kept?.data.body));
+  const sha256 = payloadDigest(Buffer.from(String(kept?.data.salt), "base64"), body);
+  const now = new Date(START).toISOString();
+  assert.equal(admitted?.data, {
+    event_id: eventId,
+    origin: { kind: "system", id: "approval.requested", name: "approval.requested", type: "notification" },
+    delivery_key: "apr_1/end_1",
+    type: "approval.requested",
+    payload: { revision: 0, sha256, content_type: "application/json", size: body.length },
+    endpoint_id: "end_1",
+    verdict: { decision: "allow", policy: null, gates: [] },
+    cost: null,
+    received_at: now,
+    authenticated_at: now,
+    at: now,
+  });
+  assert.equal(admitted?.meta.actor, { kind: "system", id: "notifications" });
+  assert.equal([admitted?.meta.causation_id, admitted?.meta.trace_id], [cause?.id, cause?.meta.trace_id]);
+});
+
+test("nothing is told to another account, to who has unsubscribed or was deleted, and nothing about notifications", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_other", NOTIFICATIONS, "acc_2");
+  await world.endpoint("end_gone", NOTIFICATIONS);
+  await world.endpoint("end_quiet", NOTIFICATIONS);
+  // The view has not heard of these two yet.
+  await world.add("endpoint-end_gone", { type: "EndpointDeleted", data: { endpoint_id: "end_gone", at: at(1) } });
+  const changes = { notifications: ["agent.suspended"] };
+  await world.add("endpoint-end_quiet", {
+    type: "EndpointChanged",
+    data: { endpoint_id: "end_quiet", changes, at: at(1) },
+  });
+  await world.approval("apr_1", "granted");
+  await world.react();
+  assert.equal(await world.told(), []);
+
+  await world.endpoint("end_1", NOTIFICATIONS);
+  await world.react();
+  const { length } = await world.told();
+  for (let i = 0; i < 3; i += 1) {
+    await world.project();
+    await world.react();
+  }
+  assert.equal([length, (await world.told()).length], [2, 2]);
+});
+
+test("however often and by however many nodes it is reacted to, each is made once", async () => {
+  const world = notificationsWorld();
+  for (const id of ["end_1", "end_2"]) await world.endpoint(id, NOTIFICATIONS);
+  await world.approval("apr_1", "rejected");
+  const nodes = [world, ...Array.from({ length: 3 }, () => world.another())];
+  await Promise.all(nodes.map((node) => node.react()));
+  await Promise.all(nodes.map((node) => node.react()));
+  const told = await world.told();
+  assert.is(told.length, 4);
+  assert.is(new Set(told.map(({ eventId }) => eventId)).size, 4);
+});
+
+/** Dies before the append of that number. */
+const dying = (log: EventLog, before: number): EventLog => {
+  let appends = 0;
+  return failingLog(log, () => {
+    appends += 1;
+    return appends > before;
+  });
+};
+
+for (const before of [0, 1, 2, 3]) {
+  test(`killed behind ${before} appends, the next one goes on: each is made once, over the payload that was kept`, async () => {
+    const world = notificationsWorld();
+    for (const id of ["end_1", "end_2"]) await world.endpoint(id, NOTIFICATIONS);
+    await world.approval("apr_1");
+    let isDead = false;
+    await world
+      .another(dying(world.log, before))
+      .react()
+      .catch(() => {
+        isDead = true;
+      });
+    assert.ok(isDead);
+    await world.another().react();
+    const told = await world.told();
+    assert.equal(
+      told.map(({ endpointId }) => endpointId),
+      ["end_1", "end_2"],
+    );
+    for (const { eventId } of told) {
+      const kept = await world.log.read(payloadStream(eventId), null, 10);
+      assert.is(kept.length, 1);
+      const { salt, body } = kept[0]?.data ?? {};
+      const [admitted] = await world.log.read(`delivery-${eventId}`, null, 1);
+      const sha256 = payloadDigest(Buffer.from(String(salt), "base64"), Buffer.from(String(body)));
+      assert.is(admitted === undefined ? "" : fieldOf(admitted, "payload", "sha256"), sha256);
+    }
+  });
+}
+
+test("a payload that was erased does not come back", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_1", NOTIFICATIONS);
+  await world.approval("apr_1");
+  await world.react();
+  const [told] = await world.told();
+  const stream = payloadStream(String(told?.eventId));
+  await world.log.erase(stream);
+  await world.another().react();
+  assert.equal(await world.log.read(stream, null, 10), []);
+});
+
+test("while the view is behind nobody is passed over: it is tried again", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_1", NOTIFICATIONS);
+  await world.approval("apr_1");
+  world.view.isBehind = true;
+  let refused = "";
+  await world.react().catch((error: Error) => {
+    refused = error.message;
+  });
+  assert.match(refused, "endpoints.v1 is behind");
+  assert.equal(await world.told(), []);
+  world.view.isBehind = false;
+  await world.react();
+  assert.is((await world.told()).length, 1);
+});
+
+test("of more subscribers than are told of one thing it is the oldest", async () => {
+  const world = notificationsWorld();
+  for (let n = 0; n < SUBSCRIBERS_MAX + 2; n += 1) await world.endpoint(`end_${100 + n}`, NOTIFICATIONS);
+  await world.approval("apr_1");
+  await world.react();
+  const told = (await world.told()).map(({ endpointId }) => endpointId);
+  assert.equal(
+    told,
+    Array.from({ length: SUBSCRIBERS_MAX }, (_, n) => `end_${100 + n}`),
+  );
+});
+
+test.run();
