@@ -58,6 +58,26 @@ test("200 at once from two nodes share one euro: exactly 14 are granted", async 
   assert.is(granted((await Promise.all(asked)).filter((it) => it !== undefined)), 14);
 });
 
+test("two nodes and a third that settles reach each threshold of the day once", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b, c] = [node(log, clock), node(log, clock), node(log, clock)];
+  const ask = (event: string, at: Ledgers) => at.reserveDay(POLICY, event, 50_000, { budget: 1_000_000 }, TRACE);
+  const asked = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(`evt_${n}`, n % 2 === 0 ? a : b)));
+  await Promise.all(
+    asked.map(({ stream }, n) => (n % 2 === 0 ? c : a).settleNow(stream, "acc_1", `evt_${n}`, 100_000, TRACE)),
+  );
+  assert.is((await ask("evt_late", b)).answer.granted, false);
+  const told = (await recordsOf(log, "ledger-pol_1-2026-05-05")).flatMap((it) =>
+    it.type === "BudgetThresholdReached" ? [it.data] : [],
+  );
+  assert.equal(
+    told.map(({ threshold }) => threshold),
+    [50, 80, 100],
+  );
+  for (const { threshold, used, limit } of told) assert.ok(used * 100 >= threshold * limit && limit === 1_000_000);
+});
+
 test("300 at once from two nodes against 20 a minute: exactly 20, also across midnight", async () => {
   const log = memoryEventLog();
   const clock = { ms: Date.parse("2026-05-05T23:59:59.500Z") };
