@@ -43,7 +43,7 @@ const BODY: JsonSchema = {
   additionalProperties: false,
   properties: {
     action: { type: "string", minLength: 1, maxLength: ACTION_NAME_MAX },
-    payload: { description: "Any JSON: what the target receives, byte for byte as it is written here once parsed" },
+    payload: { description: "Any JSON: the body that the target receives" },
     run_id: {
       type: "string",
       minLength: 1,

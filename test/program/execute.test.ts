@@ -317,6 +317,39 @@ const executes = ({ name, open }: EngineSet): void => {
     assert.equal(await statusOf(queued), "cancelled");
   });
 
+  test("what is held for people keeps its money; suspended, it is cancelled, nobody can approve it, and the money is back", async () => {
+    const { client } = await world({ cost: { fixed_eur: 3 } });
+    const approval = { when: "cost_eur >= 3.0", expires_after_s: 3_600 };
+    const [agent, policyId] = await agentUnder(client, { budget_eur_day: 10, approval });
+    const [held, approved] = [await agent.execute("held", REFUND), await agent.execute("approved", REFUND)];
+    assert.equal([held.status, held.body.status], [202, "held"]);
+    assert.match(held.body.approval_id, /^apr_/);
+    await ledgerIs(client, policyId, 6, 0);
+    const approvalIs = (it: Reply, status: string) =>
+      until(`the approval is ${status}`, async () => {
+        const { body } = await client.session("GET", `/v1/approvals/${it.body.approval_id}`);
+        return body.status === status ? body : null;
+      });
+    const { digest } = await approvalIs(approved, "pending");
+    const path = `/v1/approvals/${approved.body.approval_id}/approve`;
+    const waiting = agent.execution(approved.body.event_id, 10_000);
+    assert.is((await client.session("POST", path, { digest })).status, 200);
+    const done = await waiting;
+    assert.equal(
+      [done.status, done.body.result.body, done.body.approval_id],
+      [200, { refund: "r-1" }, approved.body.approval_id],
+    );
+    await ledgerIs(client, policyId, 3, 3);
+    await client.call("POST", `/v1/agents/${agent.id}/suspend`, { reason: "enough" });
+    await approvalIs(held, "cancelled");
+    const cancelled = await agent.execution(held.body.event_id);
+    assert.equal([cancelled.status, cancelled.body.status, cancelled.body.cost_eur], [409, "cancelled", 0]);
+    await ledgerIs(client, policyId, 0, 3);
+    const late = await client.session("POST", `/v1/approvals/${held.body.approval_id}/approve`, { digest });
+    assert.is(late.status, 409);
+    assert.is(target.arrivals.length, 1);
+  });
+
   test("64 agents at once on one policy of 10 euros a day at mixed costs: never a cent more at any record of the log", async () => {
     const { client } = await world({ cost: { pointer: "amount" } }, { concurrency: 100 });
     const { id: policyId } = await client.make("/v1/policies", { name: "shared", budget_eur_day: 10 });
