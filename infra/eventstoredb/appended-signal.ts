@@ -47,6 +47,7 @@ export const appendedSignal = (
     let told: Position | null = null;
 
     const open = (): void => {
+      reopening = undefined;
       leave = connection.follow({
         opened() {
           // What was appended while it was not open.
@@ -63,9 +64,9 @@ export const appendedSignal = (
     };
 
     const reopen = (): void => {
-      if (isStopped) return;
+      // One that is about to be opened is not put off: the watchdog would do so at every look.
+      if (isStopped || reopening !== undefined) return;
       leave();
-      clearTimeout(reopening);
       reopening = setTimeout(open, reopenMs).unref();
       reopenMs = Math.min(2 * reopenMs, limits.reopenMaxMs);
     };
