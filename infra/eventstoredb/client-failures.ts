@@ -45,13 +45,17 @@ type Told = {
 };
 type Trailers = { readonly get?: (name: string) => readonly unknown[] };
 
-/** In one line, without the status that gRPC puts in front; names and passwords may stand in front of an address. */
+/**
+ * In one line, without the status that gRPC puts in front; names and passwords may stand in front of an address, where an
+ * @ in a password makes a part of it a host's name.
+ */
 const tidy = (message: string): string =>
   message
     .replace(/^\d+ [A-Z_]+: /, "")
     .replace(/\s+/g, " ")
     .replace(/\. Resolution note: $/, "")
-    .replace(/\/\/[^@/\s]*@/g, "//");
+    .replace(/\/\/\S*@/g, "//")
+    .replace(/[^\s:/]*@/g, "");
 
 export const failureOf = (error: unknown): ConnectionFailure => {
   if (error instanceof ConnectionFailure) return error;

@@ -12,7 +12,9 @@ const FORMAT = "countersign_format";
 const FORMAT_VERSION = 1;
 
 const REASONS: Partial<Record<FailureReason, string>> = {
-  access: "it refuses the user name and password, which stand in front of the host: esdb://name:password@host:2113",
+  access:
+    "it refuses the user name and password, which stand in front of the host (esdb://name:password@host:2113), " +
+    "or that user may not read $all, or not write streams and their metadata",
   "not-eventstoredb": "what answers there is no EventStoreDB",
   "not-found": "there is no host of that name",
   "hung-up": "it hangs up, perhaps because it speaks TLS: then tls=false is wrong",
@@ -21,9 +23,9 @@ const REASONS: Partial<Record<FailureReason, string>> = {
   tls: "it speaks no TLS (tls=false is for that), or its certificate is not trusted (tlsCAFile names the authority)",
 };
 
-/** The address alone: names, passwords and paths of keys are nobody's business. */
+/** The address alone: names, passwords, whatever is in them, and paths of keys are nobody's business. */
 const addressOf = (url: string): string =>
-  url.replace(/^(?<scheme>[^:]+:\/\/)(?:[^@]*@)?(?<hosts>[^?/]*).*$/s, "$<scheme>$<hosts>");
+  url.replace(/^(?<scheme>[^:]+:\/\/)(?:.*@)?(?<hosts>[^?/]*).*$/s, "$<scheme>$<hosts>");
 
 const sentenceOf = (error: unknown): string => {
   const said = error instanceof Error ? error.message : String(error);
@@ -42,6 +44,8 @@ export type Opening = {
 /** Whether the mark is there; throws when a newer version has made it. Writes it when it is not. */
 const isMarked = async ({ pages, exact, limits }: Opening): Promise<boolean> => {
   const reading = attempts(limits, limits.openMs);
+  // Asked for nothing but to know that it may be: whoever may read streams may not read the whole log by that alone.
+  await reading((idleMs) => pages.allBefore("end", 1, idleMs));
   const { revision, fields } = await reading((idleMs) => readMetadata(pages, MARKED, idleMs));
   const version = fields[FORMAT];
   if (Number(version) > FORMAT_VERSION)

@@ -90,6 +90,25 @@ test(
   }),
 );
 
+test(
+  "a user that may not read $all is told so before anything is written",
+  inWorld(async ({ double }) => {
+    const odd = double.misbehave(
+      { how: "error", code: status.PERMISSION_DENIED },
+      { method: "readAll", times: 10_000 },
+    );
+    const before = double.calls("append").length;
+    assert.match(await sentenceOf(double.url), /may not read \$all/);
+    assert.is(double.calls("append").length, before);
+    odd.stop();
+  }),
+);
+
+test("of a password that has an @ in it, and so is none of a connection string, nothing is shown", async () => {
+  for (const host of ["127.0.0.1:1", "no-such-host.invalid"])
+    assert.match(await sentenceOf(`esdb://user:not@secret@${host}?tls=false`), `EventStoreDB at esdb://${host} cannot`);
+});
+
 test("a server that comes up while the log is being opened is waited for", async () => {
   const double = await startEventStoreDouble();
   await double.stop();
