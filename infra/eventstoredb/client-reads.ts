@@ -21,14 +21,17 @@ const jsonObject = (value: unknown): JsonObject | null =>
       (value as JsonObject)
     : null;
 
+type Wanted = NonNullable<AllPage["wanted"]>;
+
 /** Links are not followed, and none are made of what is read here. */
-const stored = ({ event }: Resolved): StoredEvent[] => {
+const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
   if (event === undefined) return [];
   const { id, type, streamId, revision, position, data, metadata } = event;
   const at = position === undefined ? null : cursorFrom(position.commit, position.prepare);
   if (at === null) throw new ConnectionFailure("refused", "too-old", TOO_OLD);
-  const meta = jsonObject(metadata);
-  return [{ id, type, stream: streamId, revision: Number(revision), at, data: jsonObject(data), meta }];
+  const [stream, json, meta] = [streamId, jsonObject(data), jsonObject(metadata)];
+  const kept = json === null || wanted({ stream, type }) ? json : {};
+  return [{ id, type, stream, revision: Number(revision), at, data: kept, meta }];
 };
 
 /** What the client still says of a read that was given up is nobody's. */
@@ -36,7 +39,13 @@ const giveUp = (read: { cancel(): Promise<void> }): void => {
   read.cancel().catch(() => undefined);
 };
 
-const collected = (read: StreamingRead<Resolved>, idleMs: number): Promise<readonly StoredEvent[]> =>
+const all: Wanted = () => true;
+
+const collected = (
+  read: StreamingRead<Resolved>,
+  idleMs: number,
+  wanted: Wanted = all,
+): Promise<readonly StoredEvent[]> =>
   new Promise((resolve, reject) => {
     const events: StoredEvent[] = [];
     const fail = (error: unknown): void => {
@@ -51,7 +60,7 @@ const collected = (read: StreamingRead<Resolved>, idleMs: number): Promise<reado
     read.on("data", (event: Resolved) => {
       timer.refresh();
       try {
-        events.push(...stored(event));
+        events.push(...stored(event, wanted));
       } catch (error) {
         fail(error);
       }
@@ -65,6 +74,8 @@ const collected = (read: StreamingRead<Resolved>, idleMs: number): Promise<reado
   });
 
 const buffered = { highWaterMark: BUFFER_EVENTS };
+/** Another node of a cluster may be behind: there a payload that has not come yet would look like one that was erased. */
+const requiresLeader = true;
 
 export const readStreamPage = (
   client: EventStoreDBClient,
@@ -74,15 +85,20 @@ export const readStreamPage = (
 ): Promise<readonly StoredEvent[]> => {
   const { direction, count, from } = page;
   const fromRevision = from === "end" ? from : BigInt(from);
-  return collected(client.readStream(stream, { direction, fromRevision, maxCount: count }, buffered), idleMs);
+  return collected(
+    client.readStream(stream, { direction, fromRevision, maxCount: count, requiresLeader }, buffered),
+    idleMs,
+  );
 };
 
 export const readAllPage = (
   client: EventStoreDBClient,
-  { direction, from, count }: AllPage,
+  { direction, from, count, wanted }: AllPage,
   idleMs: number,
-): Promise<readonly StoredEvent[]> =>
-  collected(client.readAll({ direction, fromPosition: from, maxCount: count }, buffered), idleMs);
+): Promise<readonly StoredEvent[]> => {
+  const read = client.readAll({ direction, fromPosition: from, maxCount: count, requiresLeader }, buffered);
+  return collected(read, idleMs, wanted);
+};
 
 export const followRecords = (client: EventStoreDBClient, { opened, appended, dropped }: Follower): (() => void) => {
   const subscription = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ regex: RECORDS }) });

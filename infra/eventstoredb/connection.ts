@@ -56,9 +56,13 @@ export type StreamPage =
   | { readonly direction: "backwards"; readonly from: "end"; readonly count: number };
 
 /** Forwards a page begins with the event at `from` itself, backwards with the one before it. */
-export type AllPage =
+export type AllPage = (
   | { readonly direction: "forwards"; readonly from: Cursor | "start"; readonly count: number }
-  | { readonly direction: "backwards"; readonly from: Cursor | "end"; readonly count: number };
+  | { readonly direction: "backwards"; readonly from: Cursor | "end"; readonly count: number }
+) & {
+  /** Of all other events the data are left out, {} instead: those of a page of payloads are hundreds of MB. */
+  readonly wanted?: (event: Pick<StoredEvent, "stream" | "type">) => boolean;
+};
 
 export type Follower = {
   /** It is open: what is appended from here on is told. */

@@ -1,5 +1,5 @@
 import type { Revision } from "../../domain/ports.ts";
-import { type Connection, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
+import { type AllPage, type Connection, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import { compare } from "./positions.ts";
 
 /**
@@ -11,9 +11,9 @@ export type Pages = {
   stream(stream: string, from: Revision, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
   /** The newest first. */
   newest(stream: string, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** Behind a cursor, at most `count`; `isEnd` when the log has no more. */
-  allAfter(after: Cursor | null, count: number, idleMs: number): Promise<Page>;
-  /** Before a cursor or the end, the newest first; `isEnd` when there is nothing before. */
+  /** Behind a cursor, at most `count`; `isEnd` when the log has no more. With the data of those that are wanted. */
+  allAfter(after: Cursor | null, count: number, idleMs: number, wanted: AllPage["wanted"]): Promise<Page>;
+  /** Before a cursor or the end, the newest first; `isEnd` when there is nothing before. Without their data. */
   allBefore(before: Cursor | "end", count: number, idleMs: number): Promise<Page>;
 };
 
@@ -65,11 +65,12 @@ export const pages = (connection: Connection): Pages => {
       return page;
     },
 
-    async allAfter(after, count, idleMs) {
+    async allAfter(after, count, idleMs, wanted = () => true) {
       // Inclusive: the first event is the one that is known.
       const from = after ?? "start";
       const asked = after === null ? count : count + 1;
-      const read = (countMax: number) => connection.readAll({ direction: "forwards", from, count: countMax }, idleMs);
+      const read = (countMax: number) =>
+        connection.readAll({ direction: "forwards", from, count: countMax, wanted }, idleMs);
       const page = await read(asked);
       checkOrder(page, rising);
       const [first] = page;
@@ -82,7 +83,10 @@ export const pages = (connection: Connection): Pages => {
     },
 
     async allBefore(before, count, idleMs) {
-      const events = await connection.readAll({ direction: "backwards", from: before, count }, idleMs);
+      const events = await connection.readAll(
+        { direction: "backwards", from: before, count, wanted: () => false },
+        idleMs,
+      );
       checkOrder(events, falling);
       const [first] = events;
       if (first !== undefined && before !== "end" && compare(first.at, before) >= 0) throw wrong("a page of behind");

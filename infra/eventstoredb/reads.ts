@@ -1,6 +1,6 @@
 import type { Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports.ts";
 import type { Reading } from "./attempts.ts";
-import { ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
+import { type AllPage, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import type { Page, Pages } from "./pages.ts";
 import { cursorOf } from "./positions.ts";
 import { isPayload, recorded } from "./recorded.ts";
@@ -52,9 +52,9 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
     return events.filter(({ stream, revision }) => revision >= (begins.get(stream) ?? 0));
   };
 
+  const isRecord = (event: { readonly stream: string }): boolean => !isPayload(event);
   const visible = (events: readonly StoredEvent[]): RecordedEvent[] => events.flatMap((event) => recorded(event) ?? []);
-  const records = (events: readonly StoredEvent[]): RecordedEvent[] =>
-    visible(events.filter((event) => !isPayload(event)));
+  const records = (events: readonly StoredEvent[]): RecordedEvent[] => visible(events.filter(isRecord));
 
   const choices = {
     everything: (events: readonly StoredEvent[]) => withoutErased(visible(events)),
@@ -69,13 +69,18 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
     return after === null ? null : cursorOf(after);
   };
 
-  const all = async (after: Position | null, limit: number, choice: What | "types"): Promise<RecordedEvent[]> => {
+  const all = async (
+    after: Position | null,
+    limit: number,
+    choice: What | "types",
+    wanted: AllPage["wanted"] = choice === "records" ? isRecord : undefined,
+  ): Promise<RecordedEvent[]> => {
     let at = startOf(choice, after);
     const found: RecordedEvent[] = [];
     for (let least = ALL_PAGE_MIN; ; least *= 2) {
       const count = Math.min(Math.max(limit - found.length, least), ALL_PAGE_MAX);
       const from = at;
-      const page = await reading((idleMs) => pages.allAfter(from, count, idleMs));
+      const page = await reading((idleMs) => pages.allAfter(from, count, idleMs, wanted));
       found.push(...(await choices[choice](page.events)));
       at = page.events.at(-1)?.at ?? at;
       if (found.length >= limit) return found.slice(0, limit);
@@ -128,7 +133,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
     readAll: (after, limit, what) => all(after, limit, what),
 
     async readTypes(types, after, limit) {
-      const looked = await all(after, TYPES_LOOK_MAX, "types");
+      const looked = await all(after, TYPES_LOOK_MAX, "types", ({ type }) => types.includes(type));
       const events = await withoutErased(looked.filter(({ type }) => types.includes(type)));
       if (events.length < limit) return { events, upTo: looked.at(-1)?.position ?? null };
       return { events: events.slice(0, limit), upTo: events[limit - 1]?.position ?? null };

@@ -1,6 +1,11 @@
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { logAttempts } from "../../../infra/eventstoredb/attempts.ts";
+import { clientConnection } from "../../../infra/eventstoredb/client.ts";
+import { type Pages, pages as pagesOf } from "../../../infra/eventstoredb/pages.ts";
+import { reads as readsOf } from "../../../infra/eventstoredb/reads.ts";
+import { isPayload } from "../../../infra/eventstoredb/recorded.ts";
 import { within } from "../../../infra/within.ts";
 import { events, idsOf, newStream, rejection } from "../../contract/event-log-events.ts";
 import type { Method, Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";
@@ -55,6 +60,32 @@ const readings = async ({ log }: World) => {
   ];
   return reads;
 };
+
+test(
+  "the payloads between what is asked for are not held in memory",
+  inWorld(async ({ double, log }) => {
+    await log.append(newStream("payload"), "absent", events(5));
+    await log.append(newStream(), "absent", events(1));
+    const connection = clientConnection(double.url);
+    const pages = pagesOf(connection);
+    let held = 0;
+    const counting: Pages = {
+      ...pages,
+      async allAfter(...asked) {
+        const page = await pages.allAfter(...asked);
+        held += page.events.filter((one) => isPayload(one) && Object.keys(one.data ?? {}).length > 0).length;
+        return page;
+      },
+    };
+    const reads = readsOf(counting, logAttempts(SHORT));
+    assert.is((await reads.readAll(null, 100, "records")).length, 1);
+    assert.is((await reads.readTypes(["Other"], null, 100)).events.length, 0);
+    assert.is(held, 0);
+    assert.is((await reads.readAll(null, 100, "everything")).length, 6);
+    assert.is(held, 5);
+    await connection.close();
+  }),
+);
 
 for (const [name, misbehaviour] of Object.entries(ofReads)) {
   test(
