@@ -43,23 +43,15 @@ type Below = {
 
 type Pending = { readonly resolve: (answered: Answered) => void; readonly reject: (failure: Error) => void };
 
-export type AppendCallEvents = {
-  /** An append had no answer in time, and no other had one meanwhile. */
-  readonly silent: () => void;
-  /** It has ended and takes nothing more. */
-  readonly over: () => void;
-};
-
-const appendCall = (call: BatchCall, events: AppendCallEvents): AppendCall => {
+const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
   const pending = new Map<string, Pending>();
   let over: ConnectionFailure | null = null;
   let isRetired = false;
-  let heardAt = 0;
 
   const end = (failure: ConnectionFailure): void => {
     if (over !== null) return;
     over = failure;
-    events.over();
+    onOver();
     // Also when the server has ended it: our side would stay open, and the client keep it.
     call.cancel();
     call.destroy();
@@ -75,7 +67,6 @@ const appendCall = (call: BatchCall, events: AppendCallEvents): AppendCall => {
   };
 
   call.on("data", (answer: streams.BatchAppendResp) => {
-    heardAt = performance.now();
     // Nobody waits for one that came too late, or twice.
     const waiting = taken(correlationIdOf(answer));
     try {
@@ -95,10 +86,8 @@ const appendCall = (call: BatchCall, events: AppendCallEvents): AppendCall => {
           return;
         }
         const id = randomUUID();
-        const sentAt = performance.now();
         const timer = setTimeout(() => {
           taken(id)?.reject(new ConnectionFailure("unknown", "silent", `no answer within ${Math.round(timeoutMs)} ms`));
-          if (heardAt < sentAt) events.silent();
         }, timeoutMs);
         const settling =
           <T>(settle: (value: T) => void) =>
@@ -118,14 +107,16 @@ const appendCall = (call: BatchCall, events: AppendCallEvents): AppendCall => {
   };
 };
 
-export const openAppendCall = async (client: EventStoreDBClient, events: AppendCallEvents): Promise<AppendCall> => {
+/** `onOver`: the call has ended and takes nothing more. */
+export const openAppendCall = async (client: EventStoreDBClient, onOver: () => void): Promise<AppendCall> => {
   // See `Below`: private in the types alone, and the version is pinned.
   const below = client as unknown as Below;
   let opened: AppendCall | undefined;
   const create = (grpc: StreamsClient): BatchCall => {
-    const call = grpc.batchAppend(...below.callArguments({}, { deadline: Number.POSITIVE_INFINITY }));
+    const options = { requiresLeader: true };
+    const call = grpc.batchAppend(...below.callArguments(options, { deadline: Number.POSITIVE_INFINITY }));
     // At once: an error that nobody listens to ends the process.
-    opened = appendCall(call, events);
+    opened = appendCall(call, onOver);
     return call;
   };
   await below.GRPCStreamCreator(StreamsClient, "appendToStream", create)();

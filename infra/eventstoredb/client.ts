@@ -27,7 +27,23 @@ const urlOf = (url: string, generation: number): string => {
 };
 
 /** What the client's own commands are made of; its types hide it from everybody else. */
-type Below = { readonly getChannel: () => Promise<{ close(): void }> };
+type Below = {
+  readonly getChannel: () => Promise<{ close(): void }>;
+  handleError: (...failed: readonly unknown[]) => Promise<void>;
+};
+
+/** Private in the types alone, and the version is pinned. */
+const below = (client: EventStoreDBClient): Below => client as unknown as Below;
+
+/**
+ * Behind each call that failed the client looks whether it has to connect elsewhere. Nobody waits for that look, which
+ * fails as well while no node of a cluster can be found: an unhandled rejection, and the end of the process.
+ */
+const calmed = (client: EventStoreDBClient): EventStoreDBClient => {
+  const look = below(client).handleError;
+  below(client).handleError = (...failed) => look(...failed).catch(() => undefined);
+  return client;
+};
 
 type Generation = { readonly client: EventStoreDBClient; appends: Promise<AppendCall> | null };
 
@@ -44,7 +60,7 @@ export const clientConnection = (url: string): Connection => {
 
   const make = (): Generation => {
     generations += 1;
-    return { client: EventStoreDBClient.connectionString(urlOf(url, generations)), appends: null };
+    return { client: calmed(EventStoreDBClient.connectionString(urlOf(url, generations))), appends: null };
   };
 
   let current: Generation;
@@ -58,8 +74,7 @@ export const clientConnection = (url: string): Connection => {
 
   /** Calls that are under way go on. */
   const closeChannel = async ({ client }: Generation): Promise<void> => {
-    // See `Below`: private in the types alone, and the version is pinned.
-    const channel = await (client as unknown as Below).getChannel();
+    const channel = await below(client).getChannel();
     channel.close();
   };
 
@@ -95,7 +110,7 @@ export const clientConnection = (url: string): Connection => {
       if (call !== undefined) openCalls.delete(call);
     };
     try {
-      call = await openAppendCall(generation.client, { silent: () => renew(generation), over });
+      call = await openAppendCall(generation.client, over);
     } catch (error) {
       over();
       throw error;

@@ -219,7 +219,8 @@ test("a client that discovers asks for the members and finds the double", () =>
 test("without the batch path among the server's methods every append is a call of its own", () =>
   withDouble({ batch: false }, async (client, double) => {
     await append(client, "a");
-    assert.equal(double.calls("append", "a"), [{ method: "append", stream: "a", events: 1, batch: false }]);
+    const call = { method: "append", stream: "a", events: 1, batch: false, requiresLeader: false };
+    assert.equal(double.calls("append", "a"), [call]);
   }));
 
 test("a bad request on the batch path is answered twice, two seconds apart, as clients that forget it find out", () =>

@@ -142,6 +142,23 @@ test(
 );
 
 test(
+  "a node that has become a follower is neither written to nor read from",
+  inWorld(async ({ double, log, open }) => {
+    const leader = await startEventStoreDouble();
+    const where = (call: { readonly requiresLeader: boolean }): boolean => call.requiresLeader;
+    double.misbehave({ how: "not-leader", leader: leader.endpoint }, { where, times: 1_000 });
+    const stream = newStream();
+    // Only the leader has it, as a follower may be behind.
+    await (await open(leader.url)).append(stream, "absent", events(1));
+    assert.is((await soon(log.read(stream, null, 10))).length, 1);
+    assert.is((await soon(log.readAll(null, 10))).length, 1);
+    assert.is((await soon(log.append(stream, 0, events(1)))).outcome, "appended");
+    assert.is(double.state.streams.has(stream), false);
+    await leader.stop();
+  }),
+);
+
+test(
   "another's event at the same place is a conflict, also when the first try had no answer",
   inWorld(async ({ double, log, open }) => {
     const other = await open();

@@ -1,3 +1,4 @@
+import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, Expected, NewEvent } from "../../../domain/ports.ts";
@@ -133,6 +134,34 @@ test(
     await double.start();
     assert.equal((await soon(log.append(stream, 0, batch))).outcome, "appended");
     assert.is((await soon(log.read(stream, null, 10))).length, 2);
+  }),
+);
+
+test(
+  "while no node of a cluster can be found, calls fail one after the other, and the process goes on",
+  inWorld(async ({ double, open }) => {
+    const settings = "tls=false&maxDiscoverAttempts=2&discoveryInterval=100&gossipTimeout=1";
+    const log = await open(`esdb://127.0.0.1:${double.port},127.0.0.1:1?${settings}`);
+    const unheard: unknown[] = [];
+    const hear = (error: unknown): void => void unheard.push(error);
+    process.on("unhandledRejection", hear);
+    const stop = log.onAppended(() => undefined);
+    await until("it is followed", () => double.subscriptions().some(({ live }) => live()));
+    const refused = double.misbehave(
+      { how: "error", code: status.UNAVAILABLE },
+      { method: ["read", "readAll"], times: 10_000 },
+    );
+    double.misbehave({ how: "silent" }, { method: "gossip", times: 10_000 });
+    const reading = rejection(() => log.head());
+    await until("it is refused", () => refused.happened() > 0);
+    // The look for another node has begun when the subscription ends as well.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    for (const { fail } of double.subscriptions()) fail(status.UNAVAILABLE, "going down");
+    assert.is((await soon(reading)).name, "LogUnavailable");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    process.off("unhandledRejection", hear);
+    stop();
+    assert.equal(unheard, []);
   }),
 );
 

@@ -15,6 +15,7 @@ import {
   identifierOf,
   nameOf,
   proposed,
+  requiresLeader,
   streamDeletedStatus,
   timeoutStatus,
   wrongExpectedVersionStatus,
@@ -74,7 +75,13 @@ export const batchAppend = (context: Context) => (call: BatchCall) => {
   const finish = (id: string, pending: Pending): void => {
     pendings.delete(id);
     const { stream, events } = pending;
-    const odd = context.misbehaviours.next({ method: "append", stream, events: events.length, batch: true });
+    const odd = context.misbehaviours.next({
+      method: "append",
+      stream,
+      events: events.length,
+      batch: true,
+      requiresLeader: requiresLeader(call.metadata),
+    });
     answerWrite(context, odd, appending(context, odd, pending), answerOf(context, call, id, pending));
   };
 

@@ -11,6 +11,7 @@ import {
   callError,
   nameOf,
   proposed,
+  requiresLeader,
   streamDeletedError,
   wrongExpectedVersionError,
 } from "./wire.ts";
@@ -79,7 +80,13 @@ export const appendCall = (context: Context) => (call: AppendCall, callback: sen
   call.on("end", () => {
     if (refused || call.cancelled) return;
     const request = { stream, expected, events };
-    const odd = context.misbehaviours.next({ method: "append", stream, events: events.length, batch: false });
+    const odd = context.misbehaviours.next({
+      method: "append",
+      stream,
+      events: events.length,
+      batch: false,
+      requiresLeader: requiresLeader(call.metadata),
+    });
     answerWrite(context, odd, appending(context, odd, request), {
       reply(decision) {
         if (decision.outcome === "deleted") return callback(streamDeletedError(stream));
@@ -103,7 +110,13 @@ const removing = (context: Context, { method, options, done }: Removing) => {
   if (options === undefined) return done(callError(status.INVALID_ARGUMENT, "no options"), null);
   const stream = nameOf(options.getStreamIdentifier());
   const expected = expectedOf(options);
-  const odd = context.misbehaviours.next({ method, stream, events: 0, batch: false });
+  const odd = context.misbehaviours.next({
+    method,
+    stream,
+    events: 0,
+    batch: false,
+    requiresLeader: false,
+  });
   const remove = method === "delete" ? deleteStream : tombstoneStream;
   answerWrite<Decision>(context, odd, () => remove(context.state, { stream, expected }), {
     reply(decision) {

@@ -22,6 +22,8 @@ export type Call = {
   readonly events: number;
   /** Whether an append came over the batch path. */
   readonly batch: boolean;
+  /** Whether no node but the leader may answer. */
+  readonly requiresLeader: boolean;
 };
 
 /** `committed`: whether a write is in the log all the same; false when absent. */

@@ -33,7 +33,7 @@ const answering =
   <Response>(context: Context, method: Method, response: () => Response): Unary<Response> =>
   (_call, callback) => {
     const failing = (error: ServiceError): void => callback(error);
-    const odd = context.misbehaviours.next({ method, stream: null, events: 0, batch: false });
+    const odd = context.misbehaviours.next({ method, stream: null, events: 0, batch: false, requiresLeader: false });
     switch (odd?.how) {
       case "silent":
         return;

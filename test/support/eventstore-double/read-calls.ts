@@ -14,6 +14,7 @@ import {
   noRecordStartError,
   notFoundMessage,
   notLeaderError,
+  requiresLeader,
   streamDeletedError,
 } from "./wire.ts";
 
@@ -113,7 +114,13 @@ export const readCall = (context: Context) => (call: ReadCall) => {
   const stream = options.hasStream() ? nameOf(options.getStream()?.getStreamIdentifier()) : null;
   const method = options.hasSubscription() ? "subscribe" : stream === null ? "readAll" : "read";
   const answer = { subscribe: openSubscription, readAll: readLog, read: readOneStream }[method];
-  const odd = context.misbehaviours.next({ method, stream, events: 0, batch: false });
+  const odd = context.misbehaviours.next({
+    method,
+    stream,
+    events: 0,
+    batch: false,
+    requiresLeader: requiresLeader(call.metadata),
+  });
   switch (odd?.how) {
     case "silent":
       return;

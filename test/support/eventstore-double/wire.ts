@@ -124,6 +124,8 @@ export const callError = (
   return Object.assign(new Error(details), { code, details, metadata });
 };
 
+export const requiresLeader = (metadata: Metadata): boolean => metadata.get("requires-leader")[0] === "true";
+
 export const notLeaderError = (leader: Endpoint): ServiceError =>
   callError(status.NOT_FOUND, "Leader info available", {
     exception: "not-leader",
