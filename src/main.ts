@@ -10,6 +10,7 @@ import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
 import { openFeed, openLog, openViewReader, type Places, placesOf } from "./engines.ts";
 import { checkKey } from "./key-check.ts";
+import type { ProjectorFailure } from "./loops/projector.ts";
 import { projectorThread } from "./loops/projector-thread.ts";
 import { watchedViews } from "./loops/watched-views.ts";
 import { type Service, service } from "./service.ts";
@@ -88,7 +89,18 @@ const keyOf = ({ key, dataDir }: Config, { log }: Places): Uint8Array => {
   return loadKey(key === null ? at : { ...at, env: key }, randomness);
 };
 
+const projectionFailed =
+  (reporter: Reporter) =>
+  ({ view, position, error, retryInMs }: ProjectorFailure): void => {
+    const at = position === null ? "" : ` at ${position}`;
+    reporter.report(error, `${view ?? "the log"} could not be read or folded${at}; again in ${retryInMs} ms`);
+  };
+
+/** What goes wrong beside the service's own thread: to its logger, once there is one. */
+type Reporter = { report: (fault: unknown, what: string) => void };
+
 const open = async (config: Config): Promise<Service> => {
+  const reporter: Reporter = { report: (fault) => console.error(fault) };
   checkRanges(config);
   const places = placesOf(config);
   const isEmbedded = Object.values(places).some(({ engine }) => engine === "sqlite");
@@ -101,7 +113,7 @@ const open = async (config: Config): Promise<Service> => {
   await usable(`${logIs} cannot be used`, () => checkKey(log, key, systemClock));
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const [here, views] = await usable(`${viewsAre} cannot be used`, async () => [
-    config.roles.includes("projector") ? await projectorThread({ places }) : null,
+    config.roles.includes("projector") ? await projectorThread({ places, onError: projectionFailed(reporter) }) : null,
     await openViewReader(places.views, schemas),
   ]);
   const projector =
@@ -115,7 +127,9 @@ const open = async (config: Config): Promise<Service> => {
     kafka === null || !config.roles.includes("feed")
       ? null
       : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
-  return service({ config, places, key, log, views, projector, feed, clock: systemClock, randomness });
+  const running = await service({ config, places, key, log, views, projector, feed, clock: systemClock, randomness });
+  reporter.report = (err, what) => running.logger.error({ err }, what);
+  return running;
 };
 
 const urlOf = ({ address, port, family }: AddressInfo): string =>

@@ -9,11 +9,21 @@ export type CapabilitiesDeps = {
   readonly maxPayloadBytes: number;
 };
 
-/** The gates that decide on events of sources, in their order. */
-const GATES: readonly GateName[] = ["schema", "require_fields", "content", "rate", "budget", "quota", "approval"];
+/** In the order in which they are asked; the scope is an agent's. */
+const GATES: readonly GateName[] = [
+  "scope",
+  "schema",
+  "require_fields",
+  "content",
+  "loop",
+  "rate",
+  "budget",
+  "quota",
+  "approval",
+];
 
 /** What this service can do, on every plan: plans differ in volume alone. */
-const FEATURES = { agent_sdk: false, gates: true, approvals: true, bundles: false, traces: false };
+const FEATURES = { agent_sdk: true, gates: true, approvals: true, bundles: false, traces: false };
 
 const text: JsonSchema = { type: "string" };
 const integer: JsonSchema = { type: "integer" };

@@ -6,7 +6,7 @@ import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { traceOf } from "../http/trace.ts";
-import { problem } from "../problems.ts";
+import { type Problem, problem } from "../problems.ts";
 import { isProblem } from "./route.ts";
 
 /** 1 MiB less 64 KiB: with its envelope a payload stays below what one append to the log may carry. */
@@ -16,10 +16,25 @@ export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
  * under way once its body is there: until then a client holds a connection and the bytes it has really sent, no more.
  * On its way to the log a body is there several times, as bytes, as text and as a record: memory is some times `bytes`.
  * `lagMs`: so late an event loop leaves much unseen in sockets. Senders wait for 3 s (Slack) and more.
+ * `lookMs` and `decideMs`: a log that hangs does not keep a sender longer, 10 s being what most wait. What is decided
+ * behind such an answer holds: the sender's repeat is answered with it.
  */
-export type IngestLimits = { readonly requests: number; readonly bytes: number; readonly lagMs: number };
-const IN_FLIGHT_MAX: IngestLimits = { requests: 4_000, bytes: 32 * 1_048_576, lagMs: 2_000 };
+export type IngestLimits = {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly lagMs: number;
+  readonly lookMs: number;
+  readonly decideMs: number;
+};
+export const INGEST_LIMITS: IngestLimits = {
+  requests: 4_000,
+  bytes: 32 * 1_048_576,
+  lagMs: 2_000,
+  lookMs: 3_000,
+  decideMs: 6_000,
+};
 const RETRY_AFTER_S = 1;
+const LATE_RETRY_AFTER_S = 5;
 /** How long a body may bring no byte. Senders have theirs ready: a longer pause is a dead network, or no sender. */
 const SILENCE_MS = 5_000;
 
@@ -37,13 +52,29 @@ const overloaded = problem("overloaded", "More is under way than this node takes
   retryAfterS: RETRY_AFTER_S,
 });
 
+const late = problem("unavailable", "The log does not answer at the moment: send it again.", {
+  retryAfterS: LATE_RETRY_AFTER_S,
+});
+
+const inTime = async <T>(limitMs: number, work: Promise<T>): Promise<T | Problem> => {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<Problem>((resolve) => {
+    timer = setTimeout(() => resolve(late), limitMs);
+  });
+  try {
+    return await Promise.race([work, end]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 // The route's own parameters, both present by its path.
 const addressOf = ({ params }: FastifyRequest) => params as { readonly provider: string; readonly source_id: string };
 
 /** `POST /v1/webhooks/{provider}/{source_id}`: outside of the route table, as it takes any content type and every cost here
  * is paid by each webhook. */
 export const ingest =
-  ({ accepting, admit, clock, limits = IN_FLIGHT_MAX, silenceMs = SILENCE_MS }: IngestDeps) =>
+  ({ accepting, admit, clock, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
     const load = { requests: 0, bytes: 0 };
@@ -69,7 +100,7 @@ export const ingest =
       const isRefused = load.requests >= limits.requests || lag() > limits.lagMs;
       if (!isRefused) {
         const { provider, source_id: sourceId } = addressOf(request);
-        const source = await accepting(provider, sourceId);
+        const source = await inTime(limits.lookMs, accepting(provider, sourceId));
         if ("problem" in source) return sendProblem(request, reply, source);
       }
       // Told when its body has been read: see `readBody`.
@@ -101,7 +132,7 @@ export const ingest =
       load.requests += 1;
       share.requests = 1;
       const { provider, source_id: sourceId } = addressOf(request);
-      const answer = await admit({
+      const admitted = admit({
         provider,
         sourceId,
         headers: request.raw.headers,
@@ -111,6 +142,7 @@ export const ingest =
         trace: traceOf(request),
         receivedAt: clock.now(),
       });
+      const answer = await inTime(limits.decideMs, admitted);
       if (isProblem(answer)) return sendProblem(request, reply, answer);
       if (answer.position !== undefined) reply.header("countersign-position", answer.position);
       return reply.code(answer.status).send(answer.body);

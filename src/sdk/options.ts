@@ -29,7 +29,7 @@ export type ExecuteOptions = CallOptions & {
   readonly idempotencyKey?: string | undefined;
   /** What the agent expects it to cost; counts when it is more than the policy says. */
   readonly costEur?: number | undefined;
-  /** How deep in agents that call agents: one more than the `countersign-depth` that this one was called with. */
+  /** How deep in agents that call agents: the `countersign-depth` that this one was called with, passed on as it came. */
   readonly depth?: number | undefined;
   /** For everything, repetitions too; a minute more than `waitMs`. */
   readonly timeoutMs?: number | undefined;

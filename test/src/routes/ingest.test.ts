@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import type { Accepting } from "../../../src/admission/accepting.ts";
 import type { Webhook } from "../../../src/admission/webhook.ts";
 import { notFound, type Problem, problem } from "../../../src/problems.ts";
-import { ingest, PAYLOAD_BYTES_MAX } from "../../../src/routes/ingest.ts";
+import { INGEST_LIMITS, ingest, PAYLOAD_BYTES_MAX } from "../../../src/routes/ingest.ts";
 import { testApp, testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
@@ -38,6 +38,21 @@ test("any content type is taken as it came, also one that is none", async () => 
   }
 });
 
+test("a log that hangs keeps no sender: 503 with Retry-After, whether the source or the decision does not come", async () => {
+  const never = new Promise<never>(() => undefined);
+  const limits = { ...INGEST_LIMITS, lookMs: 20, decideMs: 20 };
+  for (const [look, admit] of [
+    [() => never, async () => ({ status: 202, body: {} })],
+    [accepting, () => never],
+  ] as const) {
+    const app = await testApp([], { register: ingest({ accepting: look, admit, clock: testClock(), limits }) });
+    const answer = await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", payload: "{}" });
+    assert.equal([answer.statusCode, answer.json().code], [503, "unavailable"]);
+    assert.ok(Number(answer.headers["retry-after"]) > 0);
+    await app.close();
+  }
+});
+
 test("a body of any coding is not decoded, and none is an empty one", async () => {
   const { taken, send } = await taking();
   const body = Buffer.from([0x1f, 0x8b, 0x08]);
@@ -60,7 +75,7 @@ test("the largest body is taken whatever it calls itself, one byte more is 413",
 /** With these a place that was lost, or a few bytes of a body, would leave no room for the largest one. */
 const CHUNKED = "POST /v1/webhooks/stripe/src_a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 const GONE = 300;
-const LIMITS = { requests: GONE, bytes: PAYLOAD_BYTES_MAX + GONE, lagMs: 60_000 };
+const LIMITS = { ...INGEST_LIMITS, requests: GONE, bytes: PAYLOAD_BYTES_MAX + GONE, lagMs: 60_000 };
 
 for (const [moment, sent] of [
   ["while its body comes", `${CHUNKED}3\r\nabc\r\n`],
@@ -106,7 +121,7 @@ test("what does not fit, by number or by bytes that have come, is told to come a
     await answering;
     return { status: 202, body: {} };
   };
-  const limits = { requests: 2, bytes: 1_000, lagMs: 60_000 };
+  const limits = { ...INGEST_LIMITS, requests: 2, bytes: 1_000, lagMs: 60_000 };
   const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
@@ -169,7 +184,7 @@ test("a source that is not there or takes nothing is told before anything of the
 
 test("a body that brings nothing for too long ends with 408, and what it held is given back", async () => {
   const admit = async () => ({ status: 202, body: {} });
-  const limits = { requests: 1, bytes: 1_000, lagMs: 60_000 };
+  const limits = { ...INGEST_LIMITS, requests: 1, bytes: 1_000, lagMs: 60_000 };
   const register = ingest({ accepting, admit, clock: testClock(), limits, silenceMs: 150 });
   const app = await testApp([], { register });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -193,7 +208,7 @@ test("while the event loop is late, what comes is told to come again; afterwards
     for (const end = performance.now() + 300; performance.now() < end; );
     return { status: 202, body: {} };
   };
-  const limits = { requests: 100, bytes: 1_000_000, lagMs: 100 };
+  const limits = { ...INGEST_LIMITS, requests: 100, bytes: 1_000_000, lagMs: 100 };
   const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
