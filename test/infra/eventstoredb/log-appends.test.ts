@@ -142,6 +142,16 @@ test(
 );
 
 test(
+  "a server whose clock is hours ahead takes appends all the same",
+  inWorld(
+    async ({ log }) => {
+      assert.is((await soon(log.append(newStream(), "absent", events(1)))).outcome, "appended");
+    },
+    { aheadMs: 24 * 3_600_000 },
+  ),
+);
+
+test(
   "a node that has become a follower is neither written to nor read from",
   inWorld(async ({ double, log, open }) => {
     const leader = await startEventStoreDouble();

@@ -35,6 +35,8 @@ export type EventStoreDoubleOptions = {
   readonly batch?: boolean;
   /** How many events may wait for the client of a live subscription. */
   readonly liveBuffer?: number;
+  /** By how much its clock is ahead of the client's. */
+  readonly aheadMs?: number;
   /** After so many records the server writes some of its own; 0: never, and none at the start. Of a new state only. */
   readonly systemEventsEvery?: number;
 };
@@ -131,6 +133,7 @@ export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {
     sizeOf: sizes[options.appendSize ?? "data"],
     liveBuffer: options.liveBuffer ?? LIVE_BUFFER,
     withBatch: options.batch ?? true,
+    aheadMs: options.aheadMs ?? 0,
     misbehaviours: odd,
     subscriptions,
     lastPage: new Map(),
