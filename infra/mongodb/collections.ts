@@ -1,17 +1,9 @@
-import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError, MongoServerError } from "mongodb";
-import type { Position } from "../../domain/ports.ts";
+import type { AnyBulkWriteOperation, Collection, Db } from "mongodb";
+import { mongoCheckpoints } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import type { StoredDocument } from "./documents.ts";
+import { refusedDuplicates } from "./duplicates.ts";
 import type { Collections } from "./folding.ts";
-
-/** Views' names end in their version, so that none of them is called this. */
-export const CHECKPOINTS = "checkpoints";
-
-export type StoredCheckpoint = {
-  readonly _id: string;
-  readonly position: Position | null;
-  readonly generation: number;
-};
 
 /** What a page of the projector reads or writes may take: far less than a slow request of a person would be worth. */
 const FOLD_MS = 10_000;
@@ -23,12 +15,6 @@ const TAKEN_MAX = 8_192;
 export const IDS_MAX = 1_000;
 /** Removed at once when a view is dropped: within the time that a command may take. */
 const REMOVED_MAX = 2_000;
-
-/** The code of E11000: a document with this `_id` is there, and it was not what the filter asked for. */
-const DUPLICATE_KEY = 11_000;
-
-export const isDuplicate = (error: unknown): boolean =>
-  error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 
 export const storedIn = (db: Db, view: string): Collection<StoredDocument> => db.collection<StoredDocument>(view);
 
@@ -60,8 +46,8 @@ const replacing = (replacement: StoredDocument): Operation => ({
 });
 
 /** What the view store asks of its collections, as commands for MongoDB. */
-export const mongoCollections = ({ db, run }: Connection): Collections => {
-  const checkpoints = db.collection<StoredCheckpoint>(CHECKPOINTS);
+export const mongoCollections = (connection: Connection): Collections => {
+  const { db, run } = connection;
   const taken = takenIds();
 
   /** Resolves with those of the documents that were not written, as their ids are taken. */
@@ -74,10 +60,7 @@ export const mongoCollections = ({ db, run }: Connection): Collections => {
       await storedIn(db, view).bulkWrite(documents.map(operationOf), { ordered: false });
       return [];
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) throw error;
-      const errors = [error.writeErrors].flat();
-      if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-      return errors.flatMap(({ index }) => documents[index] ?? []);
+      return refusedDuplicates(error).indexes.flatMap((index) => documents[index] ?? []);
     }
   };
 
@@ -94,10 +77,7 @@ export const mongoCollections = ({ db, run }: Connection): Collections => {
   };
 
   return {
-    async checkpoint(view) {
-      const kept = await run(FOLD_MS, (maxTimeMS) => checkpoints.findOne({ _id: view }, { maxTimeMS }));
-      return { generation: kept?.generation ?? 0, position: kept?.position ?? null };
-    },
+    ...mongoCheckpoints(connection, FOLD_MS),
 
     async find(view, ids) {
       const found: StoredDocument[] = [];
@@ -119,32 +99,6 @@ export const mongoCollections = ({ db, run }: Connection): Collections => {
       for (const chunk of chunksOf(documents, WRITES_MAX))
         if (!(await run(FOLD_MS, () => written(view, chunk)))) return false;
       return true;
-    },
-
-    advance: (view, { generation, position }, upTo) =>
-      run(FOLD_MS, async () => {
-        const filter = { _id: view, generation, position };
-        try {
-          const isFirst = position === null;
-          const { matchedCount, upsertedCount } = await checkpoints.replaceOne(
-            filter,
-            { generation, position: upTo },
-            { upsert: isFirst },
-          );
-          return matchedCount + upsertedCount === 1;
-        } catch (error) {
-          if (isDuplicate(error)) return false;
-          throw error;
-        }
-      }),
-
-    async startAgain(view) {
-      const change = { $inc: { generation: 1 }, $set: { position: null } };
-      const kept = await run(FOLD_MS, () =>
-        checkpoints.findOneAndUpdate({ _id: view }, change, { upsert: true, returnDocument: "after" }),
-      );
-      if (kept === null) throw new Error(`${view}: an upsert without a document`);
-      return kept.generation;
     },
 
     async removeBelow(view, position) {

@@ -45,6 +45,9 @@ const OPTIONS: MongoClientOptions = {
 /** mongodb://user:password@one:27017,two:27017/database?options (MongoDB, Connection String Specification). */
 const URL_WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]+(?:\?.*)?$/;
 
+/** What every MongoDB takes: https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions */
+const DATABASE = /^[\w-]{1,63}$/;
+
 const WANTED = "mongodb://<host>:<port>/<database>";
 
 /** Unauthorized. */
@@ -52,8 +55,21 @@ const NOT_ALLOWED = 13;
 /** AuthenticationFailed, and what MongoDB Atlas says instead. */
 const REFUSED: ReadonlySet<unknown> = new Set([18, 8000]);
 
+/** What the driver lets through of a connection that ends while it writes. */
+const isOfSocket = (error: unknown): error is Error =>
+  error instanceof Error && "code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET");
+
+/** What a choice of a server that only timed out leaves unsaid: servers of another set, or without TLS, look silent. */
+const wrongPart = ({ reason }: MongoServerSelectionError, { replicaSet, tls }: MongoClient["options"]): string => {
+  if (reason?.type === "ReplicaSetNoPrimary")
+    return `MONGODB_URL, where replicaSet=${replicaSet} has to be the name of their set, which has to have a primary`;
+  return tls ? "MONGODB_URL, where TLS is asked for (tls=false is for a server without)" : "MONGODB_URL";
+};
+
 /** For whoever starts the program; the message of the driver names hosts, never a password. */
-const sentenceOf = (error: unknown, hosts: string, database: string): string | null => {
+const sentenceOf = (error: unknown, { options }: MongoClient, hosts: string, database: string): string | null => {
+  if (error instanceof Error && "syscall" in error && error.syscall === "querySrv")
+    return `There are no addresses of a MongoDB under ${hosts} (${error.message}): mongodb+srv:// takes a name with SRV records in DNS, mongodb:// takes hosts.`;
   if (!(error instanceof MongoError)) return null;
   if (REFUSED.has(error.code)) return `MongoDB at ${hosts} refuses the user name or the password in MONGODB_URL.`;
   if (error.code === NOT_ALLOWED)
@@ -63,21 +79,28 @@ const sentenceOf = (error: unknown, hosts: string, database: string): string | n
     );
   const reason = error.message.replace(/\.$/, "");
   if (error instanceof MongoServerSelectionError)
-    return `No MongoDB that takes writes answers at ${hosts} (${reason}): start it, or correct MONGODB_URL.`;
+    return `No MongoDB that takes writes answers at ${hosts} (${reason}): start it, or correct ${wrongPart(error, options)}.`;
   return `MongoDB at ${hosts} cannot be used (${reason}).`;
 };
 
 const clientOf = (url: string): MongoClient => {
   if (!/^mongodb(?:\+srv)?:\/\//.test(url)) throw new Error(`MONGODB_URL is no MongoDB URL: give ${WANTED}.`);
+  if (/^[^:]+:\/\/(?:[^/?]*@)?(?:[/?]|$)/.test(url)) throw new Error(`MONGODB_URL names no host: give ${WANTED}.`);
   if (!URL_WITH_DATABASE.test(url)) throw new Error(`MONGODB_URL names no database: give ${WANTED}.`);
+  let client: MongoClient;
   try {
-    return new MongoClient(url, OPTIONS);
+    client = new MongoClient(url, OPTIONS);
   } catch {
     // The driver's own message may repeat a part of the URL, and with it the password.
     throw new Error(
       `MONGODB_URL cannot be understood: give ${WANTED}, with the special characters of a password percent-encoded.`,
     );
   }
+  if (!DATABASE.test(client.options.dbName))
+    throw new Error(
+      `MONGODB_URL names the database "${client.options.dbName}": a name has up to 63 letters, digits, dashes and underscores.`,
+    );
+  return client;
 };
 
 const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options.hosts.join(", ");
@@ -98,12 +121,12 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
     await prepare(db);
   } catch (error) {
     await client.close().catch(() => undefined);
-    const sentence = sentenceOf(error, hosts, db.databaseName);
+    const sentence = sentenceOf(error, client, hosts, db.databaseName);
     throw sentence === null ? error : new Error(sentence, { cause: error });
   }
 
   const unavailable = (error: unknown): unknown =>
-    error instanceof MongoError
+    error instanceof MongoError || isOfSocket(error)
       ? new ViewsUnavailable(`MongoDB at ${hosts}: ${error.message}`, { cause: error })
       : error;
 

@@ -5,6 +5,9 @@ import { documentOf, type StoredDocument, storedDocument } from "./documents.ts"
 /** `generation` counts how often the view was dropped. */
 export type Checkpoint = { readonly generation: number; readonly position: Position | null };
 
+/** The checkpoint behind which documents were loaded, and whether their commit may rely on it without another look. */
+type LoadedAt = Checkpoint & { readonly isFresh: boolean };
+
 /** All that folding needs of a database: writes of one document that compare and set. No transactions. */
 export type Collections = {
   checkpoint(view: string): Promise<Checkpoint>;
@@ -14,7 +17,10 @@ export type Collections = {
    * when one could not be; others may have been.
    */
   write(view: string, documents: readonly StoredDocument[]): Promise<boolean>;
-  /** Sets the checkpoint's position if it still is as `from`; resolves with whether it was. */
+  /**
+   * Sets the checkpoint's position if it still is as `from`; resolves with whether it was. Also true may be that somebody
+   * else has set exactly this: then the view is folded as far, in the same generation.
+   */
   advance(view: string, from: Checkpoint, upTo: Position): Promise<boolean>;
   /** Takes the position from the checkpoint and begins the next generation; resolves with its number. */
   startAgain(view: string): Promise<number>;
@@ -44,17 +50,49 @@ export const folding = (
   collections: Collections,
   schemas: ReadonlyMap<string, ViewSchema>,
 ): Pick<ViewStore, "position" | "load" | "commit" | "drop"> => {
-  /** In which the documents of the fold in hand were loaded: a drop since then makes its commit stale. */
-  const loadedIn = new Map<string, number>();
+  /** By view, where the fold in hand has loaded its documents: a drop since then makes its commit stale. */
+  const loadedAt = new Map<string, LoadedAt>();
+  /** By view, the last generation that anybody here has seen. */
+  const seenIn = new Map<string, number>();
+
+  const look = async (view: string): Promise<Checkpoint> => {
+    const checkpoint = await collections.checkpoint(view);
+    seenIn.set(view, checkpoint.generation);
+    return checkpoint;
+  };
+
+  const stale = (view: string): "stale" => {
+    loadedAt.delete(view);
+    return "stale";
+  };
+
+  /**
+   * The checkpoint where the fold in hand begins, or null when it is another by now. A load has just looked at it. With
+   * all documents in memory nobody may have looked for long, and then it is looked at before a document is written: a
+   * projector that slept for days would bring back what was removed and is forgotten since, and one that slept through
+   * a drop would show what is not folded yet.
+   */
+  const stillAt = async (view: string, after: Position | null, isWriting: boolean): Promise<Checkpoint | null> => {
+    const loaded = loadedAt.get(view);
+    if (loaded !== undefined) loadedAt.set(view, { ...loaded, isFresh: false });
+    if (isWriting && loaded?.isFresh && loaded.position === after && loaded.generation === seenIn.get(view))
+      return loaded;
+    const checkpoint = await look(view);
+    const generation = loaded?.generation ?? checkpoint.generation;
+    return checkpoint.position === after && checkpoint.generation === generation ? checkpoint : null;
+  };
 
   return {
-    position: async (view) => (await collections.checkpoint(schemaOf(schemas, view).name)).position,
+    position: async (view) => (await look(schemaOf(schemas, view).name)).position,
 
     async load(view, after, ids) {
       // First the checkpoint: whatever is loaded behind it is at least as far.
-      const { generation, position } = await collections.checkpoint(schemaOf(schemas, view).name);
-      if (position !== after) return "stale";
-      loadedIn.set(view, generation);
+      const { generation, position } = await look(schemaOf(schemas, view).name);
+      const earlier = loadedAt.get(view);
+      // A fold may load twice: all its documents are of one generation.
+      const isOther = earlier?.isFresh && earlier.position === after && earlier.generation !== generation;
+      if (position !== after || isOther) return stale(view);
+      loadedAt.set(view, { generation, position, isFresh: true });
       const prefix = prefixOf(generation);
       const loaded = new Map<string, Loaded>(ids.map((id) => [id, { document: null, position: null }]));
       for (const stored of await collections.find(view, ids.filter(isDocumentId))) {
@@ -72,21 +110,24 @@ export const folding = (
       for (const id of documents.keys())
         if (!isDocumentId(id))
           throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
-      const checkpoint = await collections.checkpoint(view);
-      const generation = loadedIn.get(view) ?? checkpoint.generation;
-      if (checkpoint.position !== after || checkpoint.generation !== generation) {
-        loadedIn.delete(view);
-        return "stale";
+      const isWriting = documents.size > 0;
+      if (!isWriting) {
+        // As most commits of a page: there is nothing to be written too much, so comparing the checkpoint is enough.
+        const generation = loadedAt.get(view)?.generation ?? seenIn.get(view) ?? 0;
+        if (await collections.advance(view, { generation, position: after }, upTo)) return "committed";
       }
-      const position = prefixOf(generation) + upTo;
+      const from = await stillAt(view, after, isWriting);
+      if (from === null) return stale(view);
+      const position = prefixOf(from.generation) + upTo;
       const stored = [...documents].map(([id, document]) => storedDocument(schema, id, position, document));
       for (const part of [stored.slice(0, leading), stored.slice(leading)])
-        if (part.length > 0 && !(await collections.write(view, part))) return "stale";
-      return (await collections.advance(view, checkpoint, upTo)) ? "committed" : "stale";
+        if (part.length > 0 && !(await collections.write(view, part))) return stale(view);
+      return (await collections.advance(view, from, upTo)) ? "committed" : stale(view);
     },
 
     async drop(view) {
       const generation = await collections.startAgain(schemaOf(schemas, view).name);
+      seenIn.set(view, generation);
       await collections.removeBelow(view, prefixOf(generation));
     },
   };

@@ -1,6 +1,8 @@
 import { type Collection, type Db, type IndexDescription, MongoServerError } from "mongodb";
 import type { ViewSchema } from "../../domain/ports.ts";
-import { CHECKPOINTS, isDuplicate, storedIn } from "./collections.ts";
+import { CHECKPOINTS } from "./checkpoints.ts";
+import { storedIn } from "./collections.ts";
+import { isDuplicate } from "./duplicates.ts";
 
 /** Raised when what lies in the database changes its shape. */
 const FORMAT_VERSION = 1;

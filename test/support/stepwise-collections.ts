@@ -50,9 +50,14 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
     async advance(view, { generation, position }, upTo: Position) {
       await step("write");
       const there = checkpointOf(view);
-      if (there.generation !== generation || there.position !== position) return false;
-      checkpoints.set(view, { generation, position: upTo });
-      return true;
+      if (there.generation === generation && there.position === position) {
+        checkpoints.set(view, { generation, position: upTo });
+        return true;
+      }
+      // As where several were set by one command: whose write it was cannot be told afterwards.
+      await step("read");
+      const kept = checkpointOf(view);
+      return kept.generation === generation && kept.position === upTo;
     },
     async startAgain(view) {
       await step("write");

@@ -187,6 +187,31 @@ for (const projection of PROJECTIONS) {
   });
 }
 
+const VIEW = PROJECTIONS[0]?.schema.name ?? "";
+
+test("a fold whose second load is behind a drop begins again", async () => {
+  const kept = nothingKept();
+  const [ours, theirs] = [node(kept, NO_STEP, SOUND).views, node(kept, NO_STEP, SOUND).views];
+  assert.is.not(await ours.load(VIEW, null, ["a"]), "stale");
+  await theirs.drop(VIEW);
+  assert.is(await ours.load(VIEW, null, ["b"]), "stale");
+  assert.is.not(await ours.load(VIEW, null, ["a", "b"]), "stale");
+  assert.is(await ours.commit(VIEW, null, "1", new Map([["a", { at: 1 }]])), "committed");
+});
+
+test("documents that were all in memory are not written behind a checkpoint that has moved on", async () => {
+  const kept = nothingKept();
+  const [ours, theirs] = [node(kept, NO_STEP, SOUND).views, node(kept, NO_STEP, SOUND).views];
+  await ours.load(VIEW, null, ["a"]);
+  await ours.commit(VIEW, null, "1", new Map([["a", { at: 1 }]]));
+  await theirs.load(VIEW, "1", ["a"]);
+  await theirs.commit(VIEW, "1", "3", new Map([["a", null]]));
+  // As the server does with what was removed, a day later.
+  kept.documents.get(VIEW)?.delete("a");
+  assert.is(await ours.commit(VIEW, "1", "2", new Map([["a", { at: 2 }]])), "stale");
+  assert.equal(contents(kept, VIEW), {});
+});
+
 const generationOf = ({ _position }: { readonly _position: string }): string =>
   _position.slice(0, _position.indexOf(".") + 1);
 

@@ -136,6 +136,30 @@ test("a commit that ended half-way is gone on with from each document's own posi
   await views.close();
 });
 
+test("of commits that are sent together each has its own outcome, from the first on", async ({ url }) => {
+  const names = ["one.v1", "two.v1", "three.v1"];
+  const schemas = names.map((name) => ({ ...schema, name }));
+  const [ours, theirs] = await Promise.all([mongoViewStore({ url, schemas }), mongoViewStore({ url, schemas })]);
+  const commitAll = (after: Position | null, upTo: Position) =>
+    Promise.all(names.map((name) => ours.commit(name, after, upTo, new Map())));
+  const positions = () => Promise.all(names.map((name) => ours.position(name)));
+  for (const [after, upTo, other] of [
+    [null, "2", "1"],
+    ["2", "4", "3"],
+  ] as const) {
+    assert.is(await theirs.commit("two.v1", after, other, new Map()), "committed");
+    assert.equal(await commitAll(after, upTo), ["committed", "stale", "committed"]);
+    assert.equal(await positions(), [upTo, other, upTo]);
+    assert.equal(await commitAll(after, upTo), ["stale", "stale", "stale"]);
+    assert.is(await theirs.commit("two.v1", other, upTo, new Map()), "committed");
+  }
+  await theirs.drop("two.v1");
+  assert.equal(await commitAll("4", "5"), ["committed", "stale", "committed"]);
+  assert.equal(await positions(), ["5", null, "5"]);
+  assert.is(await ours.commit("two.v1", null, "5", new Map()), "committed");
+  for (const views of [ours, theirs]) await views.close();
+});
+
 test("several thousand documents are one commit, one look-up and one drop", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
   const ids = Array.from({ length: 2_100 }, (_, n) => `d${n}`);

@@ -1,0 +1,83 @@
+import type { AnyBulkWriteOperation } from "mongodb";
+import type { Position } from "../../domain/ports.ts";
+import { askedTogether } from "./asked-together.ts";
+import type { Connection } from "./connection.ts";
+import { refusedDuplicates } from "./duplicates.ts";
+import type { Checkpoint, Collections } from "./folding.ts";
+
+/** Views' names end in their version, so that none of them is called this. */
+export const CHECKPOINTS = "checkpoints";
+
+export type StoredCheckpoint = Checkpoint & { readonly _id: string };
+
+/** Of one view: the position that is to be set, and what it has to be before. */
+type Advance = { readonly view: string; readonly from: Checkpoint; readonly upTo: Position };
+
+const BEGINNING: Checkpoint = { generation: 0, position: null };
+
+const operationOf = ({ view, from, upTo }: Advance): AnyBulkWriteOperation<StoredCheckpoint> => ({
+  replaceOne: {
+    filter: { _id: view, generation: from.generation, position: from.position },
+    replacement: { generation: from.generation, position: upTo },
+    upsert: from.position === null,
+  },
+});
+
+/**
+ * The views' checkpoints. A page of the log moves all of them at once, most without a document, and they are looked at
+ * all at once: what is asked at the same time is one command. Each command may take `limitMs`.
+ */
+export const mongoCheckpoints = (
+  { db, run }: Connection,
+  limitMs: number,
+): Pick<Collections, "checkpoint" | "advance" | "startAgain"> => {
+  const collection = db.collection<StoredCheckpoint>(CHECKPOINTS);
+
+  const find = async (views: readonly string[]): Promise<ReadonlyMap<string, Checkpoint>> => {
+    const filter = { _id: { $in: [...new Set(views)] } };
+    const kept = await run(limitMs, (maxTimeMS) => collection.find(filter, { maxTimeMS }).toArray());
+    return new Map(kept.map(({ _id, generation, position }) => [_id, { generation, position }]));
+  };
+
+  /** How many of the checkpoints were as they had to be, and are set. */
+  const set = (advances: readonly Advance[]): Promise<number> =>
+    run(limitMs, async () => {
+      const { matchedCount, upsertedCount } = await collection
+        .bulkWrite(advances.map(operationOf), { ordered: false })
+        .catch((error: unknown) => refusedDuplicates(error).result);
+      return matchedCount + upsertedCount;
+    });
+
+  /** MongoDB answers with a number only; where some were set and others not, the checkpoints say which. */
+  const done = async (advances: readonly Advance[]): Promise<ReadonlySet<Advance>> => {
+    const count = await set(advances);
+    if (count === 0 || count === advances.length) return new Set(advances.slice(0, count));
+    const kept = await find(advances.map(({ view }) => view));
+    const isDone = ({ view, from, upTo }: Advance): boolean => {
+      const { generation, position } = kept.get(view) ?? BEGINNING;
+      return generation === from.generation && position === upTo;
+    };
+    return new Set(advances.filter(isDone));
+  };
+
+  const findTogether = askedTogether(find);
+  const doneTogether = askedTogether(done);
+
+  return {
+    checkpoint: async (view) => (await findTogether(view)).get(view) ?? BEGINNING,
+
+    async advance(view, from, upTo) {
+      const advance: Advance = { view, from, upTo };
+      return (await doneTogether(advance)).has(advance);
+    },
+
+    async startAgain(view) {
+      const change = { $inc: { generation: 1 }, $set: { position: null } };
+      const kept = await run(limitMs, () =>
+        collection.findOneAndUpdate({ _id: view }, change, { upsert: true, returnDocument: "after" }),
+      );
+      if (kept === null) throw new Error(`${view}: an upsert without a document`);
+      return kept.generation;
+    },
+  };
+};
