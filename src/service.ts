@@ -258,6 +258,11 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...(has("projector") ? { projector: async () => projector.healthy() } : {}),
     ...(has("deliverer") ? { deliverer: async () => delivering.healthy() } : {}),
   };
+  // Shown, and no reason to take a node out of service: another one would do no better.
+  const beside = {
+    ...(has("deliverer") ? { reactions: async () => reacting.healthy() && notifying.healthy() } : {}),
+    ...(feeding === null ? {} : { feed: async () => feeding.healthy() }),
+  };
   const healthOf = (check: () => Promise<boolean>) => async () => {
     const isWell = await check().catch(() => false);
     return isWell ? "operational" : "down";
@@ -330,10 +335,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...statusRoutes({
       views,
       clock,
-      // The feed is none of the checks: a broker that is away must not take a node out of service.
-      components: Object.entries(feeding === null ? checks : { ...checks, feed: async () => feeding.healthy() }).map(
-        ([name, check]) => ({ name, check: healthOf(check) }),
-      ),
+      components: Object.entries({ ...checks, ...beside }).map(([name, check]) => ({ name, check: healthOf(check) })),
     }),
   ];
 

@@ -9,6 +9,8 @@ export type Reactor = {
   start(): void;
   /** Finishes the event in hand. */
   stop(): Promise<void>;
+  /** False when one event, or the log, has failed again and again for some time: what follows from others then waits. */
+  healthy(): boolean;
 };
 
 const PAGE = 500;
@@ -17,12 +19,15 @@ const POLL_MS = 1_000;
 const GATHER_MS = 25;
 /** After an error the same event is tried again: nothing is passed over. */
 const BACKOFF_MS = 1_000;
+/** A log that restarts is back within this. */
+const FAILING_MS = 30_000;
 
 export type ReactorOptions = {
   /** Of the stream that its checkpoint is kept in, `checkpoint-<name>`: one for each reactor there is. */
   readonly name: string;
   /** Who can wait looks less often: each look reads all that was appended meanwhile. */
   readonly gatherMs: number;
+  readonly failingMs?: number;
 };
 
 const PROCESS_MANAGER: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
@@ -36,7 +41,7 @@ export const reactor = (
   reactions: readonly Reaction[],
   clock: Clock,
   onError: (error: unknown) => void,
-  { name, gatherMs }: ReactorOptions = PROCESS_MANAGER,
+  { name, gatherMs, failingMs = FAILING_MS }: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
   const stream = `checkpoint-${name}`;
   const byType = new Map<string, Reaction[]>();
@@ -46,6 +51,8 @@ export const reactor = (
   /** Dealt with, and not yet written down. */
   let unsaved: RecordedEvent | null = null;
   let stopping = false;
+  /** Monotonic; null while nothing fails. */
+  let failingSince: number | null = null;
   let wake: () => void = () => undefined;
   let woken = false;
   let running: Promise<void> = Promise.resolve();
@@ -94,11 +101,14 @@ export const reactor = (
       try {
         after ??= await positionOf(log, await log.last(stream));
         woken = false;
-        if (await page()) continue;
+        const goesOn = await page();
+        failingSince = null;
+        if (goesOn) continue;
         await pause(POLL_MS);
         if (!stopping) await new Promise((resolve) => setTimeout(resolve, gatherMs));
       } catch (error) {
         onError(error);
+        failingSince ??= performance.now();
         woken = false;
         await pause(BACKOFF_MS);
       }
@@ -121,5 +131,6 @@ export const reactor = (
       wake();
       await running;
     },
+    healthy: () => failingSince === null || performance.now() - failingSince < failingMs,
   };
 };

@@ -48,9 +48,10 @@ test("each event of its types once, in order, and its checkpoint names the last 
 test("one that fails holds up no other: each has a checkpoint of its own", async () => {
   const log = memoryEventLog();
   await appendTo(log, sample(3));
-  const stuck = begin(log, () => true, { name: "others", gatherMs: 1 });
+  const stuck = begin(log, () => true, { name: "others", gatherMs: 1, failingMs: 0 });
   const { it, seen } = begin(log);
   await until("one has done all, the other has tried", () => seen.length === 3 && stuck.errors.length > 0);
+  assert.equal([it.healthy(), stuck.it.healthy()], [true, false]);
   await Promise.all([it.stop(), stuck.it.stop()]);
   assert.is(await log.last("checkpoint-others"), null);
   const again = begin(log, () => false, { name: "others", gatherMs: 1 });
