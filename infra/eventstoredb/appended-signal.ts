@@ -1,4 +1,5 @@
 import type { Position } from "../../domain/ports.ts";
+import { listening } from "../listeners.ts";
 import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import { positionOf } from "./positions.ts";
@@ -20,23 +21,6 @@ export const appendedSignal = (
   head: () => Promise<Position | null>,
   limits: Limits,
 ): AppendedSignal => {
-  // Wrapped, so that the same function may listen twice.
-  const listeners = new Set<{ readonly wake: () => void }>();
-  let stopHearing: (() => void) | null = null;
-  let isDue = false;
-
-  const wakeAll = (): void => {
-    isDue = false;
-    for (const { wake } of [...listeners]) wake();
-  };
-
-  /** However many appends one turn of the event loop tells of, it wakes once. */
-  const wakeSoon = (): void => {
-    if (isDue || listeners.size === 0) return;
-    isDue = true;
-    setImmediate(wakeAll);
-  };
-
   const hear = (): (() => void) => {
     let isStopped = false;
     let leave: () => void = () => undefined;
@@ -52,12 +36,12 @@ export const appendedSignal = (
         opened() {
           // What was appended while it was not open.
           told = null;
-          wakeSoon();
+          it.wakeSoon();
         },
         appended(at) {
           told = positionOf(at);
           reopenMs = limits.reopenMs;
-          wakeSoon();
+          it.wakeSoon();
         },
         dropped: reopen,
       });
@@ -79,7 +63,7 @@ export const appendedSignal = (
         if (untold !== null && told !== null && told < untold) reopen();
         told ??= newest;
         const isUntold = newest !== null && told !== null && told < newest;
-        if (isUntold) wakeSoon();
+        if (isUntold) it.wakeSoon();
         watch(isUntold ? newest : null);
       };
       watching = setTimeout(look, limits.watchMs).unref();
@@ -95,24 +79,6 @@ export const appendedSignal = (
     };
   };
 
-  const stop = (): void => {
-    stopHearing?.();
-    stopHearing = null;
-  };
-
-  return {
-    listen(wake) {
-      const listener = { wake };
-      listeners.add(listener);
-      stopHearing ??= hear();
-      return () => {
-        if (listeners.delete(listener) && listeners.size === 0) stop();
-      };
-    },
-    appended: wakeSoon,
-    close() {
-      listeners.clear();
-      stop();
-    },
-  };
+  const it = listening(hear);
+  return { listen: it.listen, appended: it.wakeSoon, close: it.close };
 };

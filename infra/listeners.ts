@@ -1,0 +1,45 @@
+/** Whoever follows a log. Costs nothing while nobody listens. */
+export type Listeners = {
+  listen(wake: () => void): () => void;
+  /** However often it is called in one turn of the event loop, it wakes once. */
+  wakeSoon(): void;
+  close(): void;
+};
+
+/** `hear` is begun when the first one listens, and what it returns is called when the last one has stopped. */
+export const listening = (hear: () => () => void): Listeners => {
+  // Wrapped, so that the same function may listen twice.
+  const listeners = new Set<{ readonly wake: () => void }>();
+  let stopHearing: (() => void) | null = null;
+  let isDue = false;
+
+  const wakeAll = (): void => {
+    isDue = false;
+    for (const { wake } of [...listeners]) wake();
+  };
+
+  const stop = (): void => {
+    stopHearing?.();
+    stopHearing = null;
+  };
+
+  return {
+    listen(wake) {
+      const listener = { wake };
+      listeners.add(listener);
+      stopHearing ??= hear();
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) stop();
+      };
+    },
+    wakeSoon() {
+      if (isDue || listeners.size === 0) return;
+      isDue = true;
+      setImmediate(wakeAll);
+    },
+    close() {
+      listeners.clear();
+      stop();
+    },
+  };
+};
