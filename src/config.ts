@@ -51,9 +51,11 @@ const list = (value: string | undefined): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
+const PORT_MAX = 65_535;
+
 const port = (value: string): number => {
   const parsed = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(parsed <= 65_535)) throw new ConfigError(`PORT is "${value}": it has to be a number from 0 to 65535.`);
+  if (!(parsed <= PORT_MAX)) throw new ConfigError(`PORT is "${value}": it has to be a number from 0 to 65535.`);
   return parsed;
 };
 
@@ -90,14 +92,18 @@ const engineUrl = (env: Env, name: string, scheme: RegExp, example: string): str
   return value;
 };
 
-const BROKER = /^(?:[\w.-]+|\[[\da-fA-F:.]+\]):\d{1,5}$/;
+const BROKER = /^(?:[\w.-]+|\[[\da-fA-F:.]+\]):(?<port>\d{1,5})$/;
+const isBroker = (text: string): boolean => {
+  const port = Number(BROKER.exec(text)?.groups?.port ?? 0);
+  return port > 0 && port <= PORT_MAX;
+};
 /** Kafka's own rule for a topic's name. */
 const TOPIC = /^(?!\.{1,2}$)[\w.-]{1,249}$/;
 
 const kafka = (env: Env): Config["kafka"] => {
   const brokers = list(env.KAFKA_BROKERS);
   if (brokers.length === 0) return null;
-  const wrong = brokers.find((broker) => !BROKER.test(broker));
+  const wrong = brokers.find((broker) => !isBroker(broker));
   if (wrong !== undefined) throw new ConfigError(`KAFKA_BROKERS names "${wrong}": it takes host:port,host:port.`);
   const topic = env.KAFKA_TOPIC || "countersign.events";
   if (!TOPIC.test(topic)) {

@@ -1,5 +1,6 @@
 import { within } from "../within.ts";
 import { kafkaClient } from "./client.ts";
+import { notKafka } from "./protocol-check.ts";
 
 const CHECK_MS = 20_000;
 
@@ -18,9 +19,11 @@ const topicsOf = async (brokers: readonly string[]): Promise<readonly string[]> 
   }
 };
 
-/** Rejects with one sentence that says what to do when no broker answers, or when there is no such topic. */
+/** Rejects with one sentence that says what to do when no broker answers, what answers is none, or there is no such topic. */
 export const checkTopic = async (brokers: readonly string[], topic: string): Promise<void> => {
   const [first = ""] = brokers;
+  const others = await notKafka(brokers);
+  if (others.length > 0) throw new Error(`what answers at ${others.join(",")} is no Kafka: correct KAFKA_BROKERS.`);
   const topics = await topicsOf(brokers).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`no broker answers at ${brokers.join(",")} (${reason}): start Kafka, or correct KAFKA_BROKERS.`);
