@@ -1,10 +1,11 @@
-import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
 import { systemClock } from "../infra/clock.ts";
 import { KeyUnusable, loadKey } from "../infra/crypto/keyfile.ts";
 import { randomness } from "../infra/crypto/randomness.ts";
 import { isCidr } from "../infra/http/addresses.ts";
+import { makeDirectory } from "../infra/make-directory.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
@@ -77,7 +78,7 @@ const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
 
 const openDataDir = (config: Config, places: Places): Promise<void> =>
   usable(`DATA_DIR ${config.dataDir} has to be a folder that this user can read and write`, () => {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(config.dataDir);
     accessSync(config.dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     lockRoles(config, places);
   });

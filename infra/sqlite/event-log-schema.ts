@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Database, DatabaseSync } from "./driver.ts";
+import { makeDirectory } from "../make-directory.ts";
+import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
 
 /** The log's own mark in the file's header ("CSLG"), so that no other database is taken for one. */
 const APPLICATION_ID = 0x43534c47;
@@ -36,7 +37,11 @@ const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
 /** https://sqlite.org/rescode.html: the primary code of an error is its lowest byte. */
 const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
 const PRIMARY_CODE = 0xff;
+
+const codeOf = (error: unknown): number | null =>
+  error instanceof Error && "errcode" in error ? Number(error.errcode) & PRIMARY_CODE : null;
 
 export type OpenOptions = {
   readonly path: string;
@@ -61,7 +66,9 @@ const checkSchema = (db: Database, path: string): void => {
   if (pragma(db, "application_id") !== APPLICATION_ID) throw new Error(`${path} is not an event log`);
   const version = Number(pragma(db, "user_version"));
   if (version > SCHEMA_VERSION)
-    throw new Error(`${path} was written by a newer version (schema ${version}; this one knows ${SCHEMA_VERSION})`);
+    throw new Error(
+      `${path} was written by a newer version (format ${version}; this one knows ${SCHEMA_VERSION}): install that version, or a later one`,
+    );
 };
 
 const createSchema = (db: Database): void => {
@@ -77,26 +84,32 @@ const createSchema = (db: Database): void => {
 
 /** Makes the file, readable by its owner alone, and its name durable. SQLite gives the `-wal` and `-shm` its mode. */
 const createFile = (path: string): void => {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path));
   closeSync(openSync(path, "a", 0o600));
   const directory = openSync(dirname(path), "r");
   fsyncSync(directory);
   closeSync(directory);
 };
 
-/** Runs `prepare`, and closes the database if that throws. */
-const prepared = (db: Database, prepare: () => void): Database => {
+/** Opens the file and runs `prepare`. A failure says which file it is about, which SQLite does not. */
+const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database) => void): Database => {
+  let db: Database;
   try {
-    prepare();
+    db = new DatabaseSync(path, options);
+  } catch (error) {
+    throw new Error(`${path} cannot be opened (${error instanceof Error ? error.message : String(error)})`);
+  }
+  try {
+    prepare(db);
     return db;
   } catch (error) {
     db.close();
+    if (codeOf(error) === SQLITE_NOTADB) throw new Error(`${path} is not an event log`);
     throw error;
   }
 };
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && "errcode" in error && (Number(error.errcode) & PRIMARY_CODE) === SQLITE_BUSY;
+const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE_BUSY;
 
 /** SQLite does not wait when two connections turn a new file to WAL at once: the one that is refused tries again. */
 const enterWal = (db: Database, timeoutMs: number): void => {
@@ -124,8 +137,7 @@ const durable = (db: Database, timeoutMs: number): void => {
 /** The connection that appends. Creates what is not there; refuses a file that is no event log or is a newer one. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
   createFile(path);
-  const db = new DatabaseSync(path, { timeout: busyTimeoutMs });
-  return prepared(db, () => {
+  return prepared(path, { timeout: busyTimeoutMs }, (db) => {
     if (!isEmpty(db)) checkSchema(db, path);
     durable(db, busyTimeoutMs);
     if (isEmpty(db)) createSchema(db);
@@ -138,16 +150,12 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
 };
 
 /** A connection that only copies the WAL into the file. */
-export const openCheckpointing = (path: string): Database => {
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  return prepared(db, () => durable(db, BUSY_TIMEOUT_MS));
-};
+export const openCheckpointing = (path: string): Database =>
+  prepared(path, { timeout: BUSY_TIMEOUT_MS }, (db) => durable(db, BUSY_TIMEOUT_MS));
 
 /** A connection that only reads an existing log. */
-export const openReading = (path: string): Database => {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-  return prepared(db, () => {
+export const openReading = (path: string): Database =>
+  prepared(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }, (db) => {
     checkSchema(db, path);
     demand(db, "cache_size", -READER_CACHE_KIB);
   });
-};

@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeDirectory } from "../make-directory.ts";
 import { DatabaseSync } from "./driver.ts";
 
 export type ExclusiveLock = { release(): void };
@@ -14,7 +14,7 @@ const isBusy = (error: unknown): boolean =>
  * lock is used because the system drops it with the process, however that ends: nothing stale is ever left behind.
  */
 export const exclusiveLock = (path: string): ExclusiveLock | null => {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec("BEGIN EXCLUSIVE");

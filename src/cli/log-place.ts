@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { makeDirectory } from "../../infra/make-directory.ts";
 import { type ExclusiveLock, exclusiveLock } from "../../infra/sqlite/exclusive-lock.ts";
 import { type LogPlace, sqliteLogIn } from "../engines.ts";
 import { UsageError } from "./command.ts";
@@ -31,6 +32,11 @@ const WRITING_ROLES = ["api", "deliverer"];
 export const lockLog = (place: LogPlace): readonly ExclusiveLock[] => {
   if (place.engine !== "sqlite") return [];
   const dataDir = dirname(place.path);
+  try {
+    makeDirectory(dataDir);
+  } catch (error) {
+    throw new UsageError(`${dataDir} cannot be made a folder (${error instanceof Error ? error.message : error}).`);
+  }
   return WRITING_ROLES.map((role) => {
     const lock = exclusiveLock(join(dataDir, `${role}.lock`));
     if (lock === null)

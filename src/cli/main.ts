@@ -2,7 +2,15 @@
 /** The command line: `npm run countersign -- <command>` in a clone, `npx countersign <command>` where it is installed. */
 import { run } from "./run.ts";
 
-process.exitCode = await run(process.argv.slice(2), process.env, {
+const status = await run(process.argv.slice(2), process.env, {
   out: (line) => console.log(line),
   note: (line) => console.error(line),
 });
+
+/** Behind what was written before: a pipe may take it slowly. */
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => stream.write("", () => resolve()));
+
+await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+// A connection that a client keeps does not keep the process.
+process.exit(status);
