@@ -46,7 +46,7 @@ const OPTIONS: MongoClientOptions = {
 const URL_WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]+(?:\?.*)?$/;
 
 /** What every MongoDB takes: https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions */
-const DATABASE = /^[\w-]{1,63}$/;
+const DATABASE = /^[^/\\. "$*<>:|?@]{1,63}$/;
 
 const WANTED = "mongodb://<host>:<port>/<database>";
 
@@ -69,7 +69,10 @@ const wrongPart = ({ reason }: MongoServerSelectionError, { replicaSet, tls }: M
 /** For whoever starts the program; the message of the driver names hosts, never a password. */
 const sentenceOf = (error: unknown, { options }: MongoClient, hosts: string, database: string): string | null => {
   if (error instanceof Error && "syscall" in error && error.syscall === "querySrv")
-    return `There are no addresses of a MongoDB under ${hosts} (${error.message}): mongodb+srv:// takes a name with SRV records in DNS, mongodb:// takes hosts.`;
+    return (
+      `There are no addresses of a MongoDB under ${hosts} (${error.message}): ` +
+      "correct MONGODB_URL, where mongodb+srv:// takes a name that has SRV records in DNS and mongodb:// takes hosts."
+    );
   if (!(error instanceof MongoError)) return null;
   if (REFUSED.has(error.code)) return `MongoDB at ${hosts} refuses the user name or the password in MONGODB_URL.`;
   if (error.code === NOT_ALLOWED)
@@ -98,7 +101,7 @@ const clientOf = (url: string): MongoClient => {
   }
   if (!DATABASE.test(client.options.dbName))
     throw new Error(
-      `MONGODB_URL names the database "${client.options.dbName}": a name has up to 63 letters, digits, dashes and underscores.`,
+      "MONGODB_URL names a database as none can be called: up to 63 letters, digits, dashes and underscores are safe.",
     );
   return client;
 };
