@@ -6,6 +6,8 @@
  * the statements prepared on it.
  */
 
+import { withoutWarnings } from "../without-warnings.ts";
+
 /** Text is cut at a NUL when it is read (on Node 20 and 22): only JSON, which escapes it, may come from outside. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -55,18 +57,8 @@ export const isSoundVersion = (version: string): boolean => {
   return true;
 };
 
-/** Node 22 warns at the first load that the module is experimental: our versions are pinned and tested, so it is noise. */
-const withoutWarnings = <T>(load: () => T): T => {
-  const { emitWarning } = process;
-  process.emitWarning = () => undefined;
-  try {
-    return load();
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-};
-
 const builtIn = (): Driver | null => {
+  // Node 22 warns at the first load that it is experimental: our versions are pinned and tested, so that is noise.
   // Typed by hand: the types of Node 20 do not know the module.
   const driver = withoutWarnings(() => process.getBuiltinModule("node:sqlite")) as Driver | undefined;
   const version = process.versions.sqlite ?? "0";
