@@ -66,6 +66,8 @@ export type EventLog = {
    */
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
   head(): Promise<Position | null>;
+  /** Names this log, for ever: made with it, and not copied with its events, as another log's positions are others. */
+  identity(): Promise<string>;
   /** Removes a `payload-` stream; any other is a bug and throws. Erasing twice is erasing once. */
   erase(stream: string): Promise<void>;
   /** A hint that may be lost; whoever follows the log polls as well. Returns how to stop listening. */
@@ -100,6 +102,9 @@ export type ViewQuery = {
 
 export type Found = { readonly id: string; readonly document: Document };
 
+/** `isEmptied`: false while the drop that made the view this log's is under way, or when it did not come to its end. */
+export type ViewOrigin = { readonly log: string; readonly isEmptied: boolean };
+
 /** A document to fold on, and how far in the log it is folded; null where that is as far as the view's checkpoint. */
 export type Loaded = { readonly document: Document | null; readonly position: Position | null };
 
@@ -114,6 +119,8 @@ export type ViewStore = {
   /** How many match, counted up to `atMost`. */
   count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
   position(view: string): Promise<Position | null>;
+  /** Of which log the view is; null where nobody has said. */
+  origin(view: string): Promise<ViewOrigin | null>;
   /**
    * What a fold from the checkpoint `after` begins with: each of the ids, with null where there is no document.
    * "stale" when the checkpoint is another. Where documents and checkpoint are not written together, a document may be
@@ -132,7 +139,8 @@ export type ViewStore = {
     documents: ReadonlyMap<string, Document | null>,
     leading?: number,
   ): Promise<"committed" | "stale">;
-  drop(view: string): Promise<void>;
+  /** Documents and checkpoint; the view is one of the log with this identity from now on. */
+  drop(view: string, log: string): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports.ts";
 import { checkAppend, checkPage, checkSize, numberOf, positionOf } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
@@ -9,6 +10,7 @@ type Entry = { readonly id: string; readonly position: number; text: string | nu
 
 /** The log in memory, for tests: the semantics of the durable adapters, and nothing left when the process ends. */
 export const memoryEventLog = (): EventLog => {
+  const identity = randomUUID();
   const all: Entry[] = [];
   const streams = new Map<string, Entry[]>();
   // Wrapped, so that the same function may listen twice.
@@ -119,6 +121,8 @@ export const memoryEventLog = (): EventLog => {
     async head() {
       return newest(all)?.position ?? null;
     },
+
+    identity: async () => identity,
 
     async erase(stream) {
       parseErasable(stream);

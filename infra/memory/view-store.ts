@@ -11,7 +11,7 @@ import {
 } from "../view-schema.ts";
 
 /** Documents as text, as a database keeps them: nobody can change one by holding it. */
-type Kept = { position: Position | null; readonly documents: Map<string, string> };
+type Kept = { position: Position | null; log: string | null; readonly documents: Map<string, string> };
 type Value = string | number;
 
 const parse = (text: string): Document => JSON.parse(text) as Document; // Put there by `commit` alone.
@@ -62,7 +62,7 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
   const byName = schemasByName(schemas);
   const views = new Map<string, Kept>();
   const keptOf = (view: string): Kept => {
-    const kept = views.get(schemaOf(byName, view).name) ?? { position: null, documents: new Map<string, string>() };
+    const kept = views.get(schemaOf(byName, view).name) ?? { position: null, log: null, documents: new Map() };
     views.set(view, kept);
     return kept;
   };
@@ -92,6 +92,10 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       return count;
     },
     position: async (view) => keptOf(view).position,
+    async origin(view) {
+      const { log } = keptOf(view);
+      return log === null ? null : { log, isEmptied: true };
+    },
     async load(view, after, ids) {
       const { position, documents } = keptOf(view);
       if (position !== after) return "stale";
@@ -117,8 +121,9 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       kept.position = upTo;
       return "committed";
     },
-    async drop(view) {
+    async drop(view, log) {
       const kept = keptOf(view);
+      kept.log = log;
       kept.documents.clear();
       kept.position = null;
     },

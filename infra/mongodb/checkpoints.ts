@@ -3,24 +3,36 @@ import type { Position } from "../../domain/ports.ts";
 import { askedTogether } from "./asked-together.ts";
 import type { Connection } from "./connection.ts";
 import { refusedDuplicates } from "./duplicates.ts";
-import type { Checkpoint, Collections } from "./folding.ts";
+import type { Checkpoint, Collections, KeptCheckpoint } from "./folding.ts";
 
 /** Views' names end in their version, so that none of them is called this. */
 export const CHECKPOINTS = "checkpoints";
 
-export type StoredCheckpoint = Checkpoint & { readonly _id: string };
+export type StoredCheckpoint = Checkpoint & {
+  readonly _id: string;
+  /** The identity of the log; not there before anyone has said it. */
+  readonly log?: string;
+  /** From the beginning of a drop to its end. */
+  readonly emptying?: boolean;
+};
 
 /** Of one view: the position that is to be set, and what it has to be before. */
 type Advance = { readonly view: string; readonly from: Checkpoint; readonly upTo: Position };
 
-const BEGINNING: Checkpoint = { generation: 0, position: null };
+const BEGINNING: KeptCheckpoint = { generation: 0, position: null, origin: null };
 
 const operationOf = ({ view, from, upTo }: Advance): AnyBulkWriteOperation<StoredCheckpoint> => ({
-  replaceOne: {
+  updateOne: {
     filter: { _id: view, generation: from.generation, position: from.position },
-    replacement: { generation: from.generation, position: upTo },
+    update: { $set: { position: upTo } },
     upsert: from.position === null,
   },
+});
+
+const keptIn = ({ generation, position, log, emptying = false }: StoredCheckpoint): KeptCheckpoint => ({
+  generation,
+  position,
+  origin: log === undefined ? null : { log, isEmptied: !emptying },
 });
 
 /**
@@ -30,13 +42,13 @@ const operationOf = ({ view, from, upTo }: Advance): AnyBulkWriteOperation<Store
 export const mongoCheckpoints = (
   { db, run }: Connection,
   limitMs: number,
-): Pick<Collections, "checkpoint" | "advance" | "startAgain"> => {
+): Pick<Collections, "checkpoint" | "advance" | "startAgain" | "emptied"> => {
   const collection = db.collection<StoredCheckpoint>(CHECKPOINTS);
 
-  const find = async (views: readonly string[]): Promise<ReadonlyMap<string, Checkpoint>> => {
+  const find = async (views: readonly string[]): Promise<ReadonlyMap<string, KeptCheckpoint>> => {
     const filter = { _id: { $in: [...new Set(views)] } };
     const kept = await run(limitMs, (maxTimeMS) => collection.find(filter, { maxTimeMS }).toArray());
-    return new Map(kept.map(({ _id, generation, position }) => [_id, { generation, position }]));
+    return new Map(kept.map((it) => [it._id, keptIn(it)]));
   };
 
   /** How many of the checkpoints were as they had to be, and are set. */
@@ -71,13 +83,17 @@ export const mongoCheckpoints = (
       return (await doneTogether(advance)).has(advance);
     },
 
-    async startAgain(view) {
-      const change = { $inc: { generation: 1 }, $set: { position: null } };
+    async startAgain(view, log) {
+      const change = { $inc: { generation: 1 }, $set: { position: null, log, emptying: true } };
       const kept = await run(limitMs, () =>
         collection.findOneAndUpdate({ _id: view }, change, { upsert: true, returnDocument: "after" }),
       );
       if (kept === null) throw new Error(`${view}: an upsert without a document`);
       return kept.generation;
+    },
+
+    async emptied(view, generation) {
+      await run(limitMs, () => collection.updateOne({ _id: view, generation }, { $unset: { emptying: true } }));
     },
   };
 };

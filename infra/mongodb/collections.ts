@@ -45,8 +45,8 @@ const replacing = (replacement: StoredDocument): Operation => ({
   },
 });
 
-/** What the view store asks of its collections, as commands for MongoDB. */
-export const mongoCollections = (connection: Connection): Collections => {
+/** What the view store asks of its collections, as commands for MongoDB; `ensure` makes the indexes of a view. */
+export const mongoCollections = (connection: Connection, ensure: (view: string) => Promise<void>): Collections => {
   const { db, run } = connection;
   const taken = takenIds();
 
@@ -78,6 +78,8 @@ export const mongoCollections = (connection: Connection): Collections => {
 
   return {
     ...mongoCheckpoints(connection, FOLD_MS),
+
+    ensure: (view) => run(FOLD_MS, () => ensure(view)),
 
     async find(view, ids) {
       const found: StoredDocument[] = [];

@@ -1,16 +1,19 @@
-import type { Loaded, Position, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Loaded, Position, ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports.ts";
 import { isDocumentId, schemaOf } from "../view-schema.ts";
 import { documentOf, type StoredDocument, storedDocument } from "./documents.ts";
 
 /** `generation` counts how often the view was dropped. */
 export type Checkpoint = { readonly generation: number; readonly position: Position | null };
 
+/** Of a view that exists also of which log it is. */
+export type KeptCheckpoint = Checkpoint & { readonly origin: ViewOrigin | null };
+
 /** The checkpoint behind which documents were loaded, and whether their commit may rely on it without another look. */
 type LoadedAt = Checkpoint & { readonly isFresh: boolean };
 
 /** All that folding needs of a database: writes of one document that compare and set. No transactions. */
 export type Collections = {
-  checkpoint(view: string): Promise<Checkpoint>;
+  checkpoint(view: string): Promise<KeptCheckpoint>;
   find(view: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
   /**
    * Writes the documents, in any order, each where there is none or one of a smaller `_position`. Resolves with false
@@ -22,8 +25,15 @@ export type Collections = {
    * else has set exactly this: then the view is folded as far, in the same generation.
    */
   advance(view: string, from: Checkpoint, upTo: Position): Promise<boolean>;
-  /** Takes the position from the checkpoint and begins the next generation; resolves with its number. */
-  startAgain(view: string): Promise<number>;
+  /**
+   * Takes the position from the checkpoint and begins the next generation, as one of this log that is not emptied yet;
+   * resolves with its number.
+   */
+  startAgain(view: string, log: string): Promise<number>;
+  /** Makes what the view needs beside its checkpoint, if it is not there. */
+  ensure(view: string): Promise<void>;
+  /** The view is emptied of whatever was before this generation, if that still is the last one. */
+  emptied(view: string, generation: number): Promise<void>;
   /** Removes the documents whose `_position` is smaller. */
   removeBelow(view: string, position: string): Promise<void>;
 };
@@ -42,20 +52,21 @@ const prefixOf = (generation: number): string => `${String(generation).padStart(
  *    is at or before the checkpoint is complete, and one of the others that is further than the checkpoint shows that
  *    those which led it are there.
  * 3. A drop begins a new generation before it removes a document. One that a commit writes later for a generation that
- *    is gone counts as missing, and is overwritten by the first page that touches it.
+ *    is gone counts as missing, and is overwritten by the first page that touches it. Which log the view is of changes
+ *    with the generation, so that nobody who follows another one commits to it.
  *
  * A commit that ends anywhere is gone on with by whoever loads next, from each document's own position.
  */
 export const folding = (
   collections: Collections,
   schemas: ReadonlyMap<string, ViewSchema>,
-): Pick<ViewStore, "position" | "load" | "commit" | "drop"> => {
+): Pick<ViewStore, "position" | "origin" | "load" | "commit" | "drop"> => {
   /** By view, where the fold in hand has loaded its documents: a drop since then makes its commit stale. */
   const loadedAt = new Map<string, LoadedAt>();
   /** By view, the last generation that anybody here has seen. */
   const seenIn = new Map<string, number>();
 
-  const look = async (view: string): Promise<Checkpoint> => {
+  const look = async (view: string): Promise<KeptCheckpoint> => {
     const checkpoint = await collections.checkpoint(view);
     seenIn.set(view, checkpoint.generation);
     return checkpoint;
@@ -84,6 +95,7 @@ export const folding = (
 
   return {
     position: async (view) => (await look(schemaOf(schemas, view).name)).position,
+    origin: async (view) => (await look(schemaOf(schemas, view).name)).origin,
 
     async load(view, after, ids) {
       // First the checkpoint: whatever is loaded behind it is at least as far.
@@ -125,10 +137,12 @@ export const folding = (
       return (await collections.advance(view, from, upTo)) ? "committed" : stale(view);
     },
 
-    async drop(view) {
-      const generation = await collections.startAgain(schemaOf(schemas, view).name);
+    async drop(view, log) {
+      const generation = await collections.startAgain(schemaOf(schemas, view).name, log);
       seenIn.set(view, generation);
       await collections.removeBelow(view, prefixOf(generation));
+      await collections.ensure(view);
+      await collections.emptied(view, generation);
     },
   };
 };

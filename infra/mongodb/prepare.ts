@@ -1,6 +1,6 @@
 import { type Collection, type Db, type IndexDescription, MongoServerError } from "mongodb";
 import type { ViewSchema } from "../../domain/ports.ts";
-import { CHECKPOINTS } from "./checkpoints.ts";
+import { CHECKPOINTS, type StoredCheckpoint } from "./checkpoints.ts";
 import { storedIn } from "./collections.ts";
 import { isDuplicate } from "./duplicates.ts";
 
@@ -40,7 +40,35 @@ export const indexesOf = ({ indexes }: ViewSchema): IndexDescription[] => [
   { key: { _removed: 1 }, sparse: true, expireAfterSeconds: REMOVED_KEPT_S },
 ];
 
-const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> => {
+/** NamespaceNotFound: there is no such collection. */
+const NOT_THERE = 26;
+
+const hasOwnIndexes = async (db: Db, { name }: ViewSchema): Promise<boolean> => {
+  try {
+    const indexes = await storedIn(db, name).listIndexes().toArray();
+    // That of the ids comes with the collection.
+    return indexes.length > 1;
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === NOT_THERE) return false;
+    throw error;
+  }
+};
+
+/**
+ * A view whose collection is gone, whatever its checkpoint says, is begun again; so is one whose collection is only
+ * there again because somebody has written to it since. Before the indexes are made: several nodes may look at once.
+ */
+const beginAgainIfLost = async (db: Db, schema: ViewSchema): Promise<void> => {
+  if (await hasOwnIndexes(db, schema)) return;
+  await db
+    .collection<StoredCheckpoint>(CHECKPOINTS)
+    .updateOne(
+      { _id: schema.name, position: { $ne: null } },
+      { $inc: { generation: 1 }, $set: { position: null, emptying: true } },
+    );
+};
+
+export const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> => {
   // One at a time, so that one which is there already does not keep the others from being made.
   for (const { key, ...options } of indexesOf(schema))
     await storedIn(db, schema.name)
@@ -50,8 +78,13 @@ const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> => {
       });
 };
 
-/** Makes collections and indexes that are missing. Several nodes may do so at once. */
+/** Makes collections and indexes that are missing, and begins views again that were lost. Several nodes may do so at once. */
 export const prepare = async (db: Db, schemas: Iterable<ViewSchema>): Promise<void> => {
   await checkFormat(db);
-  await Promise.all([...schemas].map((schema) => createIndexes(db, schema)));
+  await Promise.all(
+    [...schemas].map(async (schema) => {
+      await beginAgainIfLost(db, schema);
+      await createIndexes(db, schema);
+    }),
+  );
 };

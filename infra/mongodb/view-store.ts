@@ -4,7 +4,7 @@ import { chunksOf, IDS_MAX, mongoCollections, storedIn } from "./collections.ts"
 import { openConnection } from "./connection.ts";
 import { documentOf } from "./documents.ts";
 import { folding } from "./folding.ts";
-import { prepare } from "./prepare.ts";
+import { createIndexes, prepare } from "./prepare.ts";
 import { countFilter, pageQuery } from "./queries.ts";
 
 export type MongoViewStoreOptions = {
@@ -28,7 +28,7 @@ export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): P
   const byName = schemasByName(schemas);
   const connection = await openConnection(url, (db) => prepare(db, schemas));
   const { db, run, close } = connection;
-  const collections = mongoCollections(connection);
+  const collections = mongoCollections(connection, (view) => createIndexes(db, schemaOf(byName, view)));
 
   const getMany = async (view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>> => {
     const collection = storedIn(db, schemaOf(byName, view).name);

@@ -2,6 +2,7 @@ import type { JsonObject, Metadata, Position, RecordedEvent, Revision, TypesPage
 import { numberOf, positionOf } from "../event-log-arguments.ts";
 import type { StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";
+import { identityIn } from "./event-log-identity.ts";
 import { openReading } from "./event-log-schema.ts";
 
 /** The reading connection; its statements run in the calling thread. */
@@ -11,6 +12,8 @@ export type EventLogReader = {
   readAll(after: Position | null, limit: number, what: "everything" | "records"): RecordedEvent[];
   readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
   head(): Position | null;
+  /** Null for a log that was last written by a version without identities. */
+  identity(): string | null;
   /** Another value when any connection, of any process, has committed since. */
   dataVersion(): number;
   close(): void;
@@ -93,6 +96,7 @@ export const openReader = (path: string): EventLogReader => {
       const position = head.get()?.position;
       return position === undefined ? null : positionOf(Number(position));
     },
+    identity: () => identityIn(db),
     dataVersion: () => Number(version.get()?.data_version),
     close: () => db.close(),
   };

@@ -3,6 +3,7 @@ import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports.
 import { checkAppend, checkPage, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
+import { identityOfUnnamed } from "../unnamed-log.ts";
 import { type Appender, type AppenderOptions, openAppender } from "./event-log-appender.ts";
 import { openReader } from "./event-log-reader.ts";
 import { appendedSignal } from "./event-log-signal.ts";
@@ -45,6 +46,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
   const reader = openReader(path);
   const signal = appendedSignal(path, reader.dataVersion);
   let closing: Promise<void> | undefined;
+  let identity: string | null = null;
 
   const close = async (): Promise<void> => {
     signal.close();
@@ -85,6 +87,11 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
 
     async head() {
       return reader.head();
+    },
+
+    async identity() {
+      identity ??= reader.identity();
+      return identity ?? identityOfUnnamed(reader.readAll(null, 1, "records"));
     },
 
     async erase(stream) {

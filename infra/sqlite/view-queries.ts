@@ -1,4 +1,4 @@
-import type { Condition, Position, ViewQuery, ViewSchema } from "../../domain/ports.ts";
+import type { Condition, Position, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports.ts";
 import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schemaOf } from "../view-schema.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { quoted } from "./view-tables.ts";
@@ -12,6 +12,7 @@ export type ViewQueries = {
   page(view: string, query: ViewQuery): readonly Row[];
   count(view: string, where: readonly Condition[], atMost: number): number;
   position(view: string): Position | null;
+  origin(view: string): ViewOrigin | null;
 };
 
 /** Prepared statements kept. The program asks some dozens of shapes; a full cache forgets the oldest. */
@@ -133,6 +134,12 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
     position(view) {
       const row = prepared("SELECT position FROM views WHERE name = ?").get(schemaOf(schemas, view).name);
       return row === undefined || row.position === null ? null : String(row.position);
+    },
+
+    origin(view) {
+      const row = prepared("SELECT origin FROM views WHERE name = ?").get(schemaOf(schemas, view).name);
+      // A drop is one transaction.
+      return row === undefined || row.origin === null ? null : { log: String(row.origin), isEmptied: true };
     },
   };
 };

@@ -40,6 +40,7 @@ export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promis
     page: async (view, query) => foundOf(await ask("page", view, query)),
     count: (view, where, atMost) => ask("count", view, where, atMost),
     position: (view) => ask("position", view),
+    origin: (view) => ask("origin", view),
     load: async () => {
       throw new Error("a fold over views that were opened for reading");
     },

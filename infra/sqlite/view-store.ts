@@ -96,6 +96,7 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
     page: async (view, query) => foundOf(reading(() => queries.page(view, query))),
     count: async (view, where, atMost) => reading(() => queries.count(view, where, atMost)),
     position: async (view) => reading(() => queries.position(view)),
+    origin: async (view) => reading(() => queries.origin(view)),
 
     // Two reads: a commit of another process between them moves the checkpoint, so that the fold's own commit is stale.
     load: async (view, after, ids) =>
@@ -122,7 +123,7 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
       });
     },
 
-    drop: async (view) => writing(() => emptyView(database, byName, view)),
+    drop: async (view, log) => writing(() => emptyView(database, byName, view, log)),
 
     async close() {
       if (database.isOpen) database.close();

@@ -53,6 +53,14 @@ const transaction = <T>(database: Database, work: () => T): T => {
   }
 };
 
+const VIEWS = "CREATE TABLE IF NOT EXISTS views (name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT)";
+
+/** A column that files of earlier versions do not have, and that those versions do not mind. */
+const addOrigin = (database: Database): void => {
+  const columns = database.prepare("PRAGMA table_info(views)").all();
+  if (!columns.some(({ name }) => name === "origin")) database.exec("ALTER TABLE views ADD COLUMN origin TEXT");
+};
+
 const createView = (database: Database, schema: ViewSchema): void => {
   const table = quoted(schema.name);
   const columns = Object.entries(schema.fields).map(
@@ -97,9 +105,8 @@ export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>
     database.exec(`PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
     transaction(database, () => {
       checkVersion(database, path);
-      database.exec(
-        "CREATE TABLE IF NOT EXISTS views (name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT)",
-      );
+      database.exec(VIEWS);
+      addOrigin(database);
       database.exec(`PRAGMA user_version = ${TABLES_VERSION}`);
       for (const schema of schemas.values()) if (!isThere(database, path, schema)) createView(database, schema);
     });
@@ -110,13 +117,18 @@ export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>
   }
 };
 
-/** Empties a view in one transaction; committing from the log's beginning is possible right afterwards. */
-export const emptyView = (database: Database, schemas: ReadonlyMap<string, ViewSchema>, view: string): void => {
+/** Empties a view in one transaction; committing from the beginning of `log` is possible right afterwards. */
+export const emptyView = (
+  database: Database,
+  schemas: ReadonlyMap<string, ViewSchema>,
+  view: string,
+  log: string,
+): void => {
   const { name } = schemaOf(schemas, view);
   transaction(database, () => {
     // Without a WHERE clause SQLite frees whole pages instead of visiting each row.
     database.exec(`DELETE FROM ${quoted(name)}`);
-    database.prepare("UPDATE views SET position = NULL WHERE name = ?").run(name);
+    database.prepare("UPDATE views SET position = NULL, origin = ? WHERE name = ?").run(log, name);
   });
 };
 

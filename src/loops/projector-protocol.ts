@@ -9,7 +9,7 @@ export type ProjectorData = {
   readonly places: Places;
   /** The module that exports `PROJECTIONS`. */
   readonly projectionsUrl: string;
-  readonly options: Omit<ProjectorOptions, "onProgress" | "onError">;
+  readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
 };
 
 /** An error as text: what a cause may hold cannot always be sent. */
@@ -24,6 +24,7 @@ export type FromProjector =
   | { readonly kind: "started" }
   | { readonly kind: "reached"; readonly reached: readonly Reached[] }
   | { readonly kind: "beat"; readonly progress: readonly Progress[] }
+  | { readonly kind: "dropped"; readonly views: readonly string[] }
   | { readonly kind: "failed"; readonly failure: FailureText };
 
 export type ToProjector = { readonly kind: "stop" };

@@ -16,6 +16,8 @@ export type ProjectorThreadOptions = {
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
   readonly onError?: (failure: ProjectorFailure) => void;
+  /** The views that a thread has dropped when it started: they were of another log, or not complete. */
+  readonly onDropped?: (views: readonly string[]) => void;
   /** Each thread as it is started. */
   readonly onThread?: (worker: Worker) => void;
 };
@@ -37,7 +39,7 @@ const neighbour = (path: string): string => new URL(`${path}${extname(import.met
  * is reported and started again.
  */
 export const projectorThread = async (given: ProjectorThreadOptions): Promise<ProjectorThread> => {
-  const { places, module, options = {}, onError = console.error, onThread } = given;
+  const { places, module, options = {}, onError = console.error, onDropped, onThread } = given;
   const projections = module?.projections ?? PROJECTIONS;
   const projectionsUrl = module?.url ?? neighbour("../../projections/all");
   const data: ProjectorData = { places, projectionsUrl, options };
@@ -56,7 +58,8 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
     else if (message.kind === "beat") {
       progress = message.progress;
       lastBeat = performance.now();
-    } else if (message.kind === "failed") {
+    } else if (message.kind === "dropped") onDropped?.(message.views);
+    else if (message.kind === "failed") {
       const { text, ...failure } = message.failure;
       onError({ ...failure, error: new Error(text) });
     }

@@ -43,6 +43,7 @@ const following = await inlineProjector({
     : {}),
   onProgress: (reached) => say({ kind: "reached", reached }),
   onBeat: (progress) => say({ kind: "beat", progress }),
+  onDropped: (dropped) => say({ kind: "dropped", views: dropped }),
   onError: ({ error, ...failure }) => say({ kind: "failed", failure: { ...failure, text: inspect(error) } }),
 });
 

@@ -26,6 +26,8 @@ export type ProjectorOptions = {
   /** After each page, with the views that it moved. */
   readonly onProgress?: (reached: readonly Reached[]) => void;
   readonly onError?: (failure: ProjectorFailure) => void;
+  /** At the start, with the views that were dropped as they held something of another log, or not all of this one. */
+  readonly onDropped?: (views: readonly string[]) => void;
 };
 
 export type Projector = {
@@ -71,9 +73,9 @@ export const projector = (
   options: ProjectorOptions = {},
 ): Projector => {
   const { pageMax = PAGE_MAX, pollMs = POLL_MS, gatherMs = GATHER_MS, documentsMax = DOCUMENTS_MAX } = options;
-  const { retryMinMs = RETRY_MIN_MS, retryMaxMs = RETRY_MAX_MS, onProgress, onError } = options;
+  const { retryMinMs = RETRY_MIN_MS, retryMaxMs = RETRY_MAX_MS, onProgress, onError, onDropped } = options;
   const all: readonly Followed[] = projections.map((projection) => ({
-    follower: viewFollower(views, projection, documentsMax),
+    follower: viewFollower(log, views, projection, documentsMax),
     failures: 0,
     retryAt: 0,
   }));
@@ -182,7 +184,9 @@ export const projector = (
 
   return {
     async start() {
-      await Promise.all(all.map(({ follower }) => follower.refresh()));
+      const isDropped = await Promise.all(all.map(({ follower }) => follower.claim()));
+      const dropped = all.filter((_, n) => isDropped[n]).map(({ follower }) => follower.view);
+      if (dropped.length > 0) onDropped?.(dropped);
       onProgress?.(all.map(reached));
       stopListening = log.onAppended(rest.wake);
       running = follow();

@@ -21,7 +21,8 @@ export const rebuildViews = async (
   projections: readonly Projection[],
   options: RebuildOptions = {},
 ): Promise<void> => {
-  for (const { schema } of projections) await views.drop(schema.name);
+  const identity = await log.identity();
+  for (const { schema } of projections) await views.drop(schema.name, identity);
   const end = await log.head();
   if (end === null) return;
 

@@ -1,4 +1,4 @@
-import type { Document, Loaded, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { Document, EventLog, Loaded, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
 import { recentDocuments } from "./recent-documents.ts";
@@ -7,7 +7,15 @@ import { recentDocuments } from "./recent-documents.ts";
 export type ViewFollower = {
   readonly view: string;
   position(): Position | null;
-  /** Takes the position from the store, as at the start and whenever someone else may have moved it. */
+  /**
+   * At the start: a view that is not known to be of this log, and wholly so, is dropped, as positions of two logs say
+   * nothing of each other. Resolves with whether it held anything.
+   */
+  claim(): Promise<boolean>;
+  /**
+   * Takes the position from the store, whenever someone else may have moved it. Throws when the view is of another log
+   * by now: somebody who follows that one has started since.
+   */
   refresh(): Promise<void>;
   /**
    * Takes the view from its position over the page that follows it. Throws `ProjectionFailed` with everything before
@@ -18,23 +26,53 @@ export type ViewFollower = {
 
 type Documents = ReadonlyMap<string, Loaded>;
 
-export const viewFollower = (views: ViewStore, projection: Projection, documentsMax: number): ViewFollower => {
+export const viewFollower = (
+  { identity }: Pick<EventLog, "identity">,
+  views: ViewStore,
+  projection: Projection,
+  documentsMax: number,
+): ViewFollower => {
   const view = projection.schema.name;
   // As folded up to `position`, which stays right whatever others commit: the fold gives everyone the same.
   const recent = recentDocuments(documentsMax);
   let position: Position | null = null;
   /** The last commit was ours and complete: nothing that is in the store is folded further, as far as is known. */
   let isUndisturbed = false;
+  /** What is known of the store cannot be relied on: it is asked before anything else is done. */
+  let isLost = true;
 
   const distrust = (): void => {
     recent.clear();
     isUndisturbed = false;
   };
 
+  const drop = async (): Promise<void> => {
+    isLost = true;
+    distrust();
+    await views.drop(view, await identity());
+    position = null;
+    isLost = false;
+  };
+
   const refresh = async (): Promise<void> => {
-    const kept = await views.position(view);
+    isLost = true;
+    const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
+    // As when the database was dropped.
+    if (origin === null) return drop();
+    if (origin.log !== (await identity())) throw new Error(`${view} is a view of another log by now`);
     if (kept !== position) distrust();
     position = kept;
+    isLost = false;
+  };
+
+  const claim = async (): Promise<boolean> => {
+    const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
+    if (origin?.isEmptied && origin.log === (await identity())) {
+      await refresh();
+      return false;
+    }
+    await drop();
+    return kept !== null || origin !== null;
   };
 
   const load = async (ids: Iterable<string>): Promise<Documents | "stale"> => {
@@ -107,8 +145,10 @@ export const viewFollower = (views: ViewStore, projection: Projection, documents
   return {
     view,
     position: () => position,
+    claim,
     refresh,
     async advance(page) {
+      if (isLost) return refresh();
       try {
         await through(page);
       } catch (error) {

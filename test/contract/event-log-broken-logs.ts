@@ -312,6 +312,7 @@ const readingWrongly: Readonly<Record<string, Break>> = {
       },
     };
   },
+  "its name is that of its last event": (log) => ({ ...log, identity: async () => (await log.head()) ?? "" }),
   "nobody is ever woken": (log) => ({ ...log, onAppended: () => () => undefined }),
   "stopping to listen has no effect": (log) => ({
     ...log,

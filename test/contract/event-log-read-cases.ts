@@ -39,6 +39,15 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "the log has one name, whatever is appended",
+    run: async (log) => {
+      const identity = await log.identity();
+      assert.ok(identity.length > 0);
+      await log.append(newStream(), "absent", events(2));
+      assert.is(await log.identity(), identity);
+    },
+  },
+  {
     name: "a recorded event is plain data",
     run: async (log) => {
       const stream = newStream();

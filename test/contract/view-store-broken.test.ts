@@ -71,12 +71,13 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
     page: (view, query) => good.page(view, { ...query, sort: { ...query.sort, order: "asc" } }),
   }),
   "keeps the checkpoint of a dropped view": (good) => ({
-    async drop(view) {
+    async drop(view, log) {
       const before = await good.position(view);
-      await good.drop(view);
+      await good.drop(view, log);
       if (before !== null) await good.commit(view, null, before, new Map());
     },
   }),
+  "forgets of which log a view is": () => ({ origin: async () => null }),
   "keeps the documents of a dropped view": () => ({ drop: async () => undefined }),
   "loads whatever the checkpoint is": (good) => ({
     load: async (view, _after, ids) => good.load(view, await good.position(view), ids),

@@ -20,6 +20,7 @@ export const BY_CODE_POINT = "text sorts by code point";
 
 const ORDERS = "orders.v1";
 const NOTES = "notes.v1";
+const LOG = "a log";
 const position = (n: number): Position => String(n).padStart(8, "0");
 const order = (account: string, at: number, state = "open"): Document => ({ account, at, state });
 
@@ -121,14 +122,30 @@ const commits: readonly ContractCase[] = [
     async run(views) {
       await put(views, ORDERS, { a: order("x", 1) });
       await put(views, NOTES, { n: { account: "x", text: "kept" } });
-      await views.drop(ORDERS);
+      await views.drop(ORDERS, LOG);
       assert.is(await views.position(ORDERS), null);
       assert.is(await views.get(ORDERS, "a"), null);
       assert.is(await views.count(ORDERS, [], 10), 0);
       assert.is(await views.commit(ORDERS, null, position(1), new Map([["b", order("x", 2)]])), "committed");
       assert.is(await views.count(NOTES, [], 10), 1);
-      await views.drop(ORDERS);
-      await views.drop(ORDERS);
+      await views.drop(ORDERS, LOG);
+      await views.drop(ORDERS, LOG);
+    },
+  },
+  {
+    name: "a view is of the log that its last drop has named, whatever is committed",
+    async run(views) {
+      assert.is(await views.origin(ORDERS), null);
+      await put(views, ORDERS, { a: order("x", 1) });
+      assert.is(await views.origin(ORDERS), null);
+      for (const log of [LOG, "another log"]) {
+        await views.drop(ORDERS, log);
+        assert.equal(await views.origin(ORDERS), { log, isEmptied: true });
+        await put(views, ORDERS, { a: order("x", 1) });
+        await put(views, ORDERS, { a: null });
+        assert.equal(await views.origin(ORDERS), { log, isEmptied: true });
+      }
+      assert.is(await views.origin(NOTES), null);
     },
   },
   {
@@ -198,7 +215,7 @@ const loads: readonly ContractCase[] = [
     async run(views) {
       await put(views, ORDERS, { a: order("x", 1) });
       assert.equal(await loaded(views, ORDERS, ["a"]), { a: order("x", 1) });
-      await views.drop(ORDERS);
+      await views.drop(ORDERS, LOG);
       assert.equal(await views.commit(ORDERS, position(1), position(2), new Map([["a", order("x", 2)]])), "stale");
       assert.is(await views.position(ORDERS), null);
       assert.is(await views.get(ORDERS, "a"), null);

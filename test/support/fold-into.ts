@@ -17,7 +17,7 @@ export const foldInto = async (log: EventLog, views: ViewStore, projections: rea
         put: (id, document) => documents.set(id, document),
       });
     }
-    await views.drop(schema.name);
+    await views.drop(schema.name, await log.identity());
     await views.commit(schema.name, null, upTo, documents);
   }
 };

@@ -37,8 +37,8 @@ const greeting = (): Document => ({
 });
 
 /** What most commands may be answered with. */
-export const agreeing = ({ find, createIndexes, insert }: Document): Document => {
-  if (find !== undefined) return { ok: 1, cursor: { id: 0n, ns: "d.c", firstBatch: [] } };
+export const agreeing = ({ find, listIndexes, createIndexes, insert }: Document): Document => {
+  if (find !== undefined || listIndexes !== undefined) return { ok: 1, cursor: { id: 0n, ns: "d.c", firstBatch: [] } };
   return createIndexes !== undefined || insert !== undefined ? { ok: 1, n: 1 } : { ok: 1 };
 };
 

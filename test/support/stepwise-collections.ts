@@ -1,19 +1,19 @@
 import type { Position } from "../../domain/ports.ts";
 import type { StoredDocument } from "../../infra/mongodb/documents.ts";
-import type { Checkpoint, Collections } from "../../infra/mongodb/folding.ts";
+import type { Collections, KeptCheckpoint } from "../../infra/mongodb/folding.ts";
 
 /** Called before each read and each single write; what it throws is a crash at that place, what it awaits is a pause. */
 export type Step = (what: "read" | "write") => Promise<void>;
 
 /** What a database without transactions keeps; several `stepwiseCollections` may share it, as several nodes do. */
 export type Kept = {
-  readonly checkpoints: Map<string, Checkpoint>;
+  readonly checkpoints: Map<string, KeptCheckpoint>;
   readonly documents: Map<string, Map<string, StoredDocument>>;
 };
 
 export const nothingKept = (): Kept => ({ checkpoints: new Map(), documents: new Map() });
 
-const BEGINNING: Checkpoint = { generation: 0, position: null };
+const BEGINNING: KeptCheckpoint = { generation: 0, position: null, origin: null };
 
 /** A database in memory in which nothing but the write of one document is done at once, as seen by one of its clients. */
 export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step): Collections => {
@@ -22,7 +22,7 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
     documents.set(view, kept);
     return kept;
   };
-  const checkpointOf = (view: string): Checkpoint => checkpoints.get(view) ?? BEGINNING;
+  const checkpointOf = (view: string): KeptCheckpoint => checkpoints.get(view) ?? BEGINNING;
 
   return {
     async checkpoint(view) {
@@ -51,7 +51,7 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
       await step("write");
       const there = checkpointOf(view);
       if (there.generation === generation && there.position === position) {
-        checkpoints.set(view, { generation, position: upTo });
+        checkpoints.set(view, { ...there, generation, position: upTo });
         return true;
       }
       // As where several were set by one command: whose write it was cannot be told afterwards.
@@ -59,11 +59,18 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
       const kept = checkpointOf(view);
       return kept.generation === generation && kept.position === upTo;
     },
-    async startAgain(view) {
+    async startAgain(view, log) {
       await step("write");
       const generation = checkpointOf(view).generation + 1;
-      checkpoints.set(view, { generation, position: null });
+      checkpoints.set(view, { generation, position: null, origin: { log, isEmptied: false } });
       return generation;
+    },
+    ensure: async () => undefined,
+    async emptied(view, generation) {
+      await step("write");
+      const there = checkpointOf(view);
+      if (there.generation !== generation || there.origin === null) return;
+      checkpoints.set(view, { ...there, origin: { ...there.origin, isEmptied: true } });
     },
     async removeBelow(view, position) {
       for (const id of [...documentsOf(view).keys()]) {

@@ -13,4 +13,8 @@ test("an empty log has no head and an empty first page", async () => {
   assert.equal(await log.readAll(null, 10), []);
 });
 
+test("two logs have two names", async () => {
+  assert.is.not(await memoryEventLog().identity(), await memoryEventLog().identity());
+});
+
 test.run();

@@ -39,6 +39,7 @@ const node = (kept: Kept, step: Step, breaking: Breaking): Node => {
 
 /** Half of the documents that are in use at once, so that some come from memory and some from the store. */
 const DOCUMENTS_MAX = 4;
+const LOG = { identity: async () => "a log" };
 /** Far more rounds than any history needs. */
 const ROUNDS_MAX = 5_000;
 
@@ -52,9 +53,9 @@ const follow = async (
   pageSize: () => number,
   isOver: () => boolean = () => false,
 ): Promise<boolean> => {
-  const follower = viewFollower(views, projection, DOCUMENTS_MAX);
+  const follower = viewFollower(LOG, views, projection, DOCUMENTS_MAX);
   try {
-    await follower.refresh();
+    await follower.claim();
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const at = follower.position();
       const rest = log.filter(({ position }) => at === null || position > at);
@@ -153,7 +154,7 @@ const together = async (
   const dropping = async (): Promise<void> => {
     for (let drop = 0; drop < drops; drop += 1) {
       for (let pause = random.below(200); pause > 0; pause -= 1) await step("read");
-      await node(kept, step, breaking).views.drop(projection.schema.name);
+      await node(kept, step, breaking).views.drop(projection.schema.name, await LOG.identity());
     }
   };
   const nodes = [1, 2, 3].map(() => follow(node(kept, crashing, breaking), projection, log, size));
@@ -193,7 +194,7 @@ test("a fold whose second load is behind a drop begins again", async () => {
   const kept = nothingKept();
   const [ours, theirs] = [node(kept, NO_STEP, SOUND).views, node(kept, NO_STEP, SOUND).views];
   assert.is.not(await ours.load(VIEW, null, ["a"]), "stale");
-  await theirs.drop(VIEW);
+  await theirs.drop(VIEW, await LOG.identity());
   assert.is(await ours.load(VIEW, null, ["b"]), "stale");
   assert.is.not(await ours.load(VIEW, null, ["a", "b"]), "stale");
   assert.is(await ours.commit(VIEW, null, "1", new Map([["a", { at: 1 }]])), "committed");
@@ -277,8 +278,8 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
   },
   "drops without beginning a new generation": {
     collections: (good, kept) => ({
-      async startAgain(view) {
-        kept.checkpoints.set(view, { generation: 0, position: null });
+      async startAgain(view, log) {
+        kept.checkpoints.set(view, { generation: 0, position: null, origin: { log, isEmptied: false } });
         return 0;
       },
       removeBelow: (view) => good.removeBelow(view, "000001."),

@@ -153,7 +153,7 @@ test("of commits that are sent together each has its own outcome, from the first
     assert.equal(await commitAll(after, upTo), ["stale", "stale", "stale"]);
     assert.is(await theirs.commit("two.v1", other, upTo, new Map()), "committed");
   }
-  await theirs.drop("two.v1");
+  await theirs.drop("two.v1", "a log");
   assert.equal(await commitAll("4", "5"), ["committed", "stale", "committed"]);
   assert.equal(await positions(), ["5", null, "5"]);
   assert.is(await ours.commit("two.v1", null, "5", new Map()), "committed");
@@ -167,7 +167,7 @@ test("several thousand documents are one commit, one look-up and one drop", asyn
   assert.is((await views.getMany("things.v1", ids)).size, ids.length);
   const all = { where: [], sort: { field: "at", order: "asc" }, limit: 5_000 } as const;
   assert.is((await views.page("things.v1", all)).length, ids.length);
-  await views.drop("things.v1");
+  await views.drop("things.v1", "a log");
   assert.equal(await raw(url), []);
   await views.close();
 });
@@ -203,7 +203,7 @@ test("two projectors at once fold every view as one alone does, and again after 
   const projectors = following(log, stores, (failure) => failures.push(failure));
   await Promise.all(projectors.map((it) => it.start()));
   await until("both are at the log's end", isAtEnd(projectors, head), FOLD_MS);
-  await stores[0]?.drop("audit.v1");
+  await stores[0]?.drop("audit.v1", await log.identity());
   await until("the drop is seen", () => !isAtEnd(projectors, head)(), FOLD_MS);
   await until("both are at the log's end again", isAtEnd(projectors, head), FOLD_MS);
   for (const it of projectors) await it.stop();
@@ -273,7 +273,7 @@ test("any query finds what the store in memory finds", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
   const run = async (documents: readonly Document[], queries: readonly ViewQuery[]) => {
     const memory = memoryViewStore([schema]);
-    await views.drop("things.v1");
+    await views.drop("things.v1", "a log");
     const named = new Map(documents.map((it, i) => [`d${i}`, it]));
     for (const store of [views, memory]) await store.commit("things.v1", null, "1", named);
     for (const it of queries) {

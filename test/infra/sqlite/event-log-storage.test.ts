@@ -43,6 +43,35 @@ test("an empty log has no head and an empty first page", () =>
     await log.close();
   }));
 
+test("a log keeps its name, and another has another", () =>
+  inNewFile(async (path) => {
+    const opened = [await sqliteEventLog({ path }), await sqliteEventLog({ path, readOnly: true })];
+    const names = await Promise.all(opened.map((log) => log.identity()));
+    for (const log of opened) await log.close();
+    const again = await sqliteEventLog({ path });
+    assert.equal(names, [await again.identity(), await again.identity()]);
+    await again.close();
+    const other = await sqliteEventLog({ path: `${path}-other` });
+    assert.is.not(await other.identity(), names[0]);
+    await other.close();
+  }));
+
+test("a log of a version without names is told by its first event, and named by whoever writes next", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const first = event();
+    await log.append(newStream(), "absent", [first]);
+    await log.close();
+    sql(path, "DROP TABLE log_identity");
+    const reading = await sqliteEventLog({ path, readOnly: true });
+    assert.is(await reading.identity(), `unnamed-${first.id}`);
+    const [one, two] = await Promise.all([sqliteEventLog({ path }), sqliteEventLog({ path })]);
+    const name = await one.identity();
+    assert.not.match(name, first.id);
+    assert.equal([await two.identity(), await reading.identity()], [name, name]);
+    for (const it of [reading, one, two]) await it.close();
+  }));
+
 test("closing waits for what was appended and leaves everything in the one file", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });

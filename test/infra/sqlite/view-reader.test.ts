@@ -79,7 +79,7 @@ test("writing through it and asking for what is not declared are bugs, not outag
   const bugs = [
     reader.load("things.v1", null, ["a"]),
     reader.commit("things.v1", null, "1", new Map()),
-    reader.drop("things.v1"),
+    reader.drop("things.v1", "a log"),
     reader.get("others.v1", "a"),
     reader.page("things.v1", { where: [], sort, limit: 1 }),
   ];

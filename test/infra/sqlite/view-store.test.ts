@@ -63,7 +63,7 @@ test("a store opened for reading sees commits and refuses to write", async ({ pa
   await writer.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
   assert.is(await reader.position("things.v1"), "1");
   assert.match((await thrown(() => reader.commit("things.v1", "1", "2", new Map()))).message, "opened for reading");
-  assert.match((await thrown(() => reader.drop("things.v1"))).message, "opened for reading");
+  assert.match((await thrown(() => reader.drop("things.v1", "a log"))).message, "opened for reading");
   await reader.close();
   await writer.close();
 });
@@ -192,7 +192,7 @@ test("any query finds what the store in memory finds", async ({ path }) => {
   const views = sqliteViewStore({ path, schemas: [schema] });
   const run = async (documents: readonly Document[], queries: readonly ViewQuery[]) => {
     const memory = memoryViewStore([schema]);
-    await views.drop("things.v1");
+    await views.drop("things.v1", "a log");
     const named = new Map(documents.map((it, i) => [`d${i}`, it]));
     for (const store of [views, memory]) await store.commit("things.v1", null, "1", named);
     for (const it of queries) {

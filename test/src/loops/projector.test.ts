@@ -210,7 +210,7 @@ test("a view that is dropped is folded again without a further event", async () 
   const last = await appendNumbered(it.log, 1, 20);
   await running(it, [one, two], { pageMax: 6 }, async () => {
     await reaches(it.views, ["one.v1", "two.v1"], last);
-    await it.views.drop("one.v1");
+    await it.views.drop("one.v1", await it.log.identity());
     await reaches(it.views, ["one.v1"], last);
   });
   assert.equal(await seen(it.views, "one.v1"), upTo(20));

@@ -171,7 +171,7 @@ test("the id survives a view that is folded anew; while it is behind, the client
     const source = await it.open("?from_index=0");
     await arrived(source, 30);
     await it.stopProjector();
-    await it.views.drop(audit.schema.name);
+    await it.views.drop(audit.schema.name, await it.log.identity());
     const early = await it.open("", behind("20-00000021"));
     await until("it has answered", early.isEnded);
     assert.is(early.status, 503);

@@ -57,7 +57,7 @@ const world = async (recorded: readonly RecordedEvent[]) => {
   const views = memoryViewStore([events.schema]);
   const project = async () => {
     const all = await log.readAll(null, 1_000);
-    await views.drop(events.schema.name);
+    await views.drop(events.schema.name, await log.identity());
     const documents = new Map(Object.entries(folded(events, all, 50).all()));
     await views.commit(events.schema.name, null, all.at(-1)?.position ?? "", documents);
   };
