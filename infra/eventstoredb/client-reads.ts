@@ -26,12 +26,14 @@ type Wanted = NonNullable<AllPage["wanted"]>;
 /** Links are not followed, and none are made of what is read here. */
 const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
   if (event === undefined) return [];
-  const { id, type, streamId, revision, position, data, metadata } = event;
+  const { id, type, streamId, revision, position, data, metadata, created } = event;
   const at = position === undefined ? null : cursorFrom(position.commit, position.prepare);
   if (at === null) throw new ConnectionFailure("refused", "too-old", TOO_OLD);
   const [stream, json, meta] = [streamId, jsonObject(data), jsonObject(metadata)];
   const kept = json === null || wanted({ stream, type }) ? json : {};
-  return [{ id, type, stream, revision: Number(revision), at, data: kept, meta }];
+  // 1970 is what the client says when the server says nothing.
+  const writtenMs = created.getTime() || null;
+  return [{ id, type, stream, revision: Number(revision), at, writtenMs, data: kept, meta }];
 };
 
 /** What the client still says of a read that was given up is nobody's. */

@@ -47,6 +47,8 @@ export type StoredEvent = {
   readonly stream: string;
   readonly revision: Revision;
   readonly at: Cursor;
+  /** When the server wrote it, by its clock; null when it does not say. */
+  readonly writtenMs: number | null;
   readonly data: JsonObject | null;
   readonly meta: JsonObject | null;
 };

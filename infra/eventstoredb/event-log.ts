@@ -2,6 +2,7 @@ import type { Appended, EventLog, Expected, NewEvent } from "../../domain/ports.
 import { checkAppend, checkPage, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
+import { identityOfUnnamed } from "../unnamed-log.ts";
 import { within } from "../within.ts";
 import { anyAppends } from "./any-appends.ts";
 import { appendedSignal } from "./appended-signal.ts";
@@ -9,11 +10,13 @@ import { exactAppends } from "./appends.ts";
 import { logAttempts } from "./attempts.ts";
 import { clientConnection } from "./client.ts";
 import type { ProposedEvent } from "./connection.ts";
+import { readConnectionString } from "./connection-string.ts";
 import { erasures } from "./erasures.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { checkOpened } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { reads as readsOf } from "./reads.ts";
+import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
   /** A connection string: https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string */
@@ -51,8 +54,10 @@ const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
  * No call takes longer than the limits say: an append is then `OutcomeUnknown`, a read `LogUnavailable`.
  */
 export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
-  const { url, readOnly = false } = options;
+  const { readOnly = false } = options;
   const limits = { ...LIMITS, ...options.limits };
+  const { url, address, asksAddressForTls } = readConnectionString(options.url);
+  if (asksAddressForTls) warnOfAddressUnseen();
   const connection = clientConnection(url);
   const pages = pagesOf(connection);
   const reading = logAttempts(limits);
@@ -95,8 +100,9 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     return appended;
   };
 
+  let identity: string | null;
   try {
-    await checkOpened({ url, pages, exact: readOnly ? null : exact, limits });
+    identity = await checkOpened({ address, pages, exact: readOnly ? null : exact, limits });
   } catch (error) {
     await connection.close();
     throw error;
@@ -134,6 +140,8 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     },
 
     head: () => reads.head("everything"),
+
+    identity: async () => identity ?? identityOfUnnamed(await reads.readAll(null, 1, "records")),
 
     async erase(stream) {
       parseErasable(stream);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ExactAppends } from "./appends.ts";
 import { attempts } from "./attempts.ts";
+import { checkClock } from "./clock-check.ts";
 import { ConnectionFailure, type FailureReason } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import type { Pages } from "./pages.ts";
@@ -10,6 +11,8 @@ import { metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts"
 const MARKED = "countersign";
 const FORMAT = "countersign_format";
 const FORMAT_VERSION = 1;
+/** Beside it, what names the log. */
+const IDENTITY = "countersign_log";
 
 const REASONS: Partial<Record<FailureReason, string>> = {
   access:
@@ -23,10 +26,6 @@ const REASONS: Partial<Record<FailureReason, string>> = {
   tls: "it speaks no TLS (tls=false is for that), or its certificate is not trusted (tlsCAFile names the authority)",
 };
 
-/** The address alone: names, passwords, whatever is in them, and paths of keys are nobody's business. */
-const addressOf = (url: string): string =>
-  url.replace(/^(?<scheme>[^:]+:\/\/)(?:.*@)?(?<hosts>[^?/]*).*$/s, "$<scheme>$<hosts>");
-
 const sentenceOf = (error: unknown): string => {
   const said = error instanceof Error ? error.message : String(error);
   const reason = error instanceof ConnectionFailure ? REASONS[error.reason] : undefined;
@@ -34,34 +33,58 @@ const sentenceOf = (error: unknown): string => {
 };
 
 export type Opening = {
-  readonly url: string;
+  /** For messages. */
+  readonly address: string;
   readonly pages: Pages;
   /** Null when nothing is to be written. */
   readonly exact: ExactAppends | null;
   readonly limits: Limits;
 };
 
-/** Whether the mark is there; throws when a newer version has made it. Writes it when it is not. */
-const isMarked = async ({ pages, exact, limits }: Opening): Promise<boolean> => {
+/** What a mark says: null where it has no identity and nothing is to be written. */
+type Mark = { readonly identity: string | null };
+
+/**
+ * The mark; throws when a newer version has made it. Whoever may write writes it, also when it is there, to see what
+ * time it is at the server. Null when somebody else has written it meanwhile.
+ */
+const markOf = async ({ pages, exact, limits }: Opening): Promise<Mark | null> => {
   const reading = attempts(limits, limits.openMs);
   // Asked for nothing but to know that it may be: whoever may read streams may not read the whole log by that alone.
   await reading((idleMs) => pages.allBefore("end", 1, idleMs));
   const { revision, fields } = await reading((idleMs) => readMetadata(pages, MARKED, idleMs));
   const version = fields[FORMAT];
   if (Number(version) > FORMAT_VERSION)
-    throw new Error(`it was written by a newer version (format ${version}; this one knows ${FORMAT_VERSION})`);
-  if (version !== undefined || exact === null) return true;
-  const event = metadataEvent(randomUUID(), { ...fields, [FORMAT]: FORMAT_VERSION });
-  await exact({ stream: metastreamOf(MARKED), expected: revision ?? "absent", events: [event] });
-  return false;
+    throw new Error(
+      `it was written by a newer version (format ${version}; this one knows ${FORMAT_VERSION}): install that version, or a later one`,
+    );
+  const named = fields[IDENTITY];
+  const identity = typeof named === "string" ? named : null;
+  if (exact === null) return { identity };
+
+  const mark = { identity: identity ?? randomUUID() };
+  const event = metadataEvent(randomUUID(), { ...fields, [FORMAT]: FORMAT_VERSION, [IDENTITY]: mark.identity });
+  const fromMs = Date.now();
+  const { outcome } = await exact({ stream: metastreamOf(MARKED), expected: revision ?? "absent", events: [event] });
+  if (outcome === "conflict") return null;
+  // Should it be somebody else's by now, that was written between the same two times.
+  const { writtenMs } = await reading((idleMs) => readMetadata(pages, MARKED, idleMs));
+  if (writtenMs !== null) checkClock(writtenMs, { fromMs, toMs: Date.now() });
+  return mark;
 };
 
-/** Proves that the server is there, answers as it has to, and holds a log of this version. Throws a plain `Error` if not. */
-export const checkOpened = async (opening: Opening): Promise<void> => {
+/**
+ * Proves that the server is there, answers as it has to, and holds a log of this version. Resolves with the log's
+ * identity: null where it has none, and nothing is to be written. Throws a plain `Error` if not.
+ */
+export const checkOpened = async (opening: Opening): Promise<string | null> => {
   try {
-    // Read again when it was written, by this node or by one that starts at the same time.
-    while (!(await isMarked(opening)));
+    for (;;) {
+      const mark = await markOf(opening);
+      // Read again when it was written by a node that starts at the same time.
+      if (mark !== null) return mark.identity;
+    }
   } catch (error) {
-    throw new Error(`EventStoreDB at ${addressOf(opening.url)} cannot be used: ${sentenceOf(error)}`);
+    throw new Error(`EventStoreDB at ${opening.address} cannot be used: ${sentenceOf(error)}`);
   }
 };

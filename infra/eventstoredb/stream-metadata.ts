@@ -17,6 +17,7 @@ const ERASED = "countersign_erased";
 export type StreamMetadata = {
   /** Of the metadata themselves; null when there are none. */
   readonly revision: Revision | null;
+  readonly writtenMs: number | null;
   readonly fields: JsonObject;
 };
 
@@ -31,7 +32,7 @@ export const metadataEvent = (id: string, fields: JsonObject): ProposedEvent => 
 
 export const readMetadata = async (pages: Pages, stream: string, idleMs: number): Promise<StreamMetadata> => {
   const [last] = await pages.newest(metastreamOf(stream), 1, idleMs);
-  return { revision: last?.revision ?? null, fields: last?.data ?? {} };
+  return { revision: last?.revision ?? null, writtenMs: last?.writtenMs ?? null, fields: last?.data ?? {} };
 };
 
 /** Revisions below are hidden; infinite for a stream that an operator has tombstoned. */

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { JsonObject } from "../../../domain/ports.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { event, newStream, rejection } from "../../contract/event-log-events.ts";
 import { type EventStoreDouble, startEventStoreDouble } from "../../support/eventstore-double/server.ts";
@@ -31,14 +32,15 @@ const listening = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-const formatOf = ({ state }: EventStoreDouble): unknown =>
-  state.log
-    .filter(({ stream }) => stream === "$$countersign")
-    .map(({ data }) => JSON.parse(Buffer.from(data).toString()));
+const marksOf = ({ state }: EventStoreDouble): readonly JsonObject[] =>
+  (state.streams.get("$$countersign")?.records ?? []).map((mark) =>
+    JSON.parse(Buffer.from(mark?.data ?? []).toString()),
+  );
 
 test("what is no connection string is said to be none", async () => {
-  for (const url of ["", "mongodb://secret:secret@h", "esdb://secret:secret@@h:x?tls=maybe", "http://127.0.0.1:2113"])
+  for (const url of ["", "mongodb://secret:secret@h", "esdb://secret:secret@h?tls=maybe", "http://127.0.0.1:2113"])
     assert.match(await sentenceOf(url), /not a connection string of EventStoreDB/);
+  assert.match(await sentenceOf("esdb://user:not@secret@127.0.0.1:1?tls=false"), /percent-encoded/);
   assert.match(await sentenceOf("esdb://secret:secret@127.0.0.1:2113?tlsCAFile=/no/such/file"), /certificate/);
 });
 
@@ -104,11 +106,6 @@ test(
   }),
 );
 
-test("of a password that has an @ in it, and so is none of a connection string, nothing is shown", async () => {
-  for (const host of ["127.0.0.1:1", "no-such-host.invalid"])
-    assert.match(await sentenceOf(`esdb://user:not@secret@${host}?tls=false`), `EventStoreDB at esdb://${host} cannot`);
-});
-
 test("a server that comes up while the log is being opened is waited for", async () => {
   const double = await startEventStoreDouble();
   await double.stop();
@@ -119,10 +116,65 @@ test("a server that comes up while the log is being opened is waited for", async
 });
 
 test(
-  "the log is marked with its format once, however many open it at the same time",
+  "the log is marked with its format and one name, however many open it at the same time",
   inWorld(async ({ double, open }) => {
-    await Promise.all(Array.from({ length: 5 }, () => open()));
-    assert.equal(formatOf(double), [{ countersign_format: 1 }]);
+    const logs = await Promise.all(Array.from({ length: 5 }, () => open()));
+    const [name] = await Promise.all(logs.map((log) => log.identity()));
+    for (const log of logs) assert.is(await log.identity(), name);
+    // Each writes the mark to see the server's time.
+    const mark = { countersign_format: 1, countersign_log: name };
+    assert.equal(marksOf(double), [mark, mark, mark, mark, mark, mark]);
+  }),
+);
+
+test(
+  "a node whose clock is not the server's is told by how much, and one that only reads is not asked",
+  inWorld(async ({ double, open }) => {
+    const clocks: readonly (readonly [number, RegExp])[] = [
+      [60_000, /this machine's clock is (?:59|60)\.\d s behind the server's, of which 5 s are allowed: set the clocks/],
+      [-60_000, /this machine's clock is (?:59|60)\.\d s ahead of the server's/],
+    ];
+    for (const [aheadMs, sentence] of clocks) {
+      double.state.aheadMs = aheadMs;
+      assert.match(await sentenceOf(double.url), sentence);
+      await (await opening(double.url, true)).close();
+    }
+    for (const aheadMs of [4_000, -4_000]) {
+      double.state.aheadMs = aheadMs;
+      await open();
+    }
+  }),
+);
+
+test(
+  "what an operator has written into the mark's metadata stays",
+  inWorld(async ({ double, open }) => {
+    const marked = double.state.streams.get("$$countersign")?.records ?? [];
+    const [mark] = marked;
+    if (mark === undefined) throw new Error("there is no mark");
+    const fields = { ...marksOf(double)[0], $acl: { $r: "ops" } };
+    marked.splice(0, 1, { ...mark, data: new Uint8Array(Buffer.from(JSON.stringify(fields))) });
+    await open();
+    assert.equal(marksOf(double).at(-1), fields);
+  }),
+);
+
+test(
+  "a log of a version without names is told by its first event, and named by whoever writes next; another has another",
+  inWorld(async ({ double, log, open }) => {
+    const first = event();
+    await log.append(newStream(), "absent", [first]);
+    const records = double.state.streams.get("$$countersign")?.records ?? [];
+    const [mark] = records;
+    if (mark === undefined) throw new Error("there is no mark");
+    records.splice(0, 1, { ...mark, data: new Uint8Array(Buffer.from('{"countersign_format":1}')) });
+    const reading = await opening(double.url, true);
+    assert.is(await reading.identity(), `unnamed-${first.id}`);
+    await reading.close();
+    const name = await (await open()).identity();
+    assert.not.match(name, first.id);
+    assert.is(await (await open()).identity(), name);
+    assert.is.not(name, await log.identity());
   }),
 );
 
@@ -139,7 +191,10 @@ test(
     });
     for (const readOnly of [true, false]) {
       const error = await rejection(() => opening(double.url, readOnly));
-      assert.match(error.message, /was written by a newer version \(format 2; this one knows 1\)/);
+      assert.match(
+        error.message,
+        /was written by a newer version \(format 2; this one knows 1\): install that version/,
+      );
     }
   }),
 );
@@ -147,7 +202,7 @@ test(
 test("a log that is opened for reading only writes nothing, not even its mark", async () => {
   const double = await startEventStoreDouble();
   const reader = await opening(double.url, true);
-  assert.equal(formatOf(double), []);
+  assert.equal(marksOf(double), []);
   for (const write of [() => reader.append(newStream(), "absent", [event()]), () => reader.erase(newStream("payload"))])
     assert.is((await rejection(write)).name, "LogUnavailable");
   const writer = await opening(double.url);

@@ -98,7 +98,7 @@ export const batchAppend = (context: Context) => (call: BatchCall) => {
     if (options !== undefined) {
       const stream = nameOf(options.getStreamIdentifier());
       const until = options.getDeadline()?.toDate().getTime() ?? Number.POSITIVE_INFINITY;
-      if (until <= Date.now() + context.aheadMs) return refuse(call, id, stream, timeoutStatus());
+      if (until <= Date.now() + context.state.aheadMs) return refuse(call, id, stream, timeoutStatus());
       pendings.set(id, { stream, expected: expectedOf(options), events: [], bytes: 0 });
     }
     const pending = pendings.get(id);

@@ -12,8 +12,6 @@ export type Context = {
   readonly sizeOf: (event: Proposed) => number;
   /** How many events may wait for the client of a live subscription. */
   readonly liveBuffer: number;
-  /** By how much the server's clock is ahead. */
-  readonly aheadMs: number;
   /** Whether the batch path is among the supported methods. */
   readonly withBatch: boolean;
   readonly misbehaviours: Misbehaviours;

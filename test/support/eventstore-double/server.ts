@@ -35,7 +35,7 @@ export type EventStoreDoubleOptions = {
   readonly batch?: boolean;
   /** How many events may wait for the client of a live subscription. */
   readonly liveBuffer?: number;
-  /** By how much its clock is ahead of the client's. */
+  /** By how much its clock is ahead of the client's; `state.aheadMs` sets it. */
   readonly aheadMs?: number;
   /** After so many records the server writes some of its own; 0: never, and none at the start. Of a new state only. */
   readonly systemEventsEvery?: number;
@@ -123,6 +123,7 @@ const serve = (stream: Duplex, context: Context, port: () => number): void => {
 
 export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {}): Promise<EventStoreDouble> => {
   const state = options.keep ?? newState(options.systemEventsEvery);
+  state.aheadMs = options.aheadMs ?? 0;
   const timers = laterRuns();
   const subscriptions = new Set<LiveSubscription>();
   const odd = misbehaviours();
@@ -133,7 +134,6 @@ export const startEventStoreDouble = async (options: EventStoreDoubleOptions = {
     sizeOf: sizes[options.appendSize ?? "data"],
     liveBuffer: options.liveBuffer ?? LIVE_BUFFER,
     withBatch: options.batch ?? true,
-    aheadMs: options.aheadMs ?? 0,
     misbehaviours: odd,
     subscriptions,
     lastPage: new Map(),

@@ -38,6 +38,8 @@ export type State = {
   readonly recentIds: Map<string, StoredRecord>;
   /** After so many records the server writes some of its own (0: never). */
   readonly systemEventsEvery: number;
+  /** By how much the server's clock is ahead; below 0 it is behind. */
+  aheadMs: number;
   sinceSystemEvents: number;
   /** Told of every write, in order. */
   readonly listeners: Set<(written: readonly StoredRecord[]) => void>;
@@ -68,6 +70,7 @@ export const newState = (systemEventsEvery = SYSTEM_EVENTS_EVERY): State => {
     scavenged: new Set(),
     recentIds: new Map(),
     systemEventsEvery,
+    aheadMs: 0,
     sinceSystemEvents: 0,
     listeners: new Set(),
   };
@@ -134,7 +137,7 @@ const put = (state: State, stream: Stream, revision: number, event: Proposed, cr
 };
 
 const putAll = (state: State, stream: Stream, events: readonly Proposed[]): readonly StoredRecord[] => {
-  const createdMs = Date.now();
+  const createdMs = Date.now() + state.aheadMs;
   return events.map((event) => {
     const record = put(state, stream, stream.records.length, event, createdMs);
     stream.records.push(record);
@@ -188,7 +191,13 @@ export const writeTruncateBefore = (state: State, name: string, before: string):
 export const writeTombstone = (state: State, name: string): StoredRecord => {
   const stream = streamOf(state, name);
   const event = { id: crypto.randomUUID(), type: "$streamDeleted", contentType: "application/octet-stream" };
-  const record = put(state, stream, TOMBSTONE_REVISION, { ...event, data: NOTHING, metadata: NOTHING }, Date.now());
+  const record = put(
+    state,
+    stream,
+    TOMBSTONE_REVISION,
+    { ...event, data: NOTHING, metadata: NOTHING },
+    Date.now() + state.aheadMs,
+  );
   stream.tombstoned = true;
   tell(state, [record]);
   return record;
