@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -5,13 +6,17 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { DatabaseSync } from "../../infra/sqlite/driver.ts";
 import { hookSource, signUp } from "../support/client.ts";
+import { startEventStoreDouble } from "../support/eventstore-double/server.ts";
+import { write } from "../support/eventstore-double/state.ts";
 import { killPrograms, removeFolder, runProgram, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { receiver } from "../support/receiver.ts";
 
 /** What the environment may say, and how the program ends. */
 const test = suite("configuration and signals");
 const EXIT_CONFIG = 2;
+const COUNTERSIGN_KEY = Buffer.alloc(32, 1).toString("base64");
 let dir: string;
 
 test.before.each(() => {
@@ -56,25 +61,102 @@ const BAD: readonly (readonly [string, string, RegExp])[] = [
   ["MONGODB_URL", "postgres://localhost/views", /^MONGODB_URL has to be like mongodb:\/\//],
   ["MONGODB_URL", "mongodb://127.0.0.1:1", /^The views at MONGODB_URL cannot be used: .*database/],
   ["MONGODB_URL", "mongodb://me:secret@127.0.0.1:1/views", /^The views at MONGODB_URL cannot be used: (?!.*secret)/],
+  ["MONGODB_URL", "mongodb+srv:///views", /^The views at MONGODB_URL cannot be used: .*no host/],
+  ["MONGODB_URL", "mongodb://127.0.0.1:1/a.b", /^The views at MONGODB_URL cannot be used: .*up to 63 letters/],
+  ["MONGODB_URL", "mongodb://127.0.0.1:1/views?tls=true", /cannot be used: .*\(tls=false is for a server without\)/],
+  ["MONGODB_URL", "mongodb://127.0.0.1:1/views?replicaSet=of", /cannot be used: .*replicaSet=of has to be the name/],
+  ["KAFKA_BROKERS", "127.0.0.1:99999", /^KAFKA_BROKERS names "127\.0\.0\.1:99999": it takes host:port/],
   ["KAFKA_BROKERS", "localhost", /^KAFKA_BROKERS names "localhost": it takes host:port/],
   ["KAFKA_BROKERS", "127.0.0.1:1", /^The feed to KAFKA_BROKERS cannot be used: /],
   ["STRIPE_SECRET_KEY", "sk_test_1", /^STRIPE_SECRET_KEY is set/],
 ];
 
-test("each value that cannot be used is one sentence that says what to change, and exit code 2", async () => {
-  const left = [...BAD];
+const AT_ONCE = 3;
+
+/** Each in a folder of its own: what is wrong is the values alone. */
+const refusesAll = async (cases: readonly (readonly [Record<string, string>, RegExp])[]): Promise<void> => {
+  const left = [...cases];
   const some = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [name, value, says] = next;
-      // Each in a folder of its own: what is wrong is the value alone.
-      await refuses({ [name]: value }, says, join(dir, `${left.length}`));
+      const [env, says] = next;
+      await refuses(env, says, join(dir, `${left.length}`));
     }
   };
-  await Promise.all([some(), some(), some()]);
+  await Promise.all(Array.from({ length: AT_ONCE }, some));
+};
+
+test("each value that cannot be used is one sentence that says what to change, and exit code 2", async () => {
+  await refusesAll(BAD.map(([name, value, says]) => [{ [name]: value }, says]));
+});
+
+/** A connection string in which the password is `sekret`. */
+const LOGS: readonly (readonly [string, RegExp])[] = [
+  ["esdb://user:sekret@127.0.0.1:1?tls=false&keepalive=1", /has an option keepalive, which there is not: it takes/],
+  ["esdb://user:sekret@127.0.0.1:1?tlsVerifyCert=false", /certificates are always verified: name their authority/],
+  ["esdb://user:sek@ret@127.0.0.1:1?tls=false", /percent-encoded: @ as %40/],
+  ["esdb://user:sek%ret@127.0.0.1:1?tls=false", /percent-encoded: @ as %40/],
+  [
+    "esdb://user:sekret@127.0.0.1:1?tls=false&tlsVerifyCert=false",
+    /at esdb:\/\/127\.0\.0\.1:1 cannot be used: nothing/,
+  ],
+];
+
+test("EventStoreDB's connection string is refused without a word of what may be secret in it", async () => {
+  await refusesAll(
+    LOGS.map(([EVENTSTORE_URL, says]) => [
+      { COUNTERSIGN_KEY, EVENTSTORE_URL },
+      new RegExp(`^The event log at EVENTSTORE_URL cannot be used: (?!.*(?:sek|ret@)).*${says.source}`),
+    ]),
+  );
+});
+
+test("a log's server without TLS, with another clock, or with the log of a newer version: each is told what to do", async () => {
+  const [plain, ahead, newer] = await Promise.all([
+    startEventStoreDouble(),
+    startEventStoreDouble({ aheadMs: 60_000 }),
+    startEventStoreDouble(),
+  ]);
+  const mark = { type: "$metadata", contentType: "application/json", metadata: new Uint8Array() };
+  const data = new Uint8Array(Buffer.from('{"countersign_format":7}'));
+  write(newer.state, "$$countersign", [{ ...mark, id: randomUUID(), data }]);
+  await refusesAll([
+    [
+      { COUNTERSIGN_KEY, EVENTSTORE_URL: `esdb://127.0.0.1:${plain.port}` },
+      /it speaks no TLS \(tls=false is for that\)/,
+    ],
+    [
+      { COUNTERSIGN_KEY, EVENTSTORE_URL: ahead.url },
+      /clock is \d+\.\d s behind the server's, .*: set the clocks of both \(NTP\)/,
+    ],
+    [
+      { COUNTERSIGN_KEY, EVENTSTORE_URL: newer.url },
+      /by a newer version \(format 7; this one knows 1\): install that version/,
+    ],
+  ]);
+  await Promise.all([plain.stop(), ahead.stop(), newer.stop()]);
+});
+
+test("an embedded log of a newer version is told what to do", async () => {
+  await (await startProgram({}, dir)).stop();
+  const db = new DatabaseSync(join(dir, "log.db"));
+  db.exec("PRAGMA user_version = 7");
+  db.close();
+  await refuses({}, /by a newer version \(format 7; this one knows 1\): install that version/);
+});
+
+test("what answers at KAFKA_BROKERS and speaks something else is named", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  // A server that listens on a port.
+  const { port } = other.address() as AddressInfo;
+  await refuses(
+    { KAFKA_BROKERS: `127.0.0.1:${port}` },
+    /^The feed to KAFKA_BROKERS .* is no Kafka: correct KAFKA_BROKERS/,
+  );
+  other.close();
 });
 
 test("values that only together cannot be used are named as well", async () => {
-  const COUNTERSIGN_KEY = Buffer.alloc(32, 1).toString("base64");
   const nobody = { COUNTERSIGN_KEY, EVENTSTORE_URL: "esdb://me:secret@127.0.0.1:1?tls=false" };
   await refuses(nobody, /^The event log at EVENTSTORE_URL cannot be used: (?!.*secret)/);
   await refuses({ KAFKA_BROKERS: "127.0.0.1:1", KAFKA_TOPIC: "two words" }, /^KAFKA_TOPIC is "two words"/);
@@ -100,6 +182,7 @@ test("a data directory that is a file, or lies in one, is named", async () => {
   const file = join(dir, "file");
   writeFileSync(file, "not a folder");
   await refuses({}, /^DATA_DIR \S+\/file has to be a folder that this user can read and write: /, file);
+  await refuses({}, /^DATA_DIR \/proc\/none has to be a folder .*: ENOENT/, "/proc/none");
   await refuses(
     {},
     /^DATA_DIR \S+\/file\/data has to be a folder that this user can read and write: /,
