@@ -13,13 +13,14 @@ const test = suite("sqlite event log: failure");
 const inNewFile = (use: (path: string) => Promise<void>): Promise<void> =>
   inDirectory((directory) => use(join(directory, "log.db")));
 
-const big = (mebibytes: number) => event({ filler: "x".repeat(mebibytes * 1024 * 1024) });
+/** Nearly as large as an append may be. */
+const big = () => event({ filler: "x".repeat(900_000) });
 
 test("a full disk refuses what does not fit, with nothing written, and takes what does", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path, maxPages: 100 });
     const [stream, small] = [newStream(), event()];
-    assert.is((await rejection(() => log.append(stream, "absent", [small, big(1)]))).name, "LogUnavailable");
+    assert.is((await rejection(() => log.append(stream, "absent", [small, big()]))).name, "LogUnavailable");
     assert.equal(await log.read(stream, null, 10), []);
     assert.equal(await log.append(stream, "absent", [small]), {
       outcome: "appended",
@@ -35,7 +36,7 @@ test("when a group fails, each of its appends may be sent again", () =>
     const log = await sqliteEventLog({ path, maxPages: 200 });
     const appends = Array.from({ length: 20 }, () => ({ stream: newStream(), batch: events(2) }));
     const send = ({ stream, batch }: (typeof appends)[number]) => log.append(stream, "absent", batch);
-    const tooBig = rejection(() => log.append(newStream(), "absent", [big(2)]));
+    const tooBig = rejection(() => log.append(newStream(), "absent", [big()]));
     const results = await Promise.allSettled(appends.map(send));
     assert.is((await tooBig).name, "LogUnavailable");
     for (const result of results) if (result.status === "rejected") assert.is(result.reason.name, "LogUnavailable");
@@ -110,7 +111,7 @@ test("an idle writer thread that dies is replaced as well", () =>
 test("more than may wait is refused at once, and nothing that was taken is lost", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
-    const appends = Array.from({ length: 80 }, () => ({ stream: newStream(), batch: [big(1)] }));
+    const appends = Array.from({ length: 80 }, () => ({ stream: newStream(), batch: [big()] }));
     const results = await Promise.allSettled(appends.map(({ stream, batch }) => log.append(stream, "absent", batch)));
     const refused = results.filter(({ status }) => status === "rejected");
     assert.ok(refused.length > 0 && refused.length < 40, `${refused.length} refused`);

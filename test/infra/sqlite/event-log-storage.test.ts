@@ -94,7 +94,7 @@ test("a log of a newer version is refused, and is left as it is", () =>
     sql(path, "PRAGMA user_version = 99");
     const before = readFileSync(path);
     for (const readOnly of [false, true])
-      assert.match((await rejection(() => sqliteEventLog({ path, readOnly }))).message, /newer version \(schema 99;/);
+      assert.match((await rejection(() => sqliteEventLog({ path, readOnly }))).message, /newer version \(format 99;/);
     assert.ok(before.equals(readFileSync(path)));
   }));
 
@@ -105,7 +105,7 @@ test("a file that is no event log is refused, and is left as it is", () =>
     writeFileSync(text, "x".repeat(5_000));
     const before = readFileSync(other);
     assert.match((await rejection(() => sqliteEventLog({ path: other }))).message, /is not an event log/);
-    assert.match((await rejection(() => sqliteEventLog({ path: text }))).message, /not a database/);
+    assert.match((await rejection(() => sqliteEventLog({ path: text }))).message, /is not an event log/);
     assert.ok(before.equals(readFileSync(other)));
   }));
 
