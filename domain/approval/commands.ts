@@ -9,6 +9,8 @@ export type ApprovalCommand =
       readonly vote: Vote;
       /** Of what the member was shown. */
       readonly digest: string;
+      /** Ids of the account's members as it is decided: an earlier vote of anybody else no longer counts. */
+      readonly members: ReadonlySet<string>;
     }
   /** Of a timer: only what is due ends by it. */
   | { readonly type: "ExpireApproval"; readonly at: string }

@@ -1,3 +1,4 @@
+import { normalizeEmail } from "../account/email-address.ts";
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { ApprovalCommand, ApprovalRejection } from "./commands.ts";
 import type { ApprovalEvent, ApprovalRequest, Vote } from "./events.ts";
@@ -37,7 +38,23 @@ const isRepeated = ({ votes, end }: RequestedApproval, { member_id, decision }: 
   votes.some((vote) => vote.member_id === member_id && vote.decision === decision) &&
   (end === null || end.outcome === AGREES[decision]);
 
-const castVote = ({ vote, digest }: CastVote, state: RequestedApproval): Decided => {
+/**
+ * How many people approve: two votes are of one person when either the member or the address is the same, as somebody who
+ * was removed and added again is another member and no other person.
+ */
+const approversOf = (votes: readonly Vote[]): number => {
+  const seen = new Set<string>();
+  let people = 0;
+  for (const { member_id, email, decision } of votes) {
+    if (decision !== "approve") continue;
+    const names = [`member ${member_id}`, `email ${normalizeEmail(email) ?? email}`];
+    if (!names.some((name) => seen.has(name))) people += 1;
+    for (const name of names) seen.add(name);
+  }
+  return people;
+};
+
+const castVote = ({ vote, digest, members }: CastVote, state: RequestedApproval): Decided => {
   const { request, votes, end } = state;
   if (digest !== request.digest) return reject("digest-mismatch");
   // A second click, or a second tab.
@@ -54,8 +71,9 @@ const castVote = ({ vote, digest }: CastVote, state: RequestedApproval): Decided
     return accept<ApprovalEvent>(cast, { type: "ApprovalRejected", data: { ...about, reason: vote.comment ?? "" } });
   }
   if (request.exclude_requester && isRequester(request, vote.member_id)) return reject("self-approval");
-  const approvers = new Set([...votes, vote].flatMap((it) => (it.decision === "approve" ? [it.member_id] : [])));
-  if (approvers.size < request.min_approvals) return accept(cast);
+  // Who is gone has no say any more. Who votes now is there: the caller has looked.
+  const present = votes.filter(({ member_id }) => members.has(member_id));
+  if (approversOf([...present, vote]) < request.min_approvals) return accept(cast);
   return accept<ApprovalEvent>(cast, { type: "ApprovalGranted", data: { ...about, digest } });
 };
 

@@ -1,3 +1,4 @@
+import { account } from "../../domain/account/decider.ts";
 import type { ApprovalRejection } from "../../domain/approval/commands.ts";
 import { type Approval, approval, type RequestedApproval } from "../../domain/approval/decider.ts";
 import type { Vote } from "../../domain/approval/events.ts";
@@ -5,6 +6,7 @@ import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { EventLog, ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
+import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import type { Payloads } from "../payloads.ts";
@@ -75,6 +77,12 @@ const detail = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Pri
   };
 };
 
+/** Who is there at this moment, whichever node has added or removed somebody. */
+const membersOf = async ({ aggregates }: ApprovalsDeps, id: string): Promise<ReadonlySet<string>> => {
+  const { state } = await aggregates.load(account, accountStream(id), 0);
+  return new Set(state.phase === "open" ? state.members.keys() : []);
+};
+
 const get: Handle = (deps) => async (call) => {
   const it = await own(deps, call);
   return it === null ? notFound() : { status: 200, body: await detail(deps, it, call.principal, call.envelope.at) };
@@ -107,12 +115,13 @@ const vote =
     if (principal.kind !== "member" || !(await call.isStillAllowed())) {
       return problem("forbidden", "Only a person with a session and the role approver decides.");
     }
-    const { account, id: member_id, email } = principal;
+    const { id: member_id, email } = principal;
     // The route's schema has checked the shape.
     const { digest, comment = "" } = call.body as VoteBody;
     const said = comment.trim() === "" ? null : comment.trim();
     const cast = { member_id, email, decision, comment: said, at: envelope.at };
-    const command = { type: "CastVote", account, vote: cast, digest } as const;
+    const members = await membersOf(deps, principal.account);
+    const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();

@@ -256,4 +256,18 @@ test("a bundle's approval is not a delivery's", async () => {
   assert.equal(await world.ofApproval(id), ["ApprovalRequested", "VoteCast", "ApprovalGranted"]);
 });
 
+test("one person who is removed and added again is not two", async () => {
+  const world = approvalsWorld();
+  const { approvalId, digest } = await world.asked(1, { rule: { min_approvals: 2 } });
+  await world.vote(ANA, "approve", approvalId, { digest });
+  await world.leave("mem_ana");
+  const again = { ...person("mem_ana2"), email: "mem_ana@a.example" } as const;
+  const voted = await world.vote(again, "approve", approvalId, { digest });
+  assert.equal([voted.outcome, voted.body.status], [200, "pending"]);
+  // Nor does what somebody said who has left since, beside the vote of another.
+  await world.leave("mem_ana2");
+  assert.is((await world.vote(BEN, "approve", approvalId, { digest })).body.status, "pending");
+  assert.is((await world.vote(person("mem_cid"), "approve", approvalId, { digest })).body.status, "approved");
+});
+
 test.run();

@@ -1,3 +1,4 @@
+import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
 import { heldFor } from "../../domain/approval/terms.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
@@ -11,8 +12,9 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { approvals } from "../../projections/approvals.ts";
 import { events } from "../../projections/events.ts";
+import { accountStream } from "../../src/accounts.ts";
 import { policyCompiler } from "../../src/admission/compiled-policy.ts";
-import { aggregates } from "../../src/aggregates.ts";
+import { type Aggregates, aggregates } from "../../src/aggregates.ts";
 import { approvalReactions } from "../../src/approval-reactions.ts";
 import { approvalIdOf, approvalStream, sourceDigest } from "../../src/approvals.ts";
 import { approvalExpiry } from "../../src/loops/approval-expiry.ts";
@@ -65,6 +67,24 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     return { commandId: `test-${commands}`, account, actor, trace: TRACE, at: now() };
   };
 
+  /** Makes who votes a member, unless they are or were one. */
+  const join = async (streams: Aggregates, who: Principal): Promise<void> => {
+    if (who.kind !== "member") return;
+    const { account: id, id: member, email, role } = who;
+    const about = { member, email, at: now() };
+    const opens = {
+      type: "OpenAccount",
+      account: id,
+      name: "a",
+      plan: "free",
+      time_zone: "UTC",
+      role: "owner",
+    } as const;
+    const founder = { member: "mem_founder", email: "founder@a.example", at: about.at };
+    await streams.handle(account, accountStream(id), { ...opens, ...founder }, envelope());
+    await streams.handle(account, accountStream(id), { type: "AddMember", role, ...about }, envelope());
+  };
+
   /** What it keeps in memory is its own, the log is not; `over` is the log as it sees it. */
   const node = (over: EventLog = log) => {
     const streams = aggregates(over, clock);
@@ -84,14 +104,11 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
         for (const event of await log.readAll(null, 500, "records"))
           for (const reaction of reactions) if (reaction.on === event.type) await reaction.run(event);
       },
-      vote: (who: Principal, decision: "approve" | "reject", id: string, body: object, more = {}) =>
-        call("POST", `/v1/approvals/{id}/${decision}`, {
-          principal: who,
-          params: { id },
-          body,
-          envelope: envelope(who),
-          ...more,
-        }),
+      async vote(who: Principal, decision: "approve" | "reject", id: string, body: object, more = {}) {
+        await join(streams, who);
+        const about = { principal: who, params: { id }, body, envelope: envelope(who), ...more };
+        return call("POST", `/v1/approvals/{id}/${decision}`, about);
+      },
       get: (id: string, who = person("mem_r")) =>
         call("GET", "/v1/approvals/{id}", { principal: who, params: { id }, envelope: envelope(who) }),
       list: (query: object = {}, who = person("mem_r")) =>
@@ -180,6 +197,8 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       return held;
     },
     project: () => foldInto(log, views, PROJECTIONS),
+    leave: (member: string) =>
+      here.streams.handle(account, accountStream(ACCOUNT), { type: "RemoveMember", member, at: now() }, envelope()),
     cancel: (eventId: string, reason: string) =>
       here.streams.handle(delivery, `delivery-${eventId}`, { type: "Cancel", reason, at: now() }, envelope()),
     ofEvent: (eventId: string) => typesOf(`delivery-${eventId}`),

@@ -9,6 +9,7 @@ import { approvalFacts, at } from "../../support/history.ts";
 const test = suite("approval properties");
 
 const REQUESTER = "mem_1";
+const MEMBERS = new Set(["mem_1", "mem_2", "mem_3", "mem_4", "mem_5"]);
 const ENDS: ReadonlySet<string> = new Set([
   "ApprovalGranted",
   "ApprovalRejected",
@@ -34,7 +35,7 @@ const command = (request: ApprovalRequest): fc.Arbitrary<ApprovalCommand> =>
         .map(({ member, decision, digest, account, second }): ApprovalCommand => {
           const member_id = `mem_${member}`;
           const vote = { member_id, email: `${member_id}@example.com`, comment: null, at: at(second) } as const;
-          return { type: "CastVote", account, digest, vote: { ...vote, decision } };
+          return { type: "CastVote", account, digest, members: MEMBERS, vote: { ...vote, decision } };
         }),
     },
     { weight: 2, arbitrary: second.map((s): ApprovalCommand => ({ type: "ExpireApproval", at: at(s) })) },

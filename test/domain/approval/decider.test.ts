@@ -10,10 +10,14 @@ const test = suite("approval");
 const is = approvalFacts();
 const two = approvalFacts("apr_1", { min_approvals: 2 });
 
+/** Unless said otherwise everybody is still there. */
+const MEMBERS = new Set(["mem_1", "mem_2", "mem_3"]);
+
 const vote = (member_id: string, decision: Vote["decision"], second: number, over = {}): ApprovalCommand => ({
   type: "CastVote",
   account: "acc_1",
   digest: "d1",
+  members: MEMBERS,
   vote: { member_id, email: `${member_id}@example.com`, decision, comment: null, at: at(second) },
   ...over,
 });
@@ -48,6 +52,29 @@ test("it takes as many people as the policy asks for, each counted once", () => 
     .then(two.voted("mem_2", "approve", 2), two.granted(2));
 });
 
+test("somebody who was removed and added again is one person", () => {
+  const again = { member_id: "mem_9", decision: "approve", comment: null, at: at(2) } as const;
+  for (const members of [new Set(["mem_9"]), new Set(["mem_1", "mem_9"])])
+    for (const email of ["mem_1@example.com", " MEM_1@Example.com"])
+      given(two.requested(), two.voted("mem_1", "approve", 1))
+        .when(approves("mem_9", 2, { members, vote: { ...again, email } }))
+        .then({
+          ...two.voted("mem_9", "approve", 2),
+          data: { approval_id: "apr_1", digest: "d1", ...again, email },
+        } as ApprovalEvent);
+});
+
+test("the approval of somebody who is no member any more does not count", () => {
+  const once = [two.requested(), two.voted("mem_1", "approve", 1)];
+  const members = new Set(["mem_2", "mem_3"]);
+  given(...once)
+    .when(approves("mem_2", 2, { members }))
+    .then(two.voted("mem_2", "approve", 2));
+  given(...once, two.voted("mem_2", "approve", 2))
+    .when(approves("mem_3", 3, { members }))
+    .then(two.voted("mem_3", "approve", 3), two.granted(3));
+});
+
 test("any rejection ends it, also of one who had approved", () => {
   const no = { comment: "too much" };
   const rejected = [two.voted("mem_2", "reject", 2, "too much"), two.rejected(2, "too much")] as const;
@@ -55,6 +82,7 @@ test("any rejection ends it, also of one who had approved", () => {
     type: "CastVote",
     account: "acc_1",
     digest: "d1",
+    members: MEMBERS,
     vote: { member_id, email: `${member_id}@example.com`, decision: "reject", at: at(2), ...no },
   });
   given(two.requested())
