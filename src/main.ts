@@ -11,6 +11,7 @@ import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
 import { openFeed, openLog, openViewReader, type Places, placesOf } from "./engines.ts";
 import { checkKey } from "./key-check.ts";
+import { distanceIn } from "./loops/distance.ts";
 import type { ProjectorFailure } from "./loops/projector.ts";
 import { projectorThread } from "./loops/projector-thread.ts";
 import { watchedViews } from "./loops/watched-views.ts";
@@ -97,6 +98,9 @@ const projectionFailed =
     reporter.report(error, `${view ?? "the log"} could not be read or folded${at}; again in ${retryInMs} ms`);
   };
 
+const onDropped = (views: readonly string[]): void =>
+  console.error(`Views of another log, or incomplete ones, are folded again from the log: ${views.join(", ")}.`);
+
 /** What goes wrong beside the service's own thread: to its logger, once there is one. */
 type Reporter = { report: (fault: unknown, what: string) => void };
 
@@ -114,15 +118,13 @@ const open = async (config: Config): Promise<Service> => {
   await usable(`${logIs} cannot be used`, () => checkKey(log, key, systemClock));
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const [here, views] = await usable(`${viewsAre} cannot be used`, async () => [
-    config.roles.includes("projector") ? await projectorThread({ places, onError: projectionFailed(reporter) }) : null,
+    config.roles.includes("projector")
+      ? await projectorThread({ places, onError: projectionFailed(reporter), onDropped })
+      : null,
     await openViewReader(places.views, schemas),
   ]);
-  const projector =
-    here ??
-    watchedViews(
-      views,
-      schemas.map(({ name }) => name),
-    );
+  const names = schemas.map(({ name }) => name);
+  const projector = here ?? watchedViews({ log, views, names, clock: systemClock, distance: distanceIn(places.log) });
   const { kafka } = config;
   const feed =
     kafka === null || !config.roles.includes("feed")

@@ -279,7 +279,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       runtime: async () => ({
         engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
         roles: config.roles,
-        projections: projector.progress(),
+        projections: await projector.progress(),
         feed: feeding?.status() ?? null,
       }),
     }),

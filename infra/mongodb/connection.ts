@@ -1,4 +1,12 @@
-import { type Db, MongoClient, type MongoClientOptions, MongoError, MongoServerSelectionError } from "mongodb";
+import {
+  type Db,
+  type DbOptions,
+  MongoClient,
+  type MongoClientOptions,
+  MongoError,
+  MongoServerSelectionError,
+  ReadConcern,
+} from "mongodb";
 import { ViewsUnavailable } from "../view-errors.ts";
 
 export type Connection = {
@@ -25,14 +33,19 @@ const POOL_WAIT_MS = 5_000;
 const MAJORITY_MS = 10_000;
 const CLOSE_MS = 5_000;
 
+/** What folding rests on: said of the database as well, as some settings of a URL win over those of its client. */
+const GUARANTEES: DbOptions = {
+  readPreference: "primary",
+  readConcern: new ReadConcern("majority"),
+  // Journaled: a single server would else acknowledge what a loss of power takes back.
+  writeConcern: { w: "majority", journal: true, wtimeoutMS: MAJORITY_MS },
+};
+
 const OPTIONS: MongoClientOptions = {
+  ...GUARANTEES,
   appName: "countersign",
   retryReads: true,
   retryWrites: true,
-  readPreference: "primary",
-  readConcern: { level: "majority" },
-  // Journaled: a single server would else acknowledge what a loss of power takes back.
-  writeConcern: { w: "majority", journal: true, wtimeoutMS: MAJORITY_MS },
   serverSelectionTimeoutMS: SELECTION_MS,
   connectTimeoutMS: CONNECT_MS,
   socketTimeoutMS: SOCKET_MS,
@@ -115,7 +128,7 @@ const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options
 export const openConnection = async (url: string, prepare: (db: Db) => Promise<void>): Promise<Connection> => {
   const client = clientOf(url);
   const hosts = hostsOf(client);
-  const db = client.db();
+  const db = client.db(undefined, GUARANTEES);
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
 

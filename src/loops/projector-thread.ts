@@ -105,7 +105,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
   isOpen = true;
   return {
     healthy: () => thread !== null && performance.now() - lastBeat < SILENCE_MAX_MS,
-    progress: () => progress,
+    progress: async () => progress,
     onProgress: board.onReached,
     waitFor: board.waitFor,
     async stop() {

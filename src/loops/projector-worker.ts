@@ -1,11 +1,10 @@
 import { setPriority } from "node:os";
 import { inspect } from "node:util";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Position } from "../../domain/ports.ts";
 import { systemClock } from "../../infra/clock.ts";
-import { numberOf } from "../../infra/event-log-arguments.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { openLog, openViews } from "../engines.ts";
+import { distanceIn } from "./distance.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { inlineProjector } from "./view-progress.ts";
 
@@ -37,10 +36,7 @@ const following = await inlineProjector({
   views,
   projections,
   clock: systemClock,
-  // The positions of the other engine are offsets of bytes.
-  ...(places.log.engine === "sqlite"
-    ? { distance: (after: Position | null, upTo: Position) => numberOf(upTo) - numberOf(after) }
-    : {}),
+  distance: distanceIn(places.log),
   onProgress: (reached) => say({ kind: "reached", reached }),
   onBeat: (progress) => say({ kind: "beat", progress }),
   onDropped: (dropped) => say({ kind: "dropped", views: dropped }),

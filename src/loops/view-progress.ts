@@ -14,8 +14,8 @@ export type Progress = Reached & {
 export type ViewProgress = {
   /** Whether it has shown a sign of life lately and can read the log. A view that fails is seen by its lag. */
   healthy(): boolean;
-  /** As of about a second ago. */
-  progress(): readonly Progress[];
+  /** As of about a second ago. Never rejects: what cannot be read is told as it last was. */
+  progress(): Promise<readonly Progress[]>;
   /** Called after each page with the views that it moved. Returns how to stop listening. */
   onProgress(listener: (reached: readonly Reached[]) => void): () => void;
   /** Whether all these views have reached `position` within the time: what reads with `?after=` wait for. */
@@ -27,7 +27,7 @@ export type ViewProgress = {
 /** How many events lie between two positions, for logs whose positions tell. */
 export type Distance = (after: Position | null, upTo: Position) => number;
 
-const BEAT_MS = 1_000;
+export const BEAT_MS = 1_000;
 /** Several beats: one page of large events, or a busy machine, is not a death. */
 export const SILENCE_MAX_MS = 10_000;
 
@@ -37,7 +37,7 @@ export const unknownProgress = (reached: readonly Reached[]): readonly Progress[
   reached.map((it) => ({ ...it, lag_events: 0, lag_s: 0 }));
 
 /** Asks the log for its head, and once for each distinct position for the event behind it. */
-const measured = async (
+export const measured = async (
   log: Pick<EventLog, "head" | "readAll">,
   reached: readonly Reached[],
   clock: Clock,
@@ -104,7 +104,7 @@ export const inlineProjector = async (options: InlineProjectorOptions): Promise<
   const timer = setInterval(beat, BEAT_MS).unref();
   return {
     healthy: () => performance.now() - lastBeat < SILENCE_MAX_MS,
-    progress: () => progress,
+    progress: async () => progress,
     onProgress: board.onReached,
     waitFor: board.waitFor,
     async stop() {

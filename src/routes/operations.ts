@@ -99,7 +99,16 @@ const RUNTIME = object({
   roles: { type: "array", items: text },
   projections: {
     type: "array",
-    items: object({ view: text, position: { type: ["string", "null"] }, lag_events: number, lag_s: number }),
+    items: object({
+      view: text,
+      position: { type: ["string", "null"], description: "Null: nothing of this log is folded." },
+      lag_events: {
+        ...number,
+        description:
+          "Events of the log that it has not folded, payloads among them; on EventStoreDB, whose positions do not tell, 1 for at least one.",
+      },
+      lag_s: { ...number, description: "The age of the oldest of them, in seconds." },
+    }),
   },
   feed: {
     type: ["object", "null"],

@@ -212,6 +212,74 @@ test("two projectors at once fold every view as one alone does, and again after 
   for (const views of stores) await views.close();
 });
 
+/** By the names of their fields. */
+const indexesIn = (url: string, view: string): Promise<readonly string[]> =>
+  looking(url, async (db) => {
+    const indexes = await db.collection(view).indexes();
+    return indexes.map(({ key }) => Object.keys(key).join()).sort();
+  });
+
+test("a view whose collection was dropped, also if something was written to it since, is folded again at the start", async ({
+  url,
+}) => {
+  const log = memoryEventLog();
+  await appendTo(log, broadHistory().events);
+  const dropped: string[] = [];
+  const fold = async (views: ViewStore): Promise<void> => {
+    const onDropped = (names: readonly string[]) => dropped.push(...names);
+    const following = projector(log, views, PROJECTIONS, { ...QUICK, onDropped });
+    await following.start();
+    await until("all is folded", isAtEnd([following], await log.head()), FOLD_MS);
+    await following.stop();
+    await holdsTheFold(views, log);
+    await views.close();
+  };
+  await fold(await mongoViewStore({ url, schemas: SCHEMAS }));
+  const indexes = await indexesIn(url, "events.v1");
+  await looking(url, async (db) => {
+    await db.collection("events.v1").drop();
+    await db.collection("audit.v1").drop();
+    await db.collection("audit.v1").insertOne({ _position: "000001.1" });
+    await db.collection("audit.v1").deleteMany({});
+  });
+  // Several nodes look at once, and one of them does not fold.
+  const [ours, theirs] = await Promise.all([1, 2].map(() => mongoViewStore({ url, schemas: SCHEMAS })));
+  await theirs?.close();
+  if (ours !== undefined) await fold(ours);
+  assert.equal(dropped.sort(), ["audit.v1", "events.v1"]);
+  assert.equal(await indexesIn(url, "events.v1"), indexes);
+});
+
+test("a database that is dropped while it is folded is filled again, with its indexes", async ({ url }) => {
+  const log = memoryEventLog();
+  await appendTo(log, broadHistory().events);
+  const views = await mongoViewStore({ url, schemas: SCHEMAS });
+  const following = projector(log, views, PROJECTIONS, QUICK);
+  await following.start();
+  await until("all is folded", isAtEnd([following], await log.head()), FOLD_MS);
+  const indexes = await indexesIn(url, "events.v1");
+  await looking(url, (db) => db.dropDatabase());
+  await until("the drop is seen", () => following.positions().some((it) => it.position === null), FOLD_MS);
+  await until("all is folded again", isAtEnd([following], await log.head()), FOLD_MS);
+  await following.stop();
+  await holdsTheFold(views, log);
+  assert.ok(indexes.length > 2);
+  assert.equal(await indexesIn(url, "events.v1"), indexes);
+  await views.close();
+});
+
+test("a drop that did not come to its end is told from one that did", async ({ url }) => {
+  const views = await mongoViewStore({ url, schemas: [schema] });
+  await views.drop("things.v1", "a log");
+  await looking(url, (db) =>
+    db.collection<{ _id: string }>("checkpoints").updateOne({ _id: "things.v1" }, { $set: { emptying: true } }),
+  );
+  assert.equal(await views.origin("things.v1"), { log: "a log", isEmptied: false });
+  await views.drop("things.v1", "a log");
+  assert.equal(await views.origin("things.v1"), { log: "a log", isEmptied: true });
+  await views.close();
+});
+
 test("connections that break again and again while two projectors fold lose nothing and double nothing", async ({
   url,
 }) => {

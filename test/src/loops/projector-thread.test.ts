@@ -66,10 +66,10 @@ test("it tells how far the views are, and how far behind", async ({ log, places 
   });
   const next = await appendNumbered(log, 21, 30);
   assert.is(await projecting.waitFor(VIEWS, next, WAIT_MS), true);
-  await until("the lag is measured", () => projecting.progress().every((it) => it.position === next));
+  await until("the lag is measured", async () => (await projecting.progress()).every((it) => it.position === next));
   assert.ok(projecting.healthy());
   assert.equal(
-    projecting.progress(),
+    await projecting.progress(),
     VIEWS.map((view) => ({ view, position: next, lag_events: 0, lag_s: 0 })),
   );
   assert.equal(moves, new Map(VIEWS.map((view) => [view, next])));
@@ -88,10 +88,11 @@ test("a failing projection is reported with its event, and its lag shows", async
   await until("it was reported", () => failures.length > 0);
   assert.is(failures[0]?.view, "fragile.v1");
   assert.match(String(failures[0]?.error), "fragile.v1 failed at Refused of source-x");
-  const lagging = () => projecting.progress().find(({ view }) => view === "fragile.v1");
-  await until("the lag is measured", () => lagging()?.lag_events === 3);
-  assert.is(lagging()?.position, before);
-  assert.ok(Number(lagging()?.lag_s) > 0);
+  const lagging = async () => (await projecting.progress()).find(({ view }) => view === "fragile.v1");
+  await until("the lag is measured", async () => (await lagging())?.lag_events === 3);
+  const lag = await lagging();
+  assert.is(lag?.position, before);
+  assert.ok(Number(lag?.lag_s) > 0);
   await projecting.stop();
 });
 
