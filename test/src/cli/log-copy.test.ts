@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -136,6 +136,39 @@ test("a target that is no copy is a failure, and so is one that a service uses",
   assert.is(used.status, 1);
   assert.match(used.stderr, "stop it");
   lock?.release();
+});
+
+test("places that cannot be used are named in one line, without a password, and the process ends by itself", async ({
+  directory,
+  from,
+  to,
+}) => {
+  await written(from, 6, (varied) => varied.add(1));
+  const text = join(directory, "text");
+  mkdirSync(text);
+  writeFileSync(join(text, "log.db"), "Dear reader, this is no database.");
+  const double = await startEventStoreDouble();
+  const wrong: readonly (readonly [string, string, RegExp])[] = [
+    [`sqlite:${from}`, "sqlite:/proc/nope", /^\/proc\/nope cannot be made a folder \(ENOENT/],
+    [`sqlite:${text}`, `sqlite:${to}`, /\/text\/log\.db is not an event log$/],
+    [`sqlite:${from}`, "esdb://me:secret@127.0.0.1:1?tls=false&fast=1", /has an option fast, which there is not/],
+    ["esdb://me:not@secret@127.0.0.1:1?tls=false", `sqlite:${to}`, /percent-encoded/],
+    [
+      `esdb://me:secret@127.0.0.1:${double.port}`,
+      `sqlite:${to}`,
+      /^EventStoreDB at esdb:\/\/127\S+ cannot be used: it spe/,
+    ],
+  ];
+  for (const [source, target, says] of wrong) {
+    const { status, stdout, stderr } = await countersign(["log", "copy", "--from", source, "--to", target]);
+    const [said = "", usage = ""] = stderr.split("\n");
+    assert.match(said, says);
+    assert.match(usage, /^(?:usage: .*)?$/);
+    assert.not.match(stderr, /secret/);
+    assert.ok(status === 1 || status === 2, said);
+    assert.is(stdout, "");
+  }
+  await double.stop();
 });
 
 const called = async (args: readonly string[]) => {
