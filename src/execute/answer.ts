@@ -5,6 +5,7 @@ import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
 import type { EventLog, Json, JsonObject } from "../../domain/ports.ts";
 import { approvalIdOf } from "../approvals.ts";
+import { isFaithfulJson } from "../http/strict-json.ts";
 import { decodeBody } from "../payloads.ts";
 import { exchangesOf } from "../routes/event-shown.ts";
 import type { Answer } from "../routes/route.ts";
@@ -38,10 +39,12 @@ export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !=
 
 const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
+/** Left as text where it would say something else afterwards, or could not be written again. */
 const parsed = (text: string): Json => {
   try {
     // JSON.parse gives nothing but JSON.
-    return JSON.parse(text) as Json;
+    const value = JSON.parse(text) as Json;
+    return isFaithfulJson(text) ? value : text;
   } catch {
     return text;
   }

@@ -1,4 +1,5 @@
 import type { Json } from "../../domain/ports.ts";
+import { isExactNumber } from "./exact-number.ts";
 
 /** What JSON allows and people do not mean. Places are JSON Pointers (RFC 6901). */
 export type JsonScan = {
@@ -6,6 +7,8 @@ export type JsonScan = {
   readonly duplicate?: string;
   /** The first key `__proto__`: harmless where it stands, a way into every object once it is copied carelessly. */
   readonly proto?: string;
+  /** The first number that is another one once it is parsed. */
+  readonly inexact?: string;
   readonly tooDeep?: true;
 };
 
@@ -16,6 +19,11 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+const MINUS = 0x2d;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+
+const isNumberStart = (code: number): boolean => code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9);
 
 /** Up to here comparing with each key is faster than hashing them. */
 const LINEAR_KEYS_MAX = 16;
@@ -33,6 +41,13 @@ const closingQuote = (text: string, at: number): number => {
     quote = text.indexOf('"', quote + 1);
   }
   return text.length;
+};
+
+/** The number that begins at `at`. */
+const numberAt = (text: string, at: number): string => {
+  const number = /[-+.\deE]+/y;
+  number.lastIndex = at;
+  return number.exec(text)?.[0] ?? "";
 };
 
 /** The two spellings of one key are one key: escapes are resolved before keys are compared. */
@@ -59,18 +74,24 @@ const pointer = (frames: readonly Frame[]): string =>
   frames.map(({ at }) => `/${String(at).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
 /**
- * Looks for duplicate keys, `__proto__` and more than `depthMax` levels in text that `JSON.parse` has accepted; what
- * it says of other text means nothing. One pass without recursion. Ends at the first duplicate or too deep level.
+ * Looks for duplicate keys, `__proto__`, inexact numbers and more than `depthMax` levels in text that `JSON.parse` has
+ * accepted; what it says of other text means nothing. One pass without recursion. Ends at the first duplicate or too deep level.
  */
 export const scanJson = (text: string, depthMax: number): JsonScan => {
   const frames: Frame[] = [];
   let frame: Frame | undefined;
   let keyNext = false;
   let proto: string | undefined;
-  const found = (scan: JsonScan): JsonScan => (proto === undefined ? scan : { ...scan, proto });
+  let inexact: string | undefined;
+  const found = (scan: JsonScan): JsonScan => ({
+    ...scan,
+    ...(proto === undefined ? {} : { proto }),
+    ...(inexact === undefined ? {} : { inexact }),
+  });
 
   for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
+    const code = text.charCodeAt(at);
+    switch (code) {
       case QUOTE: {
         const end = closingQuote(text, at);
         if (keyNext && frame !== undefined) {
@@ -90,7 +111,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
       case OPEN_OBJECT:
       case OPEN_ARRAY: {
         if (frames.length === depthMax) return found({ tooDeep: true });
-        keyNext = text.charCodeAt(at) === OPEN_OBJECT;
+        keyNext = code === OPEN_OBJECT;
         frame = keyNext ? { keys: [], at: "" } : { keys: null, at: 0 };
         frames.push(frame);
         break;
@@ -101,6 +122,12 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
         frame = frames.at(-1);
         keyNext = false;
         break;
+      default:
+        if (isNumberStart(code)) {
+          const number = numberAt(text, at);
+          if (inexact === undefined && !isExactNumber(number)) inexact = pointer(frames);
+          at += number.length - 1;
+        }
     }
   }
   return found({});
@@ -108,6 +135,12 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
 
 /** Deeper than anyone writes by hand, and shallow enough for every recursive reader behind us. */
 export const JSON_DEPTH_MAX = 64;
+
+/** Whether it says the same once it was parsed and written again, and recursive readers can do that. */
+export const isFaithfulJson = (text: string): boolean => {
+  const { duplicate, inexact, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
+  return duplicate === undefined && inexact === undefined && tooDeep === undefined;
+};
 
 export type StrictJson =
   | { readonly ok: true; readonly value: Json }
@@ -149,10 +182,11 @@ export const strictJson = (bytes: Uint8Array): StrictJson => {
     const at = error instanceof Error ? /position \d+/.exec(error.message) : null;
     return refused(`The body is not valid JSON${at === null ? "" : ` (at ${at[0]})`}.`);
   }
-  const { duplicate, proto, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
+  const { duplicate, proto, inexact, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
   if (tooDeep === true) return refused(`The body is nested deeper than ${JSON_DEPTH_MAX} levels.`);
   if (duplicate !== undefined) return refused("This key occurs twice in one object.", duplicate);
   if (proto !== undefined) return refused("The key __proto__ is not allowed.", proto);
+  if (inexact !== undefined) return refused("This number would not be kept exactly; send it as a string.", inexact);
   if (hasLoneSurrogate(text)) return refused("A string contains half of a surrogate pair.");
   return { ok: true, value };
 };

@@ -6,6 +6,7 @@ import { eurOf } from "../../domain/gate/cost.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
+import { isFaithfulJson } from "../http/strict-json.ts";
 import type { Payloads } from "../payloads.ts";
 import { hiddenPaths } from "./event-payload.ts";
 import type { Principal } from "./route.ts";
@@ -68,20 +69,6 @@ export const asShown = ({ request, votes, end }: RequestedApproval, delivery: De
   };
 };
 
-/** Strings, so that digits in them are passed over, and numbers. */
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
-/** So many significant digits survive in a double (IEEE 754, binary64). */
-const EXACT_DIGITS = 15;
-
-/** Whether the numbers in a JSON text are those of its parsed value: 0.1 is, 12345678901234567891 and 1e400 are not. */
-const keepsNumbers = (text: string): boolean =>
-  (text.match(STRING_OR_NUMBER) ?? []).every(
-    (token) =>
-      token.startsWith('"') ||
-      String(Number(token)) === token ||
-      (!/[eE]/.test(token) && token.replace(/\D/g, "").length <= EXACT_DIGITS),
-  );
-
 const parsed = (text: string): { readonly json: Json } | null => {
   try {
     return { json: JSON.parse(text) };
@@ -102,7 +89,7 @@ const shown = (body: Buffer, hidden: readonly string[]): ShownPayload => {
   if (redacted && it !== null) return { payload: redactJson(it.json, hidden), payload_format: "json", redacted };
   if (!isText) return { payload: body.toString("base64"), payload_format: "base64", redacted };
   // Who approves has to see what is sent, not what a parser makes of it.
-  if (it === null || !keepsNumbers(text)) return { payload: text, payload_format: "text", redacted };
+  if (it === null || !isFaithfulJson(text)) return { payload: text, payload_format: "text", redacted };
   return { payload: it.json, payload_format: "json", redacted };
 };
 

@@ -77,7 +77,10 @@ const EXECUTION: JsonSchema = {
       required: ["status_code", "body"],
       properties: {
         status_code: { type: "integer" },
-        body: { description: "Parsed where the answer is JSON, else text; null once the payload was erased" },
+        body: {
+          description:
+            "Parsed where the answer is JSON that parsing does not change, else text; null once the payload was erased",
+        },
         truncated: { const: true },
         encoding: { const: "base64", description: "The body is no text" },
       },
@@ -102,12 +105,6 @@ const exactMicro = (eur: number): number | null => {
 const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });
 
-/** 1e999 is read as infinite, and would be written as null. */
-const isAllFinite = (value: Json): boolean => {
-  if (typeof value === "number") return Number.isFinite(value);
-  return typeof value !== "object" || value === null || Object.values(value).every(isAllFinite);
-};
-
 const depthOf = ({ headers }: Call): number | null => {
   const given = headers[DEPTH] ?? "0";
   return /^[0-9]{1,3}$/.test(given) && Number(given) <= DEPTH_MAX ? Number(given) : null;
@@ -124,7 +121,6 @@ const execute: Handle =
     const { action, payload, run_id: runId = null, cost_eur, wait_ms: waitMs = WAIT_MS } = call.body as Asked;
     const costMicro = cost_eur === undefined ? null : exactMicro(cost_eur);
     if (cost_eur !== undefined && costMicro === null) return invalid("/cost_eur", "must have at most 6 decimals");
-    if (!isAllFinite(payload)) return invalid("/payload", "has a number that is too large");
     const depth = depthOf(call);
     if (depth === null) return invalid(DEPTH, `must be a whole number from 0 to ${DEPTH_MAX}`);
     const { account, id: agentId } = principal;

@@ -202,6 +202,18 @@ test("the result is what the target said, as JSON or text, or only its status wh
   assert.equal(await said("b", '"text"', "application/problem+json"), { status_code: 201, body: "text" });
   assert.equal(await said("c", "{", "application/json"), { status_code: 201, body: "{" });
   assert.equal(await said("d", '{"a":1}', "text/plain"), { status_code: 201, body: '{"a":1}' });
+  const json = "application/json";
+  const levels = (count: number) => "[".repeat(count) + "]".repeat(count);
+  assert.equal(await said("64", levels(64), json), { status_code: 201, body: JSON.parse(levels(64)) });
+  // What another would be once parsed, and what could not be written again, stays what the target said.
+  for (const text of [
+    levels(65),
+    levels(100_000),
+    `{"a":1,"a":${levels(100_000)}}`,
+    '{"id":12345678901234567890}',
+    "1e999",
+  ])
+    assert.equal(await said(text.slice(0, 40) + text.length, text, json), { status_code: 201, body: text });
   assert.equal(await said("e", "", "application/json"), { status_code: 201, body: "" });
   const [admitted] = (await world.ofType("EventAdmitted")).slice(-1);
   await world.log.erase(`payload-${String(admitted?.data.event_id)}`);

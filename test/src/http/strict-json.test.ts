@@ -128,6 +128,48 @@ test("a duplicate behind __proto__ is reported as well", () => {
   assert.equal(scanJson('{"__proto__":1,"a":1,"a":2}', 64), { duplicate: "/a", proto: "/__proto__" });
 });
 
+test("a number that a double does not hold is refused with its place; every spelling of one that it holds is read", () => {
+  for (const number of [
+    "12345678901234567890",
+    "-9007199254740993",
+    "0.1000000000000000055",
+    "1e999",
+    "1e-999",
+    "72057594037927936",
+  ])
+    assert.equal(refusal(`{"a":["1e999",{"b/c":${number}}]}`), {
+      message: "This number would not be kept exactly; send it as a string.",
+      path: "/a/1/b~1c",
+    });
+  assert.is(refusal("1e400").path, "");
+  for (const number of [
+    "0",
+    "-0",
+    "0.0e9",
+    "1.50",
+    "1E+3",
+    "9007199254740992",
+    "0.30000000000000004",
+    "1e21",
+    "5e-324",
+    "100000000000000000000.00",
+  ])
+    assert.ok(strictJson(bytes(`[${number}, {"a":${number}}]`)).ok, number);
+});
+
+test("every double is read in the spelling that it is written in", () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => strictJson(bytes(`[${value}]`)).ok),
+  );
+});
+
+test("a number of a million zeros does not take long", () => {
+  const zeros = "0".repeat(1_000_000);
+  assert.match(refusal(`[1${zeros}1]`).message, /exactly/);
+  assert.match(refusal(`[0.${zeros}1]`).message, /exactly/);
+  assert.ok(strictJson(bytes(`[1.${zeros}]`)).ok);
+});
+
 test("bytes that are not UTF-8, and a byte order mark, are refused", () => {
   for (const sequence of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]])
     assert.match(refusal(Uint8Array.from([0x22, ...sequence, 0x22])).message, /UTF-8/);
