@@ -16,12 +16,13 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "payload-erased",
 ]);
 
-/** What is known behind one more attempt; `failure` is null for one that succeeded. */
+/** What is known behind one more attempt, which takes back nothing by saying nothing; `failure` is null for one that succeeded. */
 export const reachedAfter = (
   before: Reached | null,
   { cost_reported }: { readonly cost_reported?: number | null },
   failure: { readonly kind: FailureKind } | null,
-): Reached | null => (failure !== null && NOT_REACHED.has(failure.kind) ? before : { reported: cost_reported ?? null });
+): Reached | null =>
+  failure !== null && NOT_REACHED.has(failure.kind) ? before : { reported: cost_reported ?? before?.reported ?? null };
 
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 

@@ -71,7 +71,8 @@ export const costOfEnd = ({ request }: Admitted, reached: Reached | null, at: st
   request.origin.kind === "agent" ? costDetermined(request, reached, at) : [];
 
 /** Of an attempt that is under way nobody will see the outcome any more. */
-export const reachedSoFar = ({ lease, reached }: Admitted): Reached | null => (lease === null ? reached : UNSEEN);
+export const reachedSoFar = ({ lease, reached }: Admitted): Reached | null =>
+  lease === null ? reached : (reached ?? UNSEEN);
 
 export const eventCancelled = (
   state: Admitted,

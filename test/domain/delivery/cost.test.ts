@@ -75,7 +75,16 @@ test("what the receiver says, in micro-euros; the estimate where it says nothing
   assert.equal(of(start(1), succeed(1, 0)), [0, "reported"]);
   assert.equal(of(start(1), succeed(1)), [20_000, "estimate"]);
   assert.equal(of(start(1), succeed(1, null)), [20_000, "estimate"]);
-  assert.equal(of(start(1), failing(1, "http-5xx", at(200), 9), start(2), succeed(2)), [20_000, "estimate"]);
+});
+
+test("what it said last counts, whatever attempts say nothing behind it", () => {
+  const first = [start(1), failing(1, "http-5xx", at(200), 9)] as const;
+  assert.equal(of(...first, start(2), succeed(2)), [9, "reported"]);
+  assert.equal(of(...first, start(2), succeed(2, null)), [9, "reported"]);
+  assert.equal(of(...first, start(2), failing(2, "timeout", null)), [9, "reported"]);
+  assert.equal(of(...first, start(2), succeed(2, 4)), [4, "reported"]);
+  // A crash during the second one.
+  assert.equal(of(...first, start(2), start(3), succeed(3)), [9, "reported"]);
 });
 
 test("failed for good: nothing when no attempt can have reached it, else what it said last or the estimate", () => {
