@@ -5,7 +5,7 @@ import { budgetAsked, withThresholds } from "./thresholds.ts";
  * remembered, so that reserving again within it is recognised as the same reservation. A request lives shorter than this. */
 export const WINDOW_MS = 60_000;
 
-/** A place that an event holds. `holders`: how many requests reserved it; settled: it is spent and no longer given back. */
+/** A place that an event holds. `cost`: what it reserves, or was settled for; `holders`: how many requests reserved it; settled: it is spent and no longer given back. */
 export type Place = {
   at: number;
   cost: number;
@@ -119,9 +119,10 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
       for (const { event, cost } of record.data.entries) {
         const place = close(ledger, event);
         if (place === undefined) continue;
-        place.settled = true;
         ledger.settled += cost;
         ledger.overrun += Math.max(0, cost - place.cost);
+        place.settled = true;
+        place.cost = cost;
         ledger.settledCount += 1;
       }
       return;
@@ -213,6 +214,11 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
       else ledger.recent.set(event, { at, cost, holders: 1, settled: true, revision });
     }
     prune(ledger);
+  } else if (record.type === "Settled") {
+    for (const { event, cost } of record.data.entries) {
+      const place = ledger.recent.get(event);
+      if (place !== undefined && !ledger.open.has(event)) place.cost = cost;
+    }
   } else if (record.type === "Released") {
     for (const { event, all } of record.data.entries) {
       const place = ledger.recent.get(event);
@@ -288,6 +294,26 @@ const judge = (ledger: Ledger, pending: Pending, cost: number, limits: Limits, a
   return answer;
 };
 
+/** How the limits stand besides a place that is there: who has one passes them all. */
+const besides = (
+  ledger: Ledger,
+  pending: Pending,
+  place: Pick<Entry, "cost" | "at">,
+  limits: Limits,
+  at: number,
+  gone: number,
+): Answer => {
+  const { budget, rate, count } = judge(ledger, pending, 0, limits, at, gone);
+  const without = (reading: Reading, own: number): Reading => ({ ...reading, used: reading.used - own, over: false });
+  const inWindow = place.at > at - ledger.windowMs ? 1 : 0;
+  return {
+    granted: true,
+    ...(budget === undefined ? {} : { budget: without(budget, place.cost) }),
+    ...(rate === undefined ? {} : { rate: { ...without(rate, inWindow), retryAfterMs: 0 } }),
+    ...(count === undefined ? {} : { count: without(count, 1) }),
+  };
+};
+
 export type LedgerDecision = {
   readonly events: readonly LedgerEvent[];
   /** One a command, in their order; settling and releasing are always granted. */
@@ -322,17 +348,20 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
     if (held !== undefined) {
       // Joined by a request that costs more, as one with another payload under the same name, it is raised or stays.
       const more = Math.max(0, command.cost - held.cost);
-      const { budget } = command.limits;
-      const answer = more > 0 && budget !== undefined ? judge(ledger, pending, more, { budget }, at, gone) : GRANTED;
-      if (!answer.granted) return answer;
+      const answer = besides(ledger, pending, held, command.limits, at, gone);
+      const { budget } = answer;
+      if (more > 0 && budget !== undefined && budget.used + command.cost > budget.limit) {
+        return { ...answer, granted: false, budget: { ...budget, over: true } };
+      }
       // At the time of the place it joins: it takes none of its own in the window.
       const joined = { event, cost: held.cost + more, at: held.at };
       pending.events.set(event, joined);
       pending.cost += more;
       reserved.push(joined);
-      return GRANTED;
+      return answer;
     }
-    if (ledger.recent.get(event)?.settled === true) return GRANTED;
+    const known = ledger.recent.get(event);
+    if (known?.settled === true) return besides(ledger, pending, known, command.limits, at, gone);
     const answer = judge(ledger, pending, command.cost, command.limits, at, gone);
     if (answer.granted) {
       const entry = { event, cost: command.cost, at };

@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import {
+  type Answer,
   carriedFrom,
   checkpointOf,
   decideLedger,
@@ -78,6 +79,28 @@ test("reserving again for the same event takes no second place", () => {
   assert.is(it.send([reserve("a", 10, limits)], T0 + 5)[0]?.granted, true);
   assert.is(it.ledger.reserved, 10);
   assert.is(it.ledger.recent.size, 1);
+});
+
+test("an event that has a place is told how the limits stand besides its own", () => {
+  const limits = { rate: 3, budget: 100, count: 3 };
+  const readings = (answer: Answer | undefined) => {
+    const { granted, rate, budget, count } = answer ?? { granted: null };
+    return [granted, rate?.used, budget?.used, count?.used, rate?.over, budget?.over, count?.over];
+  };
+  const it = opened();
+  const [, first, joined] = it.send([reserve("x", 20, limits), reserve("a", 30, limits), reserve("a", 30, limits)], T0);
+  assert.equal(readings(first), [true, 1, 20, 1, false, false, false]);
+  assert.equal(readings(joined), readings(first));
+  it.send([reserve("y", 50, limits)], T0 + 1);
+  const again = () => readings(it.send([reserve("a", 30, limits)], T0 + 2)[0]);
+  // All is used up, and none of it refuses who is in already.
+  assert.equal(again(), [true, 2, 70, 2, false, false, false]);
+  assert.equal(readings(it.send([reserve("a", 31, limits)], T0 + 2)[0]), [false, 2, 70, 2, false, true, false]);
+  it.send([{ type: "Settle", event: "a", cost: 5 }], T0 + 3);
+  assert.equal(again(), [true, 2, 70, 2, false, false, false]);
+  // Its place has left the window and is open no less.
+  const later = it.send([reserve("x", 20, limits)], T0 + WINDOW_MS)[0];
+  assert.equal(readings(later), [true, 1, 55, 2, false, false, false]);
 });
 
 test("one of two holders gives back: the place stays with the other", () => {

@@ -25,8 +25,8 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
     },
   });
   let asked = 0;
-  return (cost: number | null): Promise<LedgerVerdict> => {
-    asked += 1;
+  return (cost: number | null, again = false): Promise<LedgerVerdict> => {
+    if (!again) asked += 1;
     return ledgerGates(places, {
       account: "acc_1",
       plan: TWO_A_MONTH,
@@ -75,6 +75,13 @@ test("an event that the watched budget would refuse counts against the quota", a
   const ask = asking({ block_on_violation: false, budget_eur_day: 1 });
   for (const quota of ["quota ok", "quota ok", "quota quota-reached"])
     assert.equal(codesOf(await ask(2_000_000)), ["budget budget-spent", quota]);
+});
+
+test("asked again for an event whose places are reserved, the verdict names the same gates", async () => {
+  const ask = asking({ budget_eur_day: 1, rate_per_minute: 1, loop: { max_identical: 1, window_s: 60 } });
+  const first = await ask(400_000);
+  assert.equal(codesOf(first), ["rate ok", "loop ok", "budget ok", "quota ok"]);
+  assert.equal((await ask(400_000, true)).gates, first.gates);
 });
 
 test.run();
