@@ -8,12 +8,14 @@ export type Outcomes = {
   changed(eventId: string, known: Known<Delivery>): void;
   /**
    * The delivery once `isEnough` holds, or as it is known when the time is over, the signal aborts, or too many wait
-   * already. Never rejects: a log that cannot be read is looked at again.
+   * already, here or of its account. Never rejects: a log that cannot be read is looked at again.
    */
   wait(eventId: string, known: Known<Delivery>, options: WaitOptions): Promise<Known<Delivery>>;
 };
 
 export type WaitOptions = {
+  /** Whose request it is: no account may take all the places. */
+  readonly account: string;
   readonly isEnough: (state: Delivery) => boolean;
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -21,6 +23,8 @@ export type WaitOptions = {
 
 /** Each holds a connection; beyond, an answer says how far it is at once. */
 const WAITERS_MAX = 1_000;
+/** Of one account, so that its agents leave places to those of others. */
+const ACCOUNT_WAITERS_MAX = 200;
 /** One timer looks after all of them. */
 const TICK_MS = 50;
 /** Another node may deliver: the stream is looked at, soon at first, and seldom once it takes long. */
@@ -30,6 +34,7 @@ const LOOK_MS_MAX = 1_000;
 const LOOKS_MAX = 16;
 
 type Waiter = {
+  readonly account: string;
   readonly isEnough: (state: Delivery) => boolean;
   readonly until: number;
   /** Ends the wait with what is known. */
@@ -38,11 +43,27 @@ type Waiter = {
 
 type Watched = { known: Known<Delivery>; readonly waiters: Set<Waiter>; lookAt: number; gapMs: number };
 
-export const outcomes = (log: EventLog, onError: (error: unknown) => void, waitersMax = WAITERS_MAX): Outcomes => {
+export const outcomes = (
+  log: EventLog,
+  onError: (error: unknown) => void,
+  waitersMax = WAITERS_MAX,
+  accountWaitersMax = ACCOUNT_WAITERS_MAX,
+): Outcomes => {
   const watched = new Map<string, Watched>();
+  const waitingOf = new Map<string, number>();
   let waiting = 0;
   let looking = 0;
   let timer: NodeJS.Timeout | null = null;
+
+  const count = (account: string, step: 1 | -1): void => {
+    waiting += step;
+    const ofAccount = (waitingOf.get(account) ?? 0) + step;
+    if (ofAccount === 0) waitingOf.delete(account);
+    else waitingOf.set(account, ofAccount);
+  };
+
+  const isFull = (account: string): boolean =>
+    waiting >= waitersMax || (waitingOf.get(account) ?? 0) >= accountWaitersMax;
 
   const learn = (it: Watched, known: Known<Delivery>): void => {
     if ((known.revision ?? -1) <= (it.known.revision ?? -1)) return;
@@ -83,7 +104,7 @@ export const outcomes = (log: EventLog, onError: (error: unknown) => void, waite
 
   const leave = (eventId: string, it: Watched, waiter: Waiter): void => {
     it.waiters.delete(waiter);
-    waiting -= 1;
+    count(waiter.account, -1);
     if (it.waiters.size === 0) watched.delete(eventId);
     if (watched.size > 0 || timer === null) return;
     clearInterval(timer);
@@ -95,12 +116,12 @@ export const outcomes = (log: EventLog, onError: (error: unknown) => void, waite
       const it = watched.get(eventId);
       if (it !== undefined) learn(it, known);
     },
-    wait(eventId, known, { isEnough, waitMs, signal }) {
-      if (isEnough(known.state) || waitMs <= 0 || signal.aborted || waiting >= waitersMax) {
+    wait(eventId, known, { account, isEnough, waitMs, signal }) {
+      if (isEnough(known.state) || waitMs <= 0 || signal.aborted || isFull(account)) {
         return Promise.resolve(known);
       }
       return new Promise((resolve) => {
-        waiting += 1;
+        count(account, 1);
         const it = watch(eventId, known);
         const end = (): void => {
           if (!it.waiters.has(waiter)) return;
@@ -108,7 +129,7 @@ export const outcomes = (log: EventLog, onError: (error: unknown) => void, waite
           signal.removeEventListener("abort", end);
           resolve(it.known);
         };
-        const waiter: Waiter = { isEnough, until: performance.now() + waitMs, end };
+        const waiter: Waiter = { account, isEnough, until: performance.now() + waitMs, end };
         it.waiters.add(waiter);
         signal.addEventListener("abort", end);
         if (isEnough(it.known.state)) end();

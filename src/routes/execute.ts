@@ -1,15 +1,17 @@
 import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
+import { approval } from "../../domain/approval/decider.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import { EUR_MAX, eurOf, microOf } from "../../domain/gate/cost.ts";
 import { DEPTH_MAX } from "../../domain/ledger/loop.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import { UNKNOWN } from "../admission/claim.ts";
+import { approvalStream } from "../approvals.ts";
 import { isEventId } from "../event-id.ts";
 import { executionAnswer, hasEnded } from "../execute/answer.ts";
 import type { Execute } from "../execute/executing.ts";
-import type { Outcomes } from "../execute/outcomes.ts";
+import type { Outcomes, WaitOptions } from "../execute/outcomes.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { readOn } from "../run-command.ts";
+import { type Known, readOn } from "../run-command.ts";
 import type { Call, JsonSchema, Route } from "./route.ts";
 
 export type ExecuteRoutesDeps = {
@@ -113,6 +115,27 @@ const depthOf = ({ headers }: Call): number | null => {
 /** What is held is a person's to decide: nobody waits for that unless they ask. */
 const isDecidedOrHeld = (state: Delivery): boolean => state.phase === "held" || hasEnded(state);
 
+/** What people have said is done a moment later: until then a request that they have decided still looks held. */
+const isBeingDecided = async (log: EventLog, state: Delivery): Promise<boolean> => {
+  if (state.phase !== "held") return false;
+  const stream = approvalStream(state.approval.approval_id);
+  const { state: asked } = await readOn(log, approval, stream, { state: approval.initial, revision: null });
+  return asked.phase === "requested" && asked.end !== null;
+};
+
+/** As long as it is people's to decide, nobody waits for them; behind their decision it goes on. */
+const untilEndedOrHeld = async (
+  { log, outcomes }: Pick<ExecuteRoutesDeps, "log" | "outcomes">,
+  { eventId, known }: { readonly eventId: string; readonly known: Known<Delivery> },
+  options: Omit<WaitOptions, "isEnough">,
+): Promise<Delivery> => {
+  const until = performance.now() + options.waitMs;
+  const seen = await outcomes.wait(eventId, known, { ...options, isEnough: isDecidedOrHeld });
+  if (!(await isBeingDecided(log, seen.state))) return seen.state;
+  const waitMs = until - performance.now();
+  return (await outcomes.wait(eventId, seen, { ...options, waitMs, isEnough: hasEnded })).state;
+};
+
 const execute: Handle =
   ({ log, execute, outcomes }) =>
   async (call) => {
@@ -129,9 +152,8 @@ const execute: Handle =
     const about = { account, agentId, key: key ?? "", action, payload, runId, depth, costMicro, userAgent, trace };
     const begun = await execute(about);
     if ("problem" in begun) return begun;
-    const { eventId, known, replayed, position } = begun;
-    const until = { isEnough: isDecidedOrHeld, waitMs, signal: call.closing };
-    const { state } = await outcomes.wait(eventId, known, until);
+    const { eventId, replayed, position } = begun;
+    const state = await untilEndedOrHeld({ log, outcomes }, begun, { account, waitMs, signal: call.closing });
     const answer = await executionAnswer(log, account, eventId, state);
     return {
       ...answer,
@@ -152,8 +174,9 @@ const show: Handle =
     // Agents' ids are unique: another account's agent is another one.
     if (request === null || kind !== "agent" || originId !== principal.id) return notFound();
     const waitMs = Number(query.wait_ms ?? 0);
-    const seen = await outcomes.wait(id, known, { isEnough: hasEnded, waitMs, signal });
-    return executionAnswer(log, principal.account, id, seen.state);
+    const { account } = principal;
+    const seen = await outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
+    return executionAnswer(log, account, id, seen.state);
   };
 
 const AGENTS = { agent: true } as const;

@@ -192,7 +192,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
       const begun = await execute({ ...about, ...rest, ...over });
       if ("problem" in begun) return { status: begun.problem, body: begun.extra ?? {}, replayed: false };
       const { signal } = new AbortController();
-      const until = { isEnough: hasEnded, waitMs, signal };
+      const until = { account: ACCOUNT, isEnough: hasEnded, waitMs, signal };
       const { state } = await waiting.wait(begun.eventId, begun.known, until);
       const { status, body } = await executionAnswer(log, ACCOUNT, begun.eventId, state);
       return { status, body, replayed: begun.replayed };

@@ -28,7 +28,12 @@ const knownAt = (count: number): Known<Delivery> => ({
 });
 const ADMITTED = knownAt(1);
 const ENDED = knownAt(records.length);
-const waiting = (waitMs = 5_000, signal = new AbortController().signal) => ({ isEnough: hasEnded, waitMs, signal });
+const waiting = (waitMs = 5_000, signal = new AbortController().signal, account = "acc_1") => ({
+  account,
+  isEnough: hasEnded,
+  waitMs,
+  signal,
+});
 
 test("it is told by the deliverer of this process", async () => {
   const log = memoryEventLog();
@@ -87,6 +92,20 @@ test("it ends with what is known when the time is over, the client is gone, or t
   const next = it.wait("evt_1", ADMITTED, waiting());
   it.changed("evt_1", ENDED);
   assert.equal(await next, ENDED);
+});
+
+test("an account that takes its share of the places leaves the others to other accounts", async () => {
+  const it = outcomes(memoryEventLog(), fail, 3, 2);
+  const { signal } = new AbortController();
+  const mine = [it.wait("evt_1", ADMITTED, waiting()), it.wait("evt_2", ADMITTED, waiting())];
+  assert.equal(await it.wait("evt_1", ADMITTED, waiting()), ADMITTED);
+  const other = it.wait("evt_3", ADMITTED, waiting(5_000, signal, "acc_2"));
+  // Its own share is not used up, the node's places are.
+  assert.equal(await it.wait("evt_4", ADMITTED, waiting(5_000, signal, "acc_2")), ADMITTED);
+  it.changed("evt_1", ENDED);
+  const again = it.wait("evt_1", ADMITTED, waiting());
+  for (const id of ["evt_1", "evt_2", "evt_3"]) it.changed(id, ENDED);
+  assert.equal(await Promise.all([...mine, other, again]), [ENDED, ENDED, ENDED, ENDED]);
 });
 
 test("whoever comes later learns what the others know, and old news is no news", async () => {
