@@ -38,7 +38,11 @@ export const durationOf = (name: string, ms: number): number => {
 
 export const jsonOf = (body: object): string => {
   try {
-    return JSON.stringify(body);
+    return JSON.stringify(body, (key, value: unknown) => {
+      // Written as null they would be another request.
+      if (typeof value === "number" && !Number.isFinite(value)) throw TypeError(`${key} is ${value}`);
+      return value;
+    });
   } catch (cause) {
     throw wrongCall("The payload cannot be written as JSON.", cause);
   }

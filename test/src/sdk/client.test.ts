@@ -451,6 +451,9 @@ test("a call that cannot be sent is told as wrong, and nothing is sent", async (
   const wrong: Promise<unknown>[] = [
     client.execute("a", circular),
     client.execute("a", 1n),
+    client.execute("a", { amount: Number.NaN }),
+    client.execute("a", [{ amount: -Infinity }]),
+    client.execute("a", {}, { costEur: Infinity }),
     client.execute("a", {}, { waitMs: Number.NaN }),
     client.execute("a", {}, { waitMs: -1 }),
     client.execute("a", {}, { timeoutMs: -1 }),
