@@ -74,6 +74,9 @@ const responses = ({ answers, produces = "application/json" }: Route): Record<st
     }),
   );
 
+/** Of a schema on its way into the description, which does not show it: the table itself asks for the key. */
+const KEY_NEEDED = "x-idempotency-key-needed";
+
 /** What Fastify validates, and what the description shows. Objects are closed unless a body's schema says otherwise. */
 export const routeSchema = (route: Route): Record<string, unknown> => {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
@@ -86,6 +89,7 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
     summary: route.summary,
     tags: [route.tag],
     security: security(route),
+    ...(route.answersRepeats === true ? { [KEY_NEEDED]: true } : {}),
     ...(names.length === 0 ? {} : { params: { type: "object", required: names, properties: params } }),
     querystring: { type: "object", additionalProperties: false, properties: query },
     ...(route.body === undefined ? {} : { body: route.body }),
@@ -118,12 +122,14 @@ const withProblems = (document: { paths?: object; components?: object }): object
 
 /** Keyed calls show the header in the description; the table reads it by itself. */
 const withIdempotencyKey = (schema: unknown, method: unknown): Record<string, unknown> => {
-  const known: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
+  const given: Record<string, unknown> = typeof schema === "object" && schema !== null ? { ...schema } : {};
+  const { [KEY_NEEDED]: isNeeded, ...known } = given;
   const secured = Array.isArray(known.security) && known.security.length > 0;
   if (!secured || typeof method !== "string" || !isUnsafe(method)) return known;
   // The routes' own schemas: those of headers are objects with properties.
   const { properties = {} } = (known.headers ?? {}) as { readonly properties?: object };
-  return { ...known, headers: { type: "object", properties: { "idempotency-key": IDEMPOTENCY_KEY, ...properties } } };
+  const headers = { type: "object", properties: { "idempotency-key": IDEMPOTENCY_KEY, ...properties } };
+  return { ...known, headers: isNeeded === true ? { ...headers, required: ["idempotency-key"] } : headers };
 };
 
 /** Swagger UI is scripts and styles of its own origin, and sets styles inline. */

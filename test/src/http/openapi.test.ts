@@ -65,6 +65,23 @@ test("it says who may call, with what, and what comes", async () => {
   assert.equal(document.components.securitySchemes.session, { type: "apiKey", in: "cookie", name: "__Host-session" });
 });
 
+test("it says where an Idempotency-Key is needed, and nothing else of how that is known", async () => {
+  const app = await testApp([echo(), echo({ path: "/v1/once", answersRepeats: true, headers: { "x-depth": {} } })]);
+  const document = (await app.inject({ url: "/openapi.json" })).json();
+  const headers = (path: string): unknown[] =>
+    document.paths[path].post.parameters.map((it: { name: string; required?: boolean }) => [
+      it.name,
+      it.required ?? false,
+    ]);
+  assert.equal(headers("/v1/things"), [["idempotency-key", false]]);
+  assert.equal(headers("/v1/once"), [
+    ["idempotency-key", true],
+    ["x-depth", false],
+  ]);
+  assert.not(JSON.stringify(document).includes("needed"));
+  assert.ok((await new Validator().validate(document)).valid);
+});
+
 test("the page for people loads nothing from elsewhere", async () => {
   const { app } = await described();
   const page = await app.inject({ url: "/docs" });
