@@ -1,4 +1,5 @@
 import type { ApprovalStatus } from "../../projections/approvals.ts";
+import { APPROVAL_TARGET } from "./approval-target.ts";
 import type { JsonSchema } from "./route.ts";
 
 export const APPROVAL_STATUSES: readonly ApprovalStatus[] = [
@@ -100,6 +101,7 @@ export const APPROVAL_DETAIL: JsonSchema = object({
     ...object({ ...POLICY, newest_version: { type: "integer", description: "In force now; it changes nothing here" } }),
     type: ["object", "null"],
   },
+  endpoint: APPROVAL_TARGET,
   payload: { description: "What would be executed: JSON as it is, anything else as text or base64; null for none" },
   payload_format: { enum: ["json", "text", "base64", null], description: "Null: erased, or hidden as a whole" },
   redacted: { type: "boolean", description: "The policy hides fields, and the reader is not an admin" },

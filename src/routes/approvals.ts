@@ -2,7 +2,6 @@ import { account } from "../../domain/account/decider.ts";
 import type { ApprovalRejection } from "../../domain/approval/commands.ts";
 import { type Approval, approval, type RequestedApproval } from "../../domain/approval/decider.ts";
 import type { Vote } from "../../domain/approval/events.ts";
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { EventLog, ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
@@ -11,9 +10,9 @@ import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { readOn } from "../run-command.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVAL_STATUSES, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary, asShown, payloadShown } from "./approval-shown.ts";
+import { approvalHindrance, subjectOf, targetOf } from "./approval-target.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { policyStream } from "./policies.ts";
 import type { Call, Principal, Route } from "./route.ts";
@@ -54,13 +53,6 @@ const own = async ({ aggregates }: ApprovalsDeps, { principal, params }: Call): 
   return state.phase === "requested" && state.request.account === principal.account ? state : null;
 };
 
-/** What it is for, as it is; a bundle has no delivery of its own. */
-const subjectOf = async ({ log }: ApprovalsDeps, { request }: RequestedApproval): Promise<Delivery> => {
-  const { kind, id } = request.subject;
-  if (kind !== "event") return delivery.initial;
-  return (await readOn(log, delivery, `delivery-${id}`, { state: delivery.initial, revision: null })).state;
-};
-
 /** With the version that is in force: what is approved was held under the one that it names, whatever came after it. */
 const policyShown = async ({ aggregates }: ApprovalsDeps, { policy: held }: RequestedApproval["request"]) => {
   if (held === null) return null;
@@ -69,10 +61,11 @@ const policyShown = async ({ aggregates }: ApprovalsDeps, { policy: held }: Requ
 };
 
 const detail = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal, at: string) => {
-  const subject = await subjectOf(deps, it);
+  const subject = await subjectOf(deps.log, it);
   return {
     ...approvalSummary(it.request.approval_id, asShown(it, subject), at),
     policy: await policyShown(deps, it.request),
+    endpoint: await targetOf(deps.aggregates, subject),
     ...(await payloadShown(deps, "request" in subject ? subject.request : null, principal)),
   };
 };
@@ -120,6 +113,9 @@ const vote =
     const { digest, comment = "" } = call.body as VoteBody;
     const said = comment.trim() === "" ? null : comment.trim();
     const cast = { member_id, email, decision, comment: said, at: envelope.at };
+    const held = decision === "approve" ? await own(deps, call) : null;
+    const hindrance = held === null ? null : await approvalHindrance(deps, held, envelope.at);
+    if (hindrance !== null) return hindrance;
     const members = await membersOf(deps, principal.account);
     const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
@@ -155,7 +151,8 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/approvals/{id}",
     who: READS,
-    summary: "One approval with the payload that is to be approved; below admin without what the policy redacts",
+    summary:
+      "One approval with the payload that is to be approved and where it goes; below admin without what the policy redacts",
     tag: "approvals",
     answers: { 200: APPROVAL_DETAIL },
     reads: [VIEW],

@@ -2,7 +2,9 @@ import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
 import { heldFor } from "../../domain/approval/terms.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
+import { erasure } from "../../domain/delivery/erasure.ts";
 import type { Origin, Request } from "../../domain/delivery/events.ts";
+import { endpoint } from "../../domain/endpoint/decider.ts";
 import { decide } from "../../domain/gate/decide.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
@@ -22,6 +24,7 @@ import type { Job } from "../../src/loops/lanes.ts";
 import { payloads } from "../../src/payloads.ts";
 import { approvalRoutes } from "../../src/routes/approvals.ts";
 import type { Principal } from "../../src/routes/route.ts";
+import { readOn, runCommand } from "../../src/run-command.ts";
 import { caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { testClock } from "./http-app.ts";
@@ -132,6 +135,15 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     return state.phase === "published" ? state.version : 0;
   };
 
+  /** Registered, unless it is there or was deleted. */
+  const endpointThere = async (endpointId: string): Promise<void> => {
+    const there = { name: "payments", url: "https://pay.example/hooks", timeout_ms: 10_000, retry_schedule_s: [] };
+    const settings = { ...there, concurrency: 1, rate_per_second: null, headers: {}, notifications: [] };
+    const about = { endpointId, account: ACCOUNT, settings, secret: "sealed", at: now() };
+    const command = { type: "RegisterEndpoint", ...about } as const;
+    await here.streams.handle(endpoint, `endpoint-${endpointId}`, command, envelope());
+  };
+
   /** As the admission does: keeps the payload, asks the gates, writes the hold down. */
   const hold = async (number: number, options: HoldOptions = {}) => {
     const { body = '{"amount":120}', endpointId = "end_1", member } = options;
@@ -143,6 +155,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       approval: rule,
     };
     const version = await publish(definition);
+    if (endpointId !== null) await endpointThere(endpointId);
     const bytes = Buffer.from(body);
     const eventId = eventIdOf(number);
     const incoming = { body: bytes, contentType: "application/json", contentEncoding: "", headers: {} };
@@ -199,6 +212,20 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     project: () => foldInto(log, views, PROJECTIONS),
     leave: (member: string) =>
       here.streams.handle(account, accountStream(ACCOUNT), { type: "RemoveMember", member, at: now() }, envelope()),
+    deleteEndpoint: (id: string) =>
+      here.streams.handle(
+        endpoint,
+        `endpoint-${id}`,
+        { type: "DeleteEndpoint", account: ACCOUNT, at: now() },
+        envelope(),
+      ),
+    async erase(eventId: string): Promise<void> {
+      const command = { type: "ErasePayload", eventId, reason: "asked for", at: now() } as const;
+      const stream = `delivery-${eventId}`;
+      const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null });
+      await runCommand(log, erasure, stream, known, command, envelope());
+      await log.erase(`payload-${eventId}`);
+    },
     cancel: (eventId: string, reason: string) =>
       here.streams.handle(delivery, `delivery-${eventId}`, { type: "Cancel", reason, at: now() }, envelope()),
     ofEvent: (eventId: string) => typesOf(`delivery-${eventId}`),

@@ -61,6 +61,7 @@ test("a person approves what was shown; the answer is the approval as it then is
     policy: { id: POLICY_ID, version: 1, newest_version: 1 },
     reasons: ["The policy asks for an approval of every request."],
     reason: null,
+    endpoint: { id: "end_1", name: "payments", url: "https://pay.example/hooks" },
     payload: { amount: 120 },
     payload_format: "json",
     redacted: true,
@@ -82,7 +83,14 @@ test("a person approves what was shown; the answer is the approval as it then is
   assert.ok(approved.headers["countersign-position"]);
   await project();
   const [listed] = (await call("csk_viewer", "GET", "")).body.data;
-  const { payload: _, payload_format: _format, redacted: _redacted, policy, ...summary } = approved.body;
+  const {
+    payload: _,
+    payload_format: _format,
+    redacted: _redacted,
+    endpoint: _endpoint,
+    policy,
+    ...summary
+  } = approved.body;
   const { newest_version: _newest, ...held } = policy;
   assert.equal(listed, { ...summary, policy: held });
   await close();
@@ -235,6 +243,31 @@ test("the payload is shown as it is executed, without what the policy hides from
   await world.log.erase(`payload-${eventId}`);
   const erased = (await world.get(approvalId, admin)).body;
   assert.equal([erased.payload, erased.payload_format, erased.redacted], [null, null, false]);
+});
+
+test("what can no longer be executed is not approved, and may be rejected", async () => {
+  const { call, asked, erase, deleteEndpoint, ofApproval, close } = await started();
+  const erased = await asked(1);
+  const nowhere = await asked(2, { endpointId: "end_2" });
+  const free = await asked(3, { endpointId: null });
+  await erase(erased.eventId);
+  await deleteEndpoint("end_2");
+  for (const [{ approvalId, digest }, why] of [
+    [erased, /payload was erased/],
+    [nowhere, /endpoint .* was deleted/],
+  ] as const) {
+    const { status, body } = await call("approver", "POST", `/${approvalId}/approve`, { digest });
+    assert.equal([status, body.code], [409, "conflict"]);
+    assert.match(body.detail, why);
+    assert.equal(await ofApproval(approvalId), ["ApprovalRequested"]);
+    const rejected = await call("approver", "POST", `/${approvalId}/reject`, { digest, comment: "too late" });
+    assert.equal([rejected.status, rejected.body.status], [200, "rejected"]);
+  }
+  assert.is((await call("viewer", "GET", `/${nowhere.approvalId}`)).body.endpoint, null);
+  // To nobody from the beginning: a source without an endpoint.
+  const approved = await call("approver", "POST", `/${free.approvalId}/approve`, { digest: free.digest });
+  assert.equal([approved.status, approved.body.endpoint], [200, null]);
+  await close();
 });
 
 test.run();
