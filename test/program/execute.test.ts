@@ -152,6 +152,33 @@ const executes = ({ name, open }: EngineSet): void => {
     assert.equal([blocked.status, blocked.body.status], [409, "blocked"]);
   });
 
+  test("numbers reach the target as they were said, or nothing does; what the target says is never too deep to be answered", async () => {
+    const { client } = await world();
+    const agent = await registerAgent(program.url, client);
+    const raw = async (key: string, payload: string): Promise<Response> =>
+      fetch(`${program.url}/v1/execute`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${agent.key}`, "content-type": "application/json", "idempotency-key": key },
+        body: `{"action":"${REFUND.action}","payload":${payload}}`,
+      });
+    const deep = "[".repeat(20_000) + "]".repeat(20_000);
+    target.answer((_arrival, response) => response.setHeader("content-type", "application/json").end(deep));
+    for (const number of ["12345678901234567890", "1e999"]) {
+      const refused = await raw("large", `{"acct":${number}}`);
+      // A problem.
+      const { code, errors } = (await refused.json()) as { code: string; errors: { path: string }[] };
+      assert.equal([refused.status, code, errors[0]?.path], [400, "invalid-request", "/payload/acct"]);
+    }
+    assert.is(target.arrivals.length, 0);
+    for (const _ of ["first", "again"]) {
+      const done = await raw("large", '{"acct":"12345678901234567890","n":9007199254740991}');
+      // An execution.
+      const { status, result } = (await done.json()) as { status: string; result: { body: unknown } };
+      assert.equal([done.status, status, result.body === deep], [200, "delivered", true]);
+    }
+    assert.is(target.arrivals.length, 1);
+  });
+
   test("only agents execute, each sees its own, and an account's key is not an agent's", async () => {
     const { client } = await world();
     const [mine, other] = [await registerAgent(program.url, client), await registerAgent(program.url, client)];
