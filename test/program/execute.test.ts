@@ -361,6 +361,9 @@ const executes = ({ name, open }: EngineSet): void => {
     const path = `/v1/approvals/${approved.body.approval_id}/approve`;
     const waiting = agent.execution(approved.body.event_id, 10_000);
     assert.is((await client.session("POST", path, { digest })).status, 200);
+    // Sent again right behind the approval, before it is carried out.
+    const repeated = await agent.execute("approved", REFUND);
+    assert.equal([repeated.status, repeated.body.status], [200, "delivered"]);
     const done = await waiting;
     assert.equal(
       [done.status, done.body.result.body, done.body.approval_id],
