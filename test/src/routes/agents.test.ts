@@ -40,7 +40,7 @@ const world = async () => {
     (await call("POST", "", { name: " refunds ", scope: { actions: ["refund.*"] }, ...body })).body;
   const use = (key: string) =>
     credentials({ aggregates: aggregates(log, clock), clock })({ kind: "bearer", token: key });
-  return { app, log, call, create, use, project: () => foldInto(log, views, [agents]) };
+  return { app, log, clock, call, create, use, project: () => foldInto(log, views, [agents]) };
 };
 
 test("an agent is registered with a key of its own, which is shown once and stored nowhere", async () => {
@@ -117,8 +117,9 @@ test("what cannot be a scope, or is not the account's, is named", async () => {
 });
 
 test("the list shows what was changed, newest first, and nothing of another account", async () => {
-  const { app, call, create, project } = await world();
+  const { app, clock, call, create, project } = await world();
   const first = await create();
+  clock.advance(1_000);
   const second = await create({ name: "second" });
   await call("PATCH", `/${first.id}`, { name: "first", scope: { actions: ["mail.send"] } });
   await call("POST", `/${second.id}/suspend`, { reason: "why not" });
