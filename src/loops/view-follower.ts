@@ -156,9 +156,9 @@ export const viewFollower = (
           const { position: failed } = error;
           await through(page.filter((it) => (position === null || it.position > position) && it.position < failed));
         } else {
-          // Whether the commit came about is not known: the store is asked before anything else is done.
+          // Whether the commit came about is not known. Not asked at once: whatever failed has some time to come back.
           distrust();
-          await refresh().catch(() => undefined);
+          isLost = true;
         }
         throw error;
       }
