@@ -66,8 +66,8 @@ const ask = async ({ program }: World, { agent, key, order }: Asked): Promise<Re
 /** How many had no answer when the program died. */
 const round = async (it: World): Promise<number> => {
   const asked = it.agents.flatMap((agent) =>
-    Array.from({ length: REQUESTS }, () => {
-      const order = `order-${it.asked.length + random.below(1_000_000_000)}`;
+    Array.from({ length: REQUESTS }, (_, index) => {
+      const order = `order-${it.asked.length}-${it.agents.indexOf(agent)}-${index}`;
       return { agent, key: order, order };
     }),
   );
