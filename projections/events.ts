@@ -7,21 +7,11 @@ import type {
   Request,
   Timings,
 } from "../domain/delivery/events.ts";
+import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { Document, RecordedEvent } from "../domain/ports.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
-
-export type EventStatus =
-  | "blocked"
-  | "held"
-  | "queued"
-  | "delivering"
-  | "retrying"
-  | "delivered"
-  | "failed"
-  | "recorded"
-  | HoldOutcome;
 
 /** `unknown`: it began and nobody recorded its end, as the process was gone. */
 export type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
@@ -64,7 +54,7 @@ export type Stage = {
 /** What `GET /v1/events/{id}` shows, but for what the payload's stream holds. Money in micro-euros. */
 export type EventDocument = {
   readonly account: string;
-  readonly status: EventStatus;
+  readonly status: DeliveryStatus;
   readonly origin: Origin;
   /** These two again, as fields to search by. */
   readonly origin_kind: Origin["kind"];
@@ -127,7 +117,7 @@ type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
 // Own keys only: a type called "constructor" is not one of them.
 const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
 
-const admittedStatus = (endpointId: string | null): EventStatus => (endpointId === null ? "recorded" : "queued");
+const admittedStatus = (endpointId: string | null): DeliveryStatus => (endpointId === null ? "recorded" : "queued");
 
 const stagesOf = ({ origin, received_at, authenticated_at, at }: Request, last: Stage["stage"]): readonly Stage[] => {
   // A notification was sent by nobody, and asked no gate.

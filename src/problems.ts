@@ -77,6 +77,10 @@ export const problem = (
 /** The same for an id of another account and for one that never existed. */
 export const notFound = (): Problem => problem("not-found", "There is nothing at this address for this credential.");
 
+/** For what a body refers to and the account does not have. `path` is a JSON Pointer into the body. */
+export const missingReference = (path: string, what: string): Problem =>
+  problem("not-found", `The account has no ${what} of this id.`, { errors: [{ path, message: "does not exist" }] });
+
 /** The body of a problem: RFC 9457 with `code`, `retryable`, `trace_id` and, where it helps, `errors`. */
 export const problemBody = (it: Problem, traceId: string): JsonObject => {
   const { status, title } = PROBLEMS[it.problem];

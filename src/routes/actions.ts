@@ -6,10 +6,10 @@ import { derivedId } from "../../infra/crypto/ids.ts";
 import { type ActionDocument, actions } from "../../projections/actions.ts";
 import type { ActionCompiler } from "../admission/compiled-action.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { notFound, problem } from "../problems.ts";
+import { missingReference, notFound, problem } from "../problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { COST } from "./policy-schema.ts";
-import type { Call, JsonSchema, Route } from "./route.ts";
+import { type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type ActionsDeps = {
   readonly aggregates: Aggregates;
@@ -109,8 +109,7 @@ const put: Handle = (deps) => async (call) => {
   }
   const { definition } = compiled;
   if (!(await deps.endpointExists(account, definition.endpoint_id))) {
-    const errors = [{ path: "/endpoint_id", message: "does not exist" }];
-    return problem("not-found", "The account has no endpoint of this id.", { errors });
+    return missingReference("/endpoint_id", "endpoint");
   }
   const id = actionId(account, name);
   const before = await deps.aggregates.load(actionDecider, `action-${id}`, 0);
@@ -121,7 +120,7 @@ const put: Handle = (deps) => async (call) => {
   return {
     status: before.state.phase === "defined" ? 200 : 201,
     body: show(done.state),
-    ...(done.outcome === "accepted" ? { position: done.position } : {}),
+    ...positionOf(done),
   };
 };
 
@@ -147,7 +146,7 @@ const remove: Handle =
     const command = { type: "DeleteAction", at: envelope.at } as const;
     const done = await aggregates.handle(actionDecider, actionStream(principal.account, name), command, envelope);
     if (done.outcome === "rejected") return notFound();
-    return { status: 204, ...(done.outcome === "accepted" ? { position: done.position } : {}) };
+    return { status: 204, ...positionOf(done) };
   };
 
 const READS = { session: "viewer", key: "viewer" } as const;

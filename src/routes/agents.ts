@@ -10,9 +10,9 @@ import { type AgentDocument, agents } from "../../projections/agents.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
 import type { Envelope } from "../envelope.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
+import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import type { Answer, Call, JsonSchema, Route } from "./route.ts";
+import { type Answer, type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type AgentsDeps = {
   readonly aggregates: Aggregates;
@@ -106,9 +106,6 @@ const showPresent = ({ agentId, account, settings, key, suspended, createdAt }: 
     created_at: createdAt,
   });
 
-const positionOf = (handled: Awaited<ReturnType<Aggregates["handle"]>>): Pick<Answer, "position"> =>
-  handled.outcome === "accepted" ? { position: handled.position } : {};
-
 /** What is wrong with the settings that only the account or the form of a name can tell; null when nothing is. */
 const settingsProblem = async (
   { policyExists }: AgentsDeps,
@@ -123,8 +120,7 @@ const settingsProblem = async (
     });
   }
   if (policy_id === null || (await policyExists(account, policy_id))) return null;
-  const errors = [{ path: "/policy_id", message: "does not exist" }];
-  return problem("not-found", "The account has no policy of this id.", { errors });
+  return missingReference("/policy_id", "policy");
 };
 
 /** The same command makes the same key: a crash before the answer loses nothing. */

@@ -11,7 +11,7 @@ import { apiKeyStream } from "../credentials.ts";
 import { problem } from "../problems.ts";
 import { accountProblem } from "./account-problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type ApiKeysDeps = {
   readonly aggregates: Aggregates;
@@ -91,7 +91,7 @@ const create =
     return {
       status: 201,
       body: { id, ...shown, key, created_at: at },
-      ...(created.outcome === "accepted" ? { position: created.position } : {}),
+      ...positionOf(created),
     };
   };
 
@@ -115,7 +115,7 @@ const revoke =
     const command = { type: "RevokeApiKey", key_id: params.id ?? "", at: envelope.at } as const;
     const revoked = await aggregates.handle(account, accountStream(principal.account), command, envelope);
     if (revoked.outcome === "rejected") return accountProblem(revoked.rejection);
-    return { status: 204, ...(revoked.outcome === "accepted" ? { position: revoked.position } : {}) };
+    return { status: 204, ...positionOf(revoked) };
   };
 
 export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [

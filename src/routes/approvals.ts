@@ -15,7 +15,7 @@ import { approvalSummary, asShown, payloadShown } from "./approval-shown.ts";
 import { approvalHindrance, subjectOf, targetOf } from "./approval-target.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { policyStream } from "./policies.ts";
-import type { Call, Principal, Route } from "./route.ts";
+import { type Call, type Principal, positionOf, type Route } from "./route.ts";
 
 export type ApprovalsDeps = {
   readonly aggregates: Aggregates;
@@ -124,7 +124,7 @@ const vote =
     return {
       status: 200,
       body: await detail(deps, done.state, principal, envelope.at),
-      ...(done.outcome === "accepted" ? { position: done.position } : {}),
+      ...positionOf(done),
     };
   };
 

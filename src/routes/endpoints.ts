@@ -32,7 +32,7 @@ import {
 } from "./endpoint-input.ts";
 import { settingsOf } from "./endpoint-settings.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import type { Answer, Call, Route } from "./route.ts";
+import { type Call, positionOf, type Route } from "./route.ts";
 
 export type EndpointsDeps = {
   readonly aggregates: Aggregates;
@@ -124,8 +124,7 @@ const own = ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promis
 const handled = async (deps: EndpointsDeps, call: Call, endpointId: string, command: EndpointCommand) => {
   const done = await deps.aggregates.handle(endpointDecider, streamOf(endpointId), command, call.envelope);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
-  const position: Pick<Answer, "position"> = done.outcome === "accepted" ? { position: done.position } : {};
-  return { state: done.state, position };
+  return { state: done.state, position: positionOf(done) };
 };
 
 const register: Handle = (deps) => async (call) => {

@@ -7,7 +7,7 @@ import { isEventId } from "../event-id.ts";
 import { type Payloads, payloadStream } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn, runCommand } from "../run-command.ts";
-import { type Answer, type Call, hasRole, type Principal } from "./route.ts";
+import { type Answer, type Call, hasRole, type Principal, positionOf } from "./route.ts";
 
 /** The paths that the policy version of the verdict keeps from this reader: none from an admin. */
 export const hiddenPaths = async (
@@ -87,5 +87,5 @@ export const erasePayload = async (log: EventLog, id: string, call: Call): Promi
   }
   await log.erase(payloadStream(id));
   const body = { event_id: id, erased_at: ran.known.state.erasedAt };
-  return ran.outcome === "accepted" ? { status: 200, body, position: ran.position } : { status: 200, body };
+  return { status: 200, body, ...positionOf(ran) };
 };

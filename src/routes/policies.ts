@@ -8,7 +8,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { DEFINITION_BODY, POLICY } from "./policy-schema.ts";
-import type { Call, Route } from "./route.ts";
+import { type Call, positionOf, type Route } from "./route.ts";
 
 export type PoliciesDeps = {
   readonly aggregates: Aggregates;
@@ -81,7 +81,7 @@ const publish = async (
   return {
     status: type === "PublishPolicy" ? 201 : 200,
     body: show({ id: policyId, ...state }),
-    ...(handled.outcome === "accepted" ? { position: handled.position } : {}),
+    ...positionOf(handled),
   };
 };
 

@@ -58,6 +58,14 @@ export type Answer = {
   readonly position?: Position;
 };
 
+type Done =
+  | { readonly outcome: "accepted"; readonly position: Position }
+  | { readonly outcome: "unchanged" | "rejected" };
+
+/** Where a command's events stand, for its answer; nothing when it had none. */
+export const positionOf = (done: Done): Pick<Answer, "position"> =>
+  done.outcome === "accepted" ? { position: done.position } : {};
+
 /** A row of the route table; `src/app.ts` turns it into a Fastify route with its schemas in `/openapi.json`. */
 export type Route = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

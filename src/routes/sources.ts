@@ -13,10 +13,10 @@ import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
 import { type SourceDocument, sources } from "../../projections/sources.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Envelope } from "../envelope.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
+import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { makeSecret } from "../providers/catalogue.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import type { Answer, Call, Route } from "./route.ts";
+import { type Call, positionOf, type Route } from "./route.ts";
 import {
   NEW_SECRET,
   NEW_SOURCE,
@@ -95,18 +95,14 @@ const foreignReference = async (
   account: string,
   { endpoint_id = null, policy_id = null }: Partial<SourceSettings>,
 ): Promise<Problem | null> => {
-  const missing = (path: string, what: string): Problem =>
-    problem("not-found", `The account has no ${what} of this id.`, { errors: [{ path, message: "does not exist" }] });
-  if (endpoint_id !== null && !(await endpointExists(account, endpoint_id))) return missing("/endpoint_id", "endpoint");
-  if (policy_id !== null && !(await policyExists(account, policy_id))) return missing("/policy_id", "policy");
+  if (endpoint_id !== null && !(await endpointExists(account, endpoint_id)))
+    return missingReference("/endpoint_id", "endpoint");
+  if (policy_id !== null && !(await policyExists(account, policy_id))) return missingReference("/policy_id", "policy");
   return null;
 };
 
 const seal = ({ box }: SourcesDeps, secret: string, account: string, sourceId: string): string =>
   box.seal(secret, { account, stream: streamOf(sourceId), field: "secret" });
-
-const positionOf = (handled: Awaited<ReturnType<Aggregates["handle"]>>): Pick<Answer, "position"> =>
-  handled.outcome === "accepted" ? { position: handled.position } : {};
 
 const register: Handle = (deps) => async (call) => {
   const { envelope, principal } = call;
