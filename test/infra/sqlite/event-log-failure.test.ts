@@ -58,8 +58,17 @@ test("another process's lock is waited for, then refused, and forgotten when it 
     await log.close();
   }));
 
-/** A message that throws in the thread. Terminating it would do so inside a statement, where the driver ends the process. */
-const fail = (writer: Worker | undefined): void => writer?.postMessage({ kind: "operations", operations: null });
+/**
+ * A message that throws in the thread; resolves when the thread has ended. Terminating it would do so inside a
+ * statement, where the driver ends the process.
+ */
+const fail = async (writer: Worker | undefined): Promise<void> => {
+  if (writer === undefined) throw new Error("there is no writer");
+  writer.ref();
+  const ended = new Promise<void>((resolve) => writer.once("exit", () => resolve()));
+  writer.postMessage({ kind: "operations", operations: null });
+  await ended;
+};
 
 test("a writer thread that dies leaves unknown outcomes, and the next append finds another", () =>
   inNewFile(async (path) => {
@@ -69,7 +78,9 @@ test("a writer thread that dies leaves unknown outcomes, and the next append fin
     const send = ({ stream, batch }: (typeof appends)[number]) => log.append(stream, "absent", batch);
     const pending = Promise.allSettled(appends.map(send));
     await log.head();
-    setImmediate(() => fail(writers[0]));
+    await new Promise((resolve) => setImmediate(resolve));
+    // All may be committed before the thread reads its last message: what is sent again must find it gone.
+    await fail(writers[0]);
     for (const result of await pending)
       if (result.status === "rejected") assert.is(result.reason.name, "OutcomeUnknown");
     // Sent again, whatever became of it, each append happens once.
@@ -86,11 +97,11 @@ test("what was submitted while a dying writer still had something is taken by th
     const writers: Worker[] = [];
     const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
     const first = log.append(newStream(), "absent", events(2)).catch((error: unknown) => error);
-    fail(writers[0]);
+    const ended = fail(writers[0]);
     await new Promise((resolve) => setImmediate(resolve));
     const second = await log.append(newStream(), "absent", [event()]);
     assert.is(second.outcome, "appended");
-    await first;
+    await Promise.all([first, ended]);
     await log.close();
   }));
 
@@ -98,10 +109,7 @@ test("an idle writer thread that dies is replaced as well", () =>
   inNewFile(async (path) => {
     const writers: Worker[] = [];
     const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
-    writers[0]?.ref();
-    const ended = new Promise((resolve) => writers[0]?.once("exit", resolve));
-    fail(writers[0]);
-    await ended;
+    await fail(writers[0]);
     const stream = newStream();
     assert.is((await log.append(stream, "absent", [event()])).outcome, "appended");
     assert.is((await log.append(stream, 0, [event()])).outcome, "appended");
