@@ -33,6 +33,15 @@ export type RequestedAction = {
 /** `depth`: how many agents called each other before this one was called; the receiver is told one more. */
 export type Run = { readonly id: string | null; readonly depth: number };
 
+/** Which step of a bundle an event carries, or takes back. */
+export type BundleStep = { readonly id: string; readonly index: number; readonly undo: boolean };
+
+/**
+ * What its receiver made of it: `failed`: it refused, or cannot have got it; `unknown`: it may have done what it was asked
+ * in an attempt that nobody has seen the end of.
+ */
+export type StepOutcome = "succeeded" | "failed" | "unknown";
+
 /** What was decided on, the same for every decision. Times are ISO-8601 UTC. */
 export type Request = {
   readonly event_id: string;
@@ -49,6 +58,8 @@ export type Request = {
   /** These two of an agent's request alone. */
   readonly action?: RequestedAction;
   readonly run?: Run;
+  /** Of a bundle's step, whose places the bundle holds. */
+  readonly bundle?: BundleStep;
   /** The ledgers in which it holds a place until `CostDetermined`; missing where its admission has settled them. */
   readonly ledgers?: readonly string[];
   readonly received_at: string;
@@ -172,6 +183,17 @@ export type DeliveryEvent =
         /** Null: nothing can have reached the receiver, so what was reserved is given back. */
         readonly cost: number | null;
         readonly basis: "reported" | "estimate" | "not-reached";
+        readonly at: string;
+      };
+    }
+  /** Of a bundle's step, last in the append that ends it. `cost` as in `CostDetermined`. */
+  | {
+      readonly type: "BundleStepEnded";
+      readonly data: {
+        readonly event_id: string;
+        readonly bundle: BundleStep;
+        readonly outcome: StepOutcome;
+        readonly cost: number | null;
         readonly at: string;
       };
     }
