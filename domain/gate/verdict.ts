@@ -7,7 +7,9 @@ export type GateName =
   | "loop"
   | "budget"
   | "quota"
-  | "approval";
+  | "approval"
+  /** Of a step or an undo: what it belongs to was decided on as a whole. */
+  | "bundle";
 export type GateOutcome = "allow" | "deny" | "hold";
 
 /** One check. `code` is for machines, kebab-case, "ok" when allowed; `detail` is a sentence for a person. */

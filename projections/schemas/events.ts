@@ -57,6 +57,7 @@ const GATES: readonly GateResult["gate"][] = [
   "budget",
   "quota",
   "approval",
+  "bundle",
 ];
 const OUTCOMES: readonly GateResult["outcome"][] = ["allow", "deny", "hold"];
 const KINDS: readonly Origin["kind"][] = ["source", "agent", "system"];
