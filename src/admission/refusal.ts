@@ -14,6 +14,8 @@ const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   budget: "gate-budget",
   quota: "gate-quota",
   approval: "forbidden",
+  // Never denies: what it stands for was decided before.
+  bundle: "forbidden",
 };
 
 /** What the gate that refused a request says to whoever sent it. */
