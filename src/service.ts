@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { account as accountDecider } from "../domain/account/decider.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
+import { delivery } from "../domain/delivery/decider.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
 import { policy } from "../domain/policy/decider.ts";
 import type { Clock, EventLog, Feed, Randomness, ViewStore } from "../domain/ports.ts";
@@ -33,6 +34,7 @@ import type { Places } from "./engines.ts";
 import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
 import { agentReactions } from "./execute/reactions.ts";
+import { waitingPlaces } from "./execute/waiting-places.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
@@ -156,7 +158,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   const resolve = resolver();
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
   const sender = httpSender({ addresses, resolve, clock });
-  const waiting = outcomes(log, onError);
+  const waiters = waitingPlaces();
+  const waiting = outcomes(log, delivery, "delivery", onError, waiters);
   const headers = outbound(opened, randomness, config.version);
   const delivering = deliverer({
     log,

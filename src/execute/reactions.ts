@@ -1,4 +1,4 @@
-import { delivery } from "../../domain/delivery/decider.ts";
+import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { Clock, EventLog, Found, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import { events } from "../../projections/events.ts";
@@ -18,7 +18,7 @@ export type AgentReactionsDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
   readonly ledgers: Pick<Ledgers, "settleNow" | "release">;
-  readonly outcomes: Pick<Outcomes, "changed">;
+  readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 };

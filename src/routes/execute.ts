@@ -17,7 +17,7 @@ import type { Call, JsonSchema, Route } from "./route.ts";
 export type ExecuteRoutesDeps = {
   readonly log: EventLog;
   readonly execute: Execute;
-  readonly outcomes: Pick<Outcomes, "wait">;
+  readonly outcomes: Pick<Outcomes<Delivery>, "wait">;
 };
 
 type Handle = (deps: ExecuteRoutesDeps) => Route["handle"];
@@ -127,7 +127,7 @@ const isBeingDecided = async (log: EventLog, state: Delivery): Promise<boolean> 
 const untilEndedOrHeld = async (
   { log, outcomes }: Pick<ExecuteRoutesDeps, "log" | "outcomes">,
   { eventId, known }: { readonly eventId: string; readonly known: Known<Delivery> },
-  options: Omit<WaitOptions, "isEnough">,
+  options: Omit<WaitOptions<Delivery>, "isEnough">,
 ): Promise<Delivery> => {
   const until = performance.now() + options.waitMs;
   const seen = await outcomes.wait(eventId, known, { ...options, isEnough: isDecidedOrHeld });

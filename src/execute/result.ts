@@ -1,0 +1,51 @@
+import type { PayloadEvent } from "../../domain/delivery/events.ts";
+import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
+import type { EventLog, Json, JsonObject, Revision } from "../../domain/ports.ts";
+import { isFaithfulJson } from "../http/strict-json.ts";
+import { decodeBody } from "../payloads.ts";
+import { exchangesOf } from "../routes/event-shown.ts";
+import { readOn } from "../run-command.ts";
+
+type Response = Extract<PayloadEvent, { type: "ResponseKept" }>["data"];
+
+/** What the target answered: `body` is what the answer says where it is JSON, else text. */
+export type Result = JsonObject & { readonly status_code: number; readonly body: Json };
+
+const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/** Left as text where it would say something else afterwards, or could not be written again. */
+const parsed = (text: string): Json => {
+  try {
+    // JSON.parse gives nothing but JSON.
+    const value = JSON.parse(text) as Json;
+    return isFaithfulJson(text) ? value : text;
+  } catch {
+    return text;
+  }
+};
+
+/** JSON as what it says; else text, or base64 of what is no text. What was cut off is no JSON any more. */
+const bodyOf = (kept: Response | undefined): JsonObject & { readonly body: Json } => {
+  // Erased, or never kept.
+  if (kept === undefined) return { body: null };
+  if (kept.encoding === "base64") return { body: kept.body, encoding: "base64" };
+  const text = decodeBody(kept).toString("utf8");
+  if (kept.truncated) return { body: text, truncated: true };
+  return { body: IS_JSON.test(kept.headers["content-type"] ?? "") ? parsed(text) : text };
+};
+
+/** What the receiver's side of a delivery came to, as its stream has it now. */
+export const outcomeOf = async (log: EventLog, eventId: string): Promise<Outcome> =>
+  (await readOn(log, outcome, `delivery-${eventId}`, { state: outcome.initial, revision: null })).state;
+
+/** What the target answered to the last attempt; null when there was no answer. `from`: the payload that was decided on. */
+export const resultOf = async (
+  log: EventLog,
+  eventId: string,
+  from: Revision,
+  { attempt }: Outcome,
+): Promise<Result | null> => {
+  if (attempt === null || attempt.statusCode === null) return null;
+  const { responses } = await exchangesOf(log, eventId, from);
+  return { status_code: attempt.statusCode, ...bodyOf(responses.get(attempt.number)) };
+};
