@@ -80,18 +80,19 @@ export const referencesOf = (payload: Json): References => {
 
 /** `resultAt`: the body that a step's target answered; undefined when there is none. The first that is missing is told. */
 export const resolved = (payload: Json, resultAt: (step: number) => Json | undefined): Resolved => {
-  let missing: Malformed | null = null;
+  const missing: Malformed[] = [];
   const made = replacing(payload, "", (reference, path) => {
     const it = parsed(reference[KEY]);
     const body = it === null ? undefined : resultAt(it.step);
     const value = it === null || body === undefined ? undefined : readField(body, pathOf(it.pointer) ?? []);
     if (value === undefined) {
       const detail = it === null ? MALFORMED : `step ${it.step} has answered nothing at ${JSON.stringify(it.pointer)}`;
-      missing ??= { path, detail };
+      missing.push({ path, detail });
       return null;
     }
     // What is read from JSON is JSON.
     return value as Json;
   });
-  return missing === null ? { ok: true, payload: made } : { ok: false, ...(missing as Malformed) };
+  const [first] = missing;
+  return first === undefined ? { ok: true, payload: made } : { ok: false, ...first };
 };
