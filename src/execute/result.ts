@@ -38,14 +38,31 @@ const bodyOf = (kept: Response | undefined): JsonObject & { readonly body: Json 
 export const outcomeOf = async (log: EventLog, eventId: string): Promise<Outcome> =>
   (await readOn(log, outcome, `delivery-${eventId}`, { state: outcome.initial, revision: null })).state;
 
+/** Of the last attempt; undefined when there was no answer, or it was erased. */
+const responseOf = async (
+  log: EventLog,
+  eventId: string,
+  from: Revision,
+  { attempt }: Outcome,
+): Promise<Response | undefined> =>
+  attempt === null || attempt.statusCode === null
+    ? undefined
+    : (await exchangesOf(log, eventId, from)).responses.get(attempt.number);
+
 /** What the target answered to the last attempt; null when there was no answer. `from`: the payload that was decided on. */
 export const resultOf = async (
   log: EventLog,
   eventId: string,
   from: Revision,
-  { attempt }: Outcome,
+  outcome: Outcome,
 ): Promise<Result | null> => {
-  if (attempt === null || attempt.statusCode === null) return null;
-  const { responses } = await exchangesOf(log, eventId, from);
-  return { status_code: attempt.statusCode, ...bodyOf(responses.get(attempt.number)) };
+  const statusCode = outcome.attempt?.statusCode ?? null;
+  if (statusCode === null) return null;
+  return { status_code: statusCode, ...bodyOf(await responseOf(log, eventId, from, outcome)) };
+};
+
+/** The body of `resultOf`; undefined when there was no answer, or it was erased. */
+export const answeredBody = async (log: EventLog, eventId: string, from: Revision): Promise<Json | undefined> => {
+  const response = await responseOf(log, eventId, from, await outcomeOf(log, eventId));
+  return response === undefined ? undefined : bodyOf(response).body;
 };
