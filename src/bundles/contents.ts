@@ -47,12 +47,14 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
     async ofStep(state, index) {
       const { request, approvalId } = state;
       const kept = await payloads.read(request.bundle_id, request.payload.revision);
-      if (kept === null) return refused("payload-erased", "The bundle's payload was erased before this step was started");
+      if (kept === null)
+        return refused("payload-erased", "The bundle's payload was erased before this step was started");
       // The array of all steps' payloads.
       const payload = (decode(kept.body) as readonly Json[])[index] ?? null;
       if (request.steps[index]?.uses_results !== true) return { body: encode(payload) };
       const made = await withResults(state, payload);
-      if (!made.ok) return refused("unresolved-result", `${made.path === "" ? "The payload" : made.path}: ${made.detail}`);
+      if (!made.ok)
+        return refused("unresolved-result", `${made.path === "" ? "The payload" : made.path}: ${made.detail}`);
       const isApproved = approvalId !== null;
       const refusal = await gates({ request, index, payload: made.payload, headers: kept.headers, isApproved });
       return refusal === null ? { body: encode(made.payload) } : { refusal };

@@ -14,6 +14,7 @@ import { stoppedBecause } from "../execute/stopped.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import type { KeptPayload, Payloads } from "../payloads.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
+import type { BeginBundle } from "./claiming.ts";
 import { contents } from "./contents.ts";
 import type { StepGates } from "./step-gates.ts";
 import { requestOfStep, requestOfUndo } from "./step-request.ts";
@@ -157,7 +158,8 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     const end = "stepEnd" in known.state ? known.state.stepEnd : undefined;
     if (end === undefined) return false;
     // What the deliverer did not send any more did not fail: the agent was stopped.
-    const stopped = what === "admit" && end.outcome !== "succeeded" ? await stoppedBecause(deps.aggregates, request) : null;
+    const stopped =
+      what === "admit" && end.outcome !== "succeeded" ? await stoppedBecause(deps.aggregates, request) : null;
     if (stopped !== null) await tell(it, { type: "Cancel", reason: stopped, at: now() });
     else await tell(it, { type: what === "admit-undo" ? "EndUndo" : "EndStep", index, ...end, at: now() });
     return true;
@@ -235,3 +237,12 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     },
   };
 };
+
+/** What this process admits it starts itself: nothing is waited for. */
+export const startingAtOnce =
+  (begin: BeginBundle, runner: Pick<BundleRunner, "advance">, onError: (error: unknown) => void): BeginBundle =>
+  async (ask) => {
+    const begun = await begin(ask);
+    if (!("problem" in begun)) runner.advance(begun.bundleId).catch(onError);
+    return begun;
+  };
