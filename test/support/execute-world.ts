@@ -30,12 +30,12 @@ import { actionId } from "../../src/routes/actions.ts";
 export const ACCOUNT = "acc_1";
 export const AGENT_ID = `agt_${"a".repeat(32)}`;
 export const POLICY_ID = `pol_${"a".repeat(32)}`;
-const ENDPOINT_ID = `end_${"a".repeat(32)}`;
-const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
+export const ENDPOINT_ID = `end_${"a".repeat(32)}`;
+export const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
 const WAIT_MS = 5_000;
 const VIEWS = [eventsView, deliveryQueue];
 
-const ENDPOINT: EndpointSettings = {
+export const ENDPOINT: EndpointSettings = {
   name: "app",
   url: "https://app.example/hook",
   timeout_ms: 1_000,
