@@ -28,6 +28,7 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { bundling } from "./bundles/claiming.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
 import { bundleRunner } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
@@ -59,6 +60,7 @@ import { auditRoutes } from "./routes/audit.ts";
 import { auditStreamRoutes } from "./routes/audit-stream.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { billingRoutes } from "./routes/billing.ts";
+import { bundleRoutes } from "./routes/bundles.ts";
 import { capabilityRoutes } from "./routes/capabilities.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -377,6 +379,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
+    ...bundleRoutes({ log, views, begin: bundling({ ...claims, actions }), outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
