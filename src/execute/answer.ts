@@ -30,6 +30,10 @@ const shownStatus = (state: Delivery): DeliveryStatus => {
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
 
+/** Undefined as long as nobody knows. What a step of a bundle has cost is said with its end. */
+const spentOf = (state: Delivery): number | null | undefined =>
+  "attempts" in state ? (state.stepEnd === undefined ? state.spent : state.stepEnd.cost) : undefined;
+
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
 export const executionAnswer = async (
   log: EventLog,
@@ -40,7 +44,7 @@ export const executionAnswer = async (
   const status = shownStatus(state);
   const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
   const verdict = request?.verdict ?? null;
-  const spent = "spent" in state ? state.spent : undefined;
+  const spent = spentOf(state);
   // Given back, it was for nothing.
   const cost = spent === undefined ? (request?.cost ?? null) : (spent ?? 0);
   const about: JsonObject = {
