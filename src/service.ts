@@ -30,7 +30,7 @@ import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
 import { bundling } from "./bundles/claiming.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
-import { bundleRunner } from "./bundles/running.ts";
+import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
 import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
@@ -214,6 +214,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   };
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
   const execute = executing({ ...claims, actions });
+  const bundles = bundling({ ...claims, actions });
+  const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, onError) : bundles;
 
   const people = accounts({
     aggregates: streams,
@@ -379,7 +381,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
-    ...bundleRoutes({ log, views, begin: bundling({ ...claims, actions }), outcomes: bundlesWaiting }),
+    ...bundleRoutes({ log, views, begin: beginBundle, outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
