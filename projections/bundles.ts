@@ -11,6 +11,7 @@ import type { HoldOutcome, Origin } from "../domain/delivery/events.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { RecordedEvent } from "../domain/ports.ts";
 import { perDocument } from "./projection.ts";
+import { costInTheEnd } from "./spent.ts";
 import { bundleOf } from "./streams.ts";
 
 /** One step and what became of it. Its attempts are in `events.v1`. Money in micro-euros. */
@@ -158,8 +159,11 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
     }
     case "StepEnded": {
       const { index, outcome, cost, at } = event.data;
-      // Given back, it was for nothing.
-      return withStep(document, index, () => ({ status: outcome, cost: cost ?? 0, ended_at: at }));
+      return withStep(document, index, ({ cost: estimate }) => ({
+        status: outcome,
+        cost: costInTheEnd(estimate, cost),
+        ended_at: at,
+      }));
     }
     case "UndoStarted": {
       const { index, event_id } = event.data;
@@ -211,7 +215,7 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
     case "RollbackIncomplete":
       return { ...document, status: "rollback_incomplete", left: event.data.left, ended_at: event.data.at };
     case "BundleCostDetermined":
-      return { ...document, cost: event.data.cost ?? 0 };
+      return { ...document, cost: costInTheEnd(document.cost, event.data.cost) };
     default:
       return evolveStep(document, event);
   }

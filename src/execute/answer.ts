@@ -2,6 +2,7 @@ import type { Delivery } from "../../domain/delivery/decider.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import { costInTheEnd } from "../../projections/spent.ts";
 import { approvalIdOf } from "../approvals.ts";
 import type { Answer } from "../routes/route.ts";
 import { outcomeOf, resultOf } from "./result.ts";
@@ -30,9 +31,13 @@ const shownStatus = (state: Delivery): DeliveryStatus => {
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
 
-/** Undefined as long as nobody knows. What a step of a bundle has cost is said with its end. */
-const spentOf = (state: Delivery): number | null | undefined =>
-  "attempts" in state ? (state.stepEnd === undefined ? state.spent : state.stepEnd.cost) : undefined;
+/** Micro-euros: the estimate, and once it has ended what it has cost; of a bundle's step its end says so. */
+const costOf = (state: Delivery, estimate: number | null): number | null => {
+  if (!("attempts" in state)) return estimate;
+  if (state.stepEnd !== undefined) return costInTheEnd(estimate, state.stepEnd.cost);
+  // Given back, it was for nothing.
+  return state.spent === undefined ? estimate : (state.spent ?? 0);
+};
 
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
 export const executionAnswer = async (
@@ -44,9 +49,7 @@ export const executionAnswer = async (
   const status = shownStatus(state);
   const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
   const verdict = request?.verdict ?? null;
-  const spent = spentOf(state);
-  // Given back, it was for nothing.
-  const cost = spent === undefined ? (request?.cost ?? null) : (spent ?? 0);
+  const cost = costOf(state, request?.cost ?? null);
   const about: JsonObject = {
     event_id: eventId,
     status,
