@@ -17,6 +17,8 @@ export type Orders = {
   readonly effects: Map<string, string>;
   /** The orders, each with "create" or "cancel" before it, in the order in which each came first. */
   arrived(): readonly string[];
+  /** How many ms it takes to answer, once it is done; 0 unless told otherwise. */
+  delay(of: () => number): void;
   /** Answers all that hang. */
   letGo(): void;
   hanging(): number;
@@ -37,9 +39,16 @@ export const orders = async (): Promise<Orders> => {
   const effects = new Map<string, string>();
   const held: (() => void)[] = [];
 
+  let delayOf = (): number => 0;
+
   const answer = (response: ServerResponse, status: number, body: unknown = {}): void => {
-    if (!response.destroyed)
+    const end = (): void => {
+      if (response.destroyed) return;
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+    const ms = delayOf();
+    if (ms === 0) end();
+    else setTimeout(end, ms);
   };
 
   const undo = ({ payload, forward_webhook_id: id }: Undo, response: ServerResponse): void => {
@@ -70,6 +79,9 @@ export const orders = async (): Promise<Orders> => {
       // A connection that ends without an answer may have ended before the request: it is sent again at once.
       const first = new Map(target.arrivals.map(({ id, body }) => [id, parsed(body)]));
       return [...first.values()].map((it) => (isUndo(it) ? `cancel ${it.payload.order}` : `create ${it.order}`));
+    },
+    delay(of) {
+      delayOf = of;
     },
     letGo() {
       for (const done of held.splice(0)) done();
