@@ -11,7 +11,6 @@ import type { HoldOutcome, Origin } from "../domain/delivery/events.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { RecordedEvent } from "../domain/ports.ts";
 import { perDocument } from "./projection.ts";
-import { costInTheEnd } from "./spent.ts";
 import { bundleOf } from "./streams.ts";
 
 /** One step and what became of it. Its attempts are in `events.v1`. Money in micro-euros. */
@@ -159,11 +158,8 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
     }
     case "StepEnded": {
       const { index, outcome, cost, at } = event.data;
-      return withStep(document, index, ({ cost: estimate }) => ({
-        status: outcome,
-        cost: costInTheEnd(estimate, cost),
-        ended_at: at,
-      }));
+      // Given back, it was for nothing.
+      return withStep(document, index, () => ({ status: outcome, cost: cost ?? 0, ended_at: at }));
     }
     case "UndoStarted": {
       const { index, event_id } = event.data;
@@ -215,7 +211,7 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
     case "RollbackIncomplete":
       return { ...document, status: "rollback_incomplete", left: event.data.left, ended_at: event.data.at };
     case "BundleCostDetermined":
-      return { ...document, cost: costInTheEnd(document.cost, event.data.cost) };
+      return { ...document, cost: event.data.cost ?? 0 };
     default:
       return evolveStep(document, event);
   }

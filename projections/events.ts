@@ -12,7 +12,6 @@ import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { Document, RecordedEvent } from "../domain/ports.ts";
 import type { Projection } from "./projection.ts";
-import { costInTheEnd } from "./spent.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** `unknown`: it began and nobody recorded its end, as the process was gone. */
@@ -253,10 +252,9 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
     case "DeliveryFailed":
       return { ...document, status: "failed", failure: event.data.failure, timeline: staged({ stage: "failed" }) };
     case "CostDetermined":
+    case "BundleStepEnded":
       // Given back, it was for nothing.
       return { ...document, cost: event.data.cost ?? 0 };
-    case "BundleStepEnded":
-      return { ...document, cost: costInTheEnd(document.cost, event.data.cost) };
     case "DuplicatesCounted":
       return { ...document, duplicates: document.duplicates + event.data.count };
     case "DeliveryIdReused":

@@ -11,7 +11,6 @@ import {
 import { eurOf } from "../../domain/gate/cost.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
-import { costInTheEnd } from "../../projections/spent.ts";
 import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
 import type { Answer } from "../routes/route.ts";
 import { readOn } from "../run-command.ts";
@@ -68,7 +67,8 @@ const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState |
 };
 
 const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined): JsonObject => {
-  const cost = came === undefined || came.outcome === null ? step.cost : costInTheEnd(step.cost, came.cost);
+  // Given back, it was for nothing.
+  const cost = came === undefined || came.outcome === null ? step.cost : (came.cost ?? 0);
   return {
     index: step.index,
     action: step.action.name,
@@ -119,7 +119,7 @@ export const bundleAnswer = async (
     ...(approvalId === null ? {} : { approval_id: approvalId }),
     // A verdict is plain JSON by its type.
     verdict: verdict as never,
-    cost_eur: eurOrNull(spent === undefined ? estimate : costInTheEnd(estimate, spent)),
+    cost_eur: eurOrNull(spent === undefined ? estimate : (spent ?? 0)),
     run_id: request.run.id,
     ...reasonOf(state),
     ...(status === "rollback_incomplete" ? { left: leftToDo(state) } : {}),

@@ -2,7 +2,6 @@ import type { Delivery } from "../../domain/delivery/decider.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
-import { costInTheEnd } from "../../projections/spent.ts";
 import { approvalIdOf } from "../approvals.ts";
 import type { Answer } from "../routes/route.ts";
 import { outcomeOf, resultOf } from "./result.ts";
@@ -34,9 +33,9 @@ export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !=
 /** Micro-euros: the estimate, and once it has ended what it has cost; of a bundle's step its end says so. */
 const costOf = (state: Delivery, estimate: number | null): number | null => {
   if (!("attempts" in state)) return estimate;
-  if (state.stepEnd !== undefined) return costInTheEnd(estimate, state.stepEnd.cost);
+  const spent = state.stepEnd === undefined ? state.spent : state.stepEnd.cost;
   // Given back, it was for nothing.
-  return state.spent === undefined ? estimate : (state.spent ?? 0);
+  return spent === undefined ? estimate : (spent ?? 0);
 };
 
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
