@@ -17,6 +17,8 @@ const PAGE = 500;
 const POLL_MS = 1_000;
 /** Under load there is always something new: one look for what came in this time, as a look costs more than an event. */
 const GATHER_MS = 25;
+/** A look that finds nothing is written down only after so many: what is looked through again after a restart is bounded. */
+const LOOKS_MAX = 100;
 /** After an error the same event is tried again: nothing is passed over. */
 const BACKOFF_MS = 1_000;
 /** A log that restarts is back within this. */
@@ -67,6 +69,8 @@ export const reactor = (
   let after: Position | null = null;
   /** The ids of the events of the page in hand that are dealt with: after a failure, what is left of it is tried again. */
   const done = new Set<string>();
+  /** Since the last checkpoint. */
+  let looks = 0;
   let stopping = false;
   /** Monotonic; null while nothing fails. */
   let failingSince: number | null = null;
@@ -110,15 +114,25 @@ export const reactor = (
     if (failures.length > 0) throw failures[0];
   };
 
+  /** A record among those that a look has passed over, when it is time to write down how far was looked. */
+  const passedOver = async (from: Position | null, upTo: Position): Promise<RecordedEvent | undefined> => {
+    looks += 1;
+    if (looks < LOOKS_MAX) return undefined;
+    const [first] = await log.readAll(from, 1, "records");
+    return first !== undefined && first.position <= upTo ? first : undefined;
+  };
+
   const page = async (): Promise<boolean> => {
-    const { events, upTo } = await log.readTypes(types, after, PAGE);
+    const from = after;
+    const { events, upTo } = await log.readTypes(types, from, PAGE);
     await reactToAll(events);
     if (stopping || upTo === null) return false;
     after = upTo;
     done.clear();
-    const last = events.at(-1);
-    // Looking alone is not written down: after a restart it is looked again for the few types that there is a reaction to.
-    if (last !== undefined) await checkpoint(last);
+    const last = events.at(-1) ?? (await passedOver(from, upTo));
+    if (last === undefined) return true;
+    looks = 0;
+    await checkpoint(last);
     return true;
   };
 
@@ -140,7 +154,11 @@ export const reactor = (
         woken = false;
         const goesOn = await page();
         failingSince = null;
-        if (goesOn) continue;
+        if (goesOn) {
+          // A log in this process answers without a pause, however much there is to look through.
+          await new Promise((resolve) => setImmediate(resolve));
+          continue;
+        }
         await pause(POLL_MS);
         if (!stopping) await new Promise((resolve) => setTimeout(resolve, gatherMs));
       } catch (error) {

@@ -85,6 +85,30 @@ test("looking alone writes nothing", async () => {
   assert.is(await log.last("checkpoint-reactor"), null);
 });
 
+test("where nothing is found for long, how far it has looked is written down now and then", async () => {
+  const log = memoryEventLog();
+  const { add, events } = history();
+  for (let i = 0; i < 300; i += 1) add("delivery-evt_1", { type: "Else", data: {} });
+  await appendTo(log, events);
+  // A log that looks through one record a look.
+  const short: EventLog = {
+    ...log,
+    async readTypes(types, after) {
+      const [next] = await log.readAll(after, 1);
+      if (next === undefined) return { events: [], upTo: null };
+      return { events: types.includes(next.type) ? [next] : [], upTo: next.position };
+    },
+  };
+  const { it } = begin(short);
+  await until("it has looked at most of it", async () => {
+    const kept = await log.last("checkpoint-reactor");
+    return Number(kept?.data.revision) >= 199;
+  });
+  await it.stop();
+  const kept = await log.readAll(null, 1_000);
+  assert.ok(kept.length - events.length <= 3, "and no more often than that");
+});
+
 test("a restarted one goes on behind its checkpoint, also in a copy of the log with other positions", async () => {
   const log = memoryEventLog();
   const events = sample(12);
