@@ -17,6 +17,7 @@ import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import { readOn, runCommand } from "../run-command.ts";
+import { bundleStream } from "./bundle-id.ts";
 import type { BundleRunner } from "./running.ts";
 
 export type BundleReactionsDeps = {
@@ -87,7 +88,7 @@ const envelopeOf = ({ id, meta }: RecordedEvent, bundleId: string, at: string): 
 const telling =
   ({ log, outcomes }: Pick<BundleReactionsDeps, "log" | "outcomes">) =>
   async (cause: RecordedEvent, bundleId: string, command: BundleCommand & { readonly at: string }): Promise<void> => {
-    const stream = `bundle-${bundleId}`;
+    const stream = bundleStream(bundleId);
     const known = await readOn(log, bundle, stream, { state: bundle.initial, revision: null });
     const ran = await runCommand(log, bundle, stream, known, command, envelopeOf(cause, bundleId, command.at));
     outcomes.changed(bundleId, ran.known);
@@ -177,7 +178,7 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
   const tell = telling(deps);
 
   const cancel = async (cause: RecordedEvent, bundleId: string): Promise<void> => {
-    const { state } = await readOn(log, bundle, `bundle-${bundleId}`, { state: bundle.initial, revision: null });
+    const { state } = await readOn(log, bundle, bundleStream(bundleId), { state: bundle.initial, revision: null });
     const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
     // What it asks for behind this, resumed, is another matter.
     if (reason === null) return;

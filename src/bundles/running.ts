@@ -14,6 +14,7 @@ import { stoppedBecause } from "../execute/stopped.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import type { KeptPayload, Payloads } from "../payloads.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
+import { bundleStream } from "./bundle-id.ts";
 import type { BeginBundle } from "./claiming.ts";
 import { contents } from "./contents.ts";
 import type { StepGates } from "./step-gates.ts";
@@ -89,7 +90,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
   });
 
   const tell = async (it: Entry, command: BundleCommand): Promise<void> => {
-    const ran = await runCommand(log, bundle, `bundle-${it.bundleId}`, it.known, command, envelopeOf(it));
+    const ran = await runCommand(log, bundle, bundleStream(it.bundleId), it.known, command, envelopeOf(it));
     it.known = ran.known;
     deps.outcomes.changed(it.bundleId, it.known);
   };
@@ -204,7 +205,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
   const moveOn = async (bundleId: string): Promise<Bundle> => {
     const it = entryOf(bundleId);
     try {
-      it.known = await readOn(log, bundle, `bundle-${bundleId}`, it.known, learnFrom(it));
+      it.known = await readOn(log, bundle, bundleStream(bundleId), it.known, learnFrom(it));
       for (;;) {
         const before = it.known.revision;
         if (stopping || !(await move(it))) break;
