@@ -26,6 +26,8 @@ export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "head
   readonly body: Buffer;
 };
 
+/** 1 MiB less 64 KiB: with its envelope a payload stays below what one append to the log may carry. */
+export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 const SALT_BYTES = 16;
 /** A record here may carry a megabyte, so few are held at once. */
 const READ_PAGE = 20;

@@ -3,7 +3,7 @@ import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
 import { referencesOf, resolved } from "../../domain/bundle/results.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import { answeredBody } from "../execute/result.ts";
-import type { Payloads } from "../payloads.ts";
+import { PAYLOAD_BYTES_MAX, type Payloads } from "../payloads.ts";
 import type { StepGates } from "./step-gates.ts";
 
 export type ContentsDeps = {
@@ -56,8 +56,16 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
       if (!made.ok)
         return refused("unresolved-result", `${made.path === "" ? "The payload" : made.path}: ${made.detail}`);
       const isApproved = approvalId !== null;
+      const body = encode(made.payload);
+      // A hundred results may make of a small payload a very large one.
+      if (body.length > PAYLOAD_BYTES_MAX) {
+        return refused(
+          "payload-too-large",
+          `With its results it has ${body.length} bytes, of at most ${PAYLOAD_BYTES_MAX}`,
+        );
+      }
       const refusal = await gates({ request, index, payload: made.payload, headers: kept.headers, isApproved });
-      return refusal === null ? { body: encode(made.payload) } : { refusal };
+      return refusal === null ? { body } : { refusal };
     },
 
     async ofUndo(state, index) {

@@ -6,11 +6,10 @@ import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { traceOf } from "../http/trace.ts";
+import { PAYLOAD_BYTES_MAX } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 import { isProblem } from "./route.ts";
 
-/** 1 MiB less 64 KiB: with its envelope a payload stays below what one append to the log may carry. */
-export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 /**
  * Webhooks under way at once, and the bytes of their bodies in memory: the rest is told to come again (P10). A request is
  * under way once its body is there: until then a client holds a connection and the bytes it has really sent, no more.

@@ -3,8 +3,14 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../domain/ports.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
-import { encodeBody, type Incoming, payloadDigest, payloadStream, payloads } from "../../src/payloads.ts";
-import { PAYLOAD_BYTES_MAX } from "../../src/routes/ingest.ts";
+import {
+  encodeBody,
+  type Incoming,
+  PAYLOAD_BYTES_MAX,
+  payloadDigest,
+  payloadStream,
+  payloads,
+} from "../../src/payloads.ts";
 import { failingLog } from "../support/failing-log.ts";
 import { APPEND_LIMIT_BYTES, measuredLog } from "../support/measured-log.ts";
 import { seeded } from "../support/seeded.ts";

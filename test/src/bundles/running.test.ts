@@ -118,6 +118,18 @@ test("a step that needs a result which is not there, or that a gate refuses, is 
   }
 });
 
+test("results that make of a payload more than a target is sent are refused", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = (body) => (body.includes("payload") ? target(body) : answered(200, `"${"x".repeat(60_000)}"`));
+  const node = await startBundleNode(world);
+  const result = { $result: { step: 0, pointer: "" } };
+  await world.admit(BUNDLE, [order(1), { payload: { order: 2, was: Array(20).fill(result) }, uses_results: true }]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "failed"]]);
+  assert.is(state.phase === "running" ? state.steps[1]?.refusal?.code : null, "payload-too-large");
+});
+
 test("cancelled while a step runs, its end is awaited, and then all is taken back", async () => {
   const world = await bundlesWorld();
   let answer: (sent: Sent) => void = () => undefined;

@@ -3,8 +3,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Accepting } from "../../../src/admission/accepting.ts";
 import type { Webhook } from "../../../src/admission/webhook.ts";
+import { PAYLOAD_BYTES_MAX } from "../../../src/payloads.ts";
 import { notFound, type Problem, problem } from "../../../src/problems.ts";
-import { INGEST_LIMITS, ingest, PAYLOAD_BYTES_MAX } from "../../../src/routes/ingest.ts";
+import { INGEST_LIMITS, ingest } from "../../../src/routes/ingest.ts";
 import { testApp, testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
