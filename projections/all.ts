@@ -9,6 +9,9 @@ import { events } from "./events.ts";
 import { members } from "./members.ts";
 import { policies, policyVersions } from "./policies.ts";
 import type { Projection } from "./projection.ts";
+import { refusals } from "./refusals.ts";
+import { rejections } from "./rejections.ts";
+import { retention } from "./retention.ts";
 import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
@@ -29,4 +32,6 @@ export const PROJECTIONS: readonly Projection[] = [
   agents,
   actions,
   approvals,
+  refusals,
+  rejections,
 ];

@@ -43,12 +43,17 @@ export type Stage = {
     | "delivered"
     | "failed"
     | "payload_erased"
+    | "duplicate"
+    | "delivery_id_reused"
     | HoldOutcome;
   readonly at: string;
   /** Of an attempt. */
   readonly number?: number;
   /** Why, where people or the system ended it. */
   readonly reason?: string;
+  /** Of what was sent again, where it came first: how often, and when last. */
+  readonly count?: number;
+  readonly last_at?: string;
 };
 
 /** What `GET /v1/events/{id}` shows, but for what the payload's stream holds. Money in micro-euros. */
@@ -204,6 +209,13 @@ const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt
   return document.attempts.map((attempt) => (attempt.number === event.data.number ? { ...attempt, ...end } : attempt));
 };
 
+/** One stage however often it comes: a sender that repeats itself for ever must not grow the document. */
+const repeated = (timeline: readonly Stage[], stage: Stage["stage"], count: number, at: string): readonly Stage[] => {
+  const before = timeline.find((it) => it.stage === stage);
+  if (before === undefined) return [...timeline, { stage, at, count, last_at: at }];
+  return timeline.map((it) => (it === before ? { ...it, count: (it.count ?? 0) + count, last_at: at } : it));
+};
+
 const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventDocument | null => {
   // The stream's category says which events are in it; a type that this build does not know falls through.
   const event = recorded as unknown as DeliveryEvent;
@@ -251,9 +263,17 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
       // Given back, it was for nothing.
       return { ...document, cost: event.data.cost ?? 0 };
     case "DuplicatesCounted":
-      return { ...document, duplicates: document.duplicates + event.data.count };
+      return {
+        ...document,
+        duplicates: document.duplicates + event.data.count,
+        timeline: repeated(document.timeline, "duplicate", event.data.count, event.data.at),
+      };
     case "DeliveryIdReused":
-      return { ...document, reused: document.reused + event.data.count };
+      return {
+        ...document,
+        reused: document.reused + event.data.count,
+        timeline: repeated(document.timeline, "delivery_id_reused", event.data.count, event.data.at),
+      };
     case "PayloadErased":
       return {
         ...document,

@@ -30,9 +30,11 @@ import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
 import type { Places } from "./engines.ts";
+import { erasureReactions } from "./erasures.ts";
 import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
 import { agentReactions } from "./execute/reactions.ts";
+import { expiredAnswers } from "./http/expired-answers.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
@@ -40,6 +42,7 @@ import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
 import { reactor } from "./loops/reactor.ts";
+import { retention } from "./loops/retention.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
 import { openedSecrets } from "./opened-secrets.ts";
@@ -62,6 +65,7 @@ import { memberRoutes } from "./routes/members.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
+import { rejectionRoutes } from "./routes/rejections.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
@@ -201,6 +205,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     [
       ...accountReactions(people, clock),
       ...endpointReactions(streams, clock, delivering.wake),
+      ...erasureReactions(log),
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
       ...agentReactions({
         log,
@@ -245,6 +250,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   };
 
   const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
+  const retaining = retention({ log, views, answers: expiredAnswers(log, clock), planOf, clock, onError });
 
   const checks = {
     log: async () => {
@@ -307,6 +313,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       endpointExists,
       policyExists,
     }),
+    ...rejectionRoutes({ aggregates: streams, views }),
     ...endpointRoutes({
       aggregates: streams,
       views,
@@ -328,7 +335,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
-    ...eventRoutes({ views, log, payloads: kept }),
+    ...eventRoutes({ views, log, payloads: kept, publicUrl }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({ views, log, progress: projector, onError }),
@@ -374,6 +381,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         reacting.start();
         notifying.start();
         expiring.start();
+        retaining.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
       if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);
@@ -391,6 +399,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await reacting.stop();
       await notifying.stop();
       await expiring.stop();
+      await retaining.stop();
       await counted.flush(true);
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

@@ -9,6 +9,9 @@ import { eventsView } from "./events.ts";
 import { membersView } from "./members.ts";
 import { policiesView, policyVersionsView } from "./policies.ts";
 import type { PublishedView } from "./published-view.ts";
+import { refusalsView } from "./refusals.ts";
+import { rejectionsView } from "./rejections.ts";
+import { retentionView } from "./retention.ts";
 import { sourcesView } from "./sources.ts";
 import { statusView } from "./status.ts";
 import { usageView } from "./usage.ts";
@@ -29,4 +32,6 @@ export const PUBLISHED: readonly PublishedView[] = [
   agentsView,
   actionsView,
   approvalsView,
+  refusalsView,
+  rejectionsView,
 ];

@@ -43,6 +43,8 @@ const STAGES: readonly Stage["stage"][] = [
   "delivered",
   "failed",
   "payload_erased",
+  "duplicate",
+  "delivery_id_reused",
   "rejected",
   "expired",
   "cancelled",
@@ -133,6 +135,8 @@ const STAGE = closed<Stage>("One step.", {
   at: time("When."),
   number: optional(count("The attempt's number. Missing: it is no attempt.")),
   reason: optional(text("Why people or the system ended it. Missing: it did not end so.")),
+  count: optional(count("How often it was sent again. Missing: it is something else.")),
+  last_at: optional(time("When it was last sent again; `at` is the first time. Missing: it is something else.")),
 });
 
 const EVENT = closed<EventDocument>("A webhook and what became of it.", {

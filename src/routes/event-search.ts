@@ -1,8 +1,10 @@
 import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
 import { events } from "../../projections/events.ts";
+import { refusals } from "../../projections/refusals.ts";
 import type { Problem } from "../problems.ts";
-import { byText, type Searched, satisfies } from "./event-text.ts";
+import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
 import { type Page, pageOf } from "./listing.ts";
+import { mergedPages, type Newest } from "./merged-pages.ts";
 import type { JsonSchema } from "./route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
 
@@ -37,7 +39,9 @@ export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
   endpoint_id: text("Only events for this endpoint"),
   action: text("Only requests for this action"),
   ...TIME_RANGE_QUERY,
-  q: text("An event's id, a sender's delivery id, or how an event type begins"),
+  q: text(
+    "An event's id, a sender's delivery id, a part of an event type, or what refused it: a gate, as `gate-budget`, or its code",
+  ),
 };
 
 type Views = Pick<ViewStore, "get" | "getMany" | "page" | "count">;
@@ -49,41 +53,105 @@ const SORT = { field: "received_at", order: "desc" } as const;
 const equal = (field: string, value: unknown): Condition[] =>
   value === undefined ? [] : [{ field, is: "=", value: String(value) }];
 
-/** Which of two filters is the rarer is not counted any further. */
+/** Which of two filters is the rarer is not counted any further: what is so common is found soon whichever leads. */
 const RARE_MAX = 5_000;
+/** More types than these are together taken for common. */
+const TYPES_COUNTED_MAX = 16;
 /** Documents looked at in one go where the store does not filter. */
 const CHUNK = 500;
 
-/** The same documents without those that a condition excludes, which the store is not told of. */
-const passing = (views: Pick<ViewStore, "page">, conditions: readonly Condition[]): Pick<ViewStore, "page"> => ({
-  async page(view, query) {
+/** The documents that pass, of a list that the store cannot filter. */
+const passing =
+  (list: Newest, passes: (found: Found) => boolean): Newest =>
+  async (query) => {
     const passed: Found[] = [];
-    for (let next: ViewQuery = { ...query, limit: CHUNK }; passed.length < query.limit; ) {
-      const found = await views.page(view, next);
-      passed.push(...found.filter(({ document }) => satisfies(document, conditions)));
+    for (let next = { ...query, limit: CHUNK }; passed.length < query.limit; ) {
+      const found = await list(next);
+      passed.push(...found.filter(passes));
       const last = found.at(-1);
       if (last === undefined || found.length < CHUNK) break;
       next = { ...next, after: { value: String(last.document[SORT.field]), id: last.id } };
     }
     return passed.slice(0, query.limit);
-  },
-});
+  };
 
-/**
- * Where a status stands beside other filters a store may take the index of either. Its own (the view's last, which
- * SQLite prefers) is right for the failed events of a large source, and walks through every delivered one for a small
- * source: then the source leads, and the status is looked at afterwards.
- */
-const isCommon = async (
+/** An account's events, by the filters and the time that were asked for. */
+type Asked = {
+  readonly account: Condition;
+  readonly filters: readonly Condition[];
+  readonly range: readonly Condition[];
+};
+
+const countOf = (views: Views, { account }: Asked, condition: Condition): Promise<number> =>
+  views.count(VIEW, [account, condition], RARE_MAX);
+
+/** The filter that the fewest events meet: each has an index, and none of them is one for two. */
+const rarest = async (
   views: Views,
-  account: Condition,
-  status: readonly Condition[],
-  others: readonly Condition[],
-): Promise<boolean> => {
-  if (status.length === 0 || others.length === 0) return false;
-  const count = (condition: Condition): Promise<number> => views.count(VIEW, [account, condition], RARE_MAX);
-  const [own = 0] = await Promise.all(status.map(count));
-  return own > Math.min(...(await Promise.all(others.map(count))));
+  asked: Asked,
+): Promise<{ readonly field: string; readonly count: number } | null> => {
+  const { filters } = asked;
+  const counted = await Promise.all(
+    filters.map(async (it) => ({ field: it.field, count: filters.length === 1 ? 0 : await countOf(views, asked, it) })),
+  );
+  return counted.sort((a, b) => a.count - b.count).at(0) ?? null;
+};
+
+const listOf = (views: Views, asked: Asked, lead: string | undefined, more: readonly Condition[] = []): Newest => {
+  const where = [asked.account, ...asked.filters, ...more, ...asked.range];
+  return (query) => views.page(VIEW, { ...query, where, ...(lead === undefined ? {} : { lead }) });
+};
+
+/** What was refused so, as events: those that were admitted later are left out. */
+const refusedList = (views: Views, { account, filters, range }: Asked, by: Condition): Newest => {
+  const wanted = [...filters, ...range, ...equal("status", "blocked")];
+  const all: Newest = async (query) => {
+    const found = await views.page(refusals.schema.name, { ...query, where: [account, by, ...range] });
+    const documents = await views.getMany(
+      VIEW,
+      found.map(({ id }) => id),
+    );
+    // What is not there yet has no status, so does not pass.
+    return found.map(({ id, document }) => ({
+      id,
+      document: documents.get(id) ?? { received_at: document.received_at ?? null },
+    }));
+  };
+  return passing(all, ({ document }) => satisfies(document, wanted));
+};
+
+type Words = Extract<Meant, { readonly kind: "words" }>;
+
+const typeOf = (value: string): Condition => ({ field: "type", is: "=", value });
+
+/** Whether the events of these types are fewer than those that a filter lets through. */
+const areRarer = async (views: Views, asked: Asked, types: readonly string[], count: number): Promise<boolean> => {
+  if (types.length > TYPES_COUNTED_MAX) return false;
+  const counts = await Promise.all(types.map((type) => countOf(views, asked, typeOf(type))));
+  return counts.reduce((sum, it) => sum + it, 0) <= count;
+};
+
+const wordLists = async (views: Views, asked: Asked, { types, refused }: Words): Promise<readonly Newest[]> => {
+  const others = refused.map((by) => refusedList(views, asked, by));
+  const [filter] = asked.filters;
+  const lead = filter === undefined ? null : await rarest(views, asked);
+  if (lead === null || filter === undefined)
+    return [...types.map((type) => listOf(views, asked, "type", [typeOf(type)])), ...others];
+  const count = asked.filters.length > 1 ? lead.count : await countOf(views, asked, filter);
+  if (count >= RARE_MAX || (await areRarer(views, asked, types, count)))
+    return [...types.map((type) => listOf(views, asked, "type", [typeOf(type)])), ...others];
+  const wanted = new Set<unknown>(types);
+  return [passing(listOf(views, asked, lead.field), ({ document }) => wanted.has(document.type)), ...others];
+};
+
+const pagesOf = async (views: Views, asked: Asked, meant: Meant | null): Promise<Pick<ViewStore, "page">> => {
+  if (meant?.kind === "events") return thoseOf(views, meant.ids);
+  if (meant?.kind === "words") return mergedPages(await wordLists(views, asked, meant));
+  const list = listOf(views, asked, (await rarest(views, asked))?.field, meant?.where);
+  return {
+    page: (_view, { sort, after, limit }: ViewQuery) =>
+      list({ sort, limit, ...(after === undefined ? {} : { after }) }),
+  };
 };
 
 /** A page of an account's events by the filters of `EVENT_SEARCH_QUERY`, newest first. */
@@ -95,32 +163,24 @@ export const searchEvents = async <T>(
 ): Promise<Page<T> | Problem> => {
   const range = timeRangeOf(query);
   if ("problem" in range) return range;
-  const account: Condition = { field: "account", is: "=", value: accountId };
-  const searched: Searched =
-    query.q === undefined ? { views, where: [], types: [] } : await byText(views, accountId, String(query.q));
-  const indexed: Condition[] = [
-    ...equal("origin_id", query.source_id),
-    ...equal("origin_id", query.agent_id),
-    ...equal("endpoint_id", query.endpoint_id),
-    // An agent's request has the action's name as its type.
-    ...equal("type", query.action),
-  ];
-  const types = searched.types.flatMap((type) => equal("type", type));
-  const status = equal("status", query.status);
-  const afterwards = await isCommon(views, account, status, [...indexed, ...types]);
-  const where: Condition[] = [
-    account,
-    ...indexed,
-    ...(query.action === undefined ? [] : equal("origin_kind", "agent")),
-    ...(afterwards ? [] : status),
-    ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
-    ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
-    ...searched.where,
-  ];
-  return pageOf(
-    afterwards ? passing(searched.views, status) : searched.views,
-    { view: VIEW, where, sort: SORT },
-    query,
-    show,
-  );
+  const asked: Asked = {
+    account: { field: "account", is: "=", value: accountId },
+    filters: [
+      ...equal("origin_id", query.source_id),
+      ...equal("origin_id", query.agent_id),
+      ...equal("endpoint_id", query.endpoint_id),
+      // An agent's request has the action's name as its type.
+      ...equal("type", query.action),
+      ...equal("status", query.status),
+    ],
+    range: [
+      ...(query.action === undefined ? [] : equal("origin_kind", "agent")),
+      ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
+      ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
+    ],
+  };
+  const meant = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
+  const pages = await pagesOf(views, asked, meant);
+  const where = [asked.account, ...asked.filters, ...asked.range];
+  return pageOf(pages, { view: VIEW, where, sort: SORT }, query, show);
 };
