@@ -11,6 +11,15 @@ import {
   reachedSoFar,
   released,
 } from "./hold.ts";
+import {
+  decideReplay,
+  hasGivenBack,
+  type ReplayCommand,
+  type Replaying,
+  type ReplayRejection,
+  replayed,
+  replayField,
+} from "./replay.ts";
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
@@ -46,6 +55,8 @@ export type Delivery =
       /** The approval that released it; null when none was needed. */
       readonly approvalId: string | null;
       readonly attempts: number;
+      /** How many of them were probes since it was admitted or replayed: these use nothing of its schedule up. */
+      readonly probes?: number;
       /** Set between the start of an attempt and its end; past `until` its outcome is unknown and it may be tried again. */
       readonly lease: Lease | null;
       /** When the next attempt is due; null once there is none to come. */
@@ -59,6 +70,8 @@ export type Delivery =
       readonly reached: Reached | null;
       /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it is known here. */
       readonly spent?: number | null;
+      /** The last replay, as long as it was not decided on again. */
+      readonly replay?: Replaying;
     };
 
 export type DeliveryCommand =
@@ -79,6 +92,8 @@ export type DeliveryCommand =
       readonly leaseUntil: string;
       /** A lease of another process is over because that process is known to be gone. */
       readonly othersAreGone: boolean;
+      /** Also before it is due: to find out how its endpoint is, or in its turn once that is well again. */
+      readonly early?: "probe" | "turn";
     }
   | { readonly type: "Succeed"; readonly end: AttemptEnd & { readonly status_code: number } }
   | {
@@ -90,7 +105,8 @@ export type DeliveryCommand =
       readonly nextAttemptAt: string | null;
     }
   /** Ends a delivery that nothing can be sent for, without an attempt. */
-  | { readonly type: "GiveUp"; readonly failure: Failure; readonly at: string };
+  | { readonly type: "GiveUp"; readonly failure: Failure; readonly at: string }
+  | ReplayCommand;
 
 export type DeliveryRejection =
   | "already-admitted"
@@ -101,7 +117,8 @@ export type DeliveryRejection =
   | "not-due"
   | "leased"
   | "payload-erased"
-  | "lease-lost";
+  | "lease-lost"
+  | ReplayRejection;
 
 type Deciding = Extract<DeliveryCommand, { type: "Admit" | "Block" | "Hold" }>;
 
@@ -156,9 +173,10 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return { phase: "undecided", last: state.phase === "undecided" ? state.last : null };
       case "AttemptStarted": {
         if (state.phase !== "admitted") return state;
-        const { number, node, lease_until: until } = event.data;
+        const { number, node, lease_until: until, probe } = event.data;
         const reached = reachedSoFar(state);
-        return { ...state, attempts: number, lease: { number, node, until }, dueAt: until, reached };
+        const probes = (state.probes ?? 0) + (probe === true ? 1 : 0);
+        return { ...state, attempts: number, probes, lease: { number, node, until }, dueAt: until, reached };
       }
       case "AttemptFailed":
         if (state.phase !== "admitted") return state;
@@ -177,6 +195,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "delivered" } : state;
       case "DeliveryFailed":
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "failed" } : state;
+      case "EventReplayed":
+        return state.phase === "admitted" ? replayed(state, event.data) : state;
       case "PayloadErased":
         return state.phase === "admitted" || state.phase === "held" ? { ...state, erased: true } : state;
       default:
@@ -200,7 +220,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return decideCancel(command, state);
 
       case "Abandon":
-        if (isClaimed(state)) return reject("already-admitted");
+        // Whoever replays what has given its places back takes them before it says so: it is fenced like an admission.
+        if (isClaimed(state) && !hasGivenBack(state)) return reject("already-admitted");
         return accept({ type: "AdmissionAbandoned", data: { event_id: command.eventId, at: command.at } });
 
       case "StartAttempt": {
@@ -210,7 +231,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { lease } = state;
         const gone = lease !== null && lease.node !== command.node && command.othersAreGone;
         if (lease !== null && !gone && lease.until > command.at) return reject("leased");
-        if (lease === null && state.dueAt > command.at) return reject("not-due");
+        if (lease === null && state.dueAt > command.at && command.early === undefined) return reject("not-due");
         // Nobody has seen the end of the attempt that the cancellation waited for.
         if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, command.at));
         return accept({
@@ -222,6 +243,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
             trigger: command.trigger,
             node: command.node,
             lease_until: command.leaseUntil,
+            ...(command.early === "probe" ? { probe: true as const } : {}),
             at: command.at,
           },
         });
@@ -234,7 +256,10 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { event_id, endpoint_id, at } = command.end;
         return accept<DeliveryEvent>(
           { type: "AttemptSucceeded", data: command.end },
-          { type: "EventDelivered", data: { event_id, endpoint_id, admitted_at: state.admittedAt, at } },
+          {
+            type: "EventDelivered",
+            data: { event_id, endpoint_id, admitted_at: state.replay?.at ?? state.admittedAt, ...replayField(state), at },
+          },
           ...costOfEnd(state, reachedAfter(state.reached, command.end, null), at),
         );
       }
@@ -256,7 +281,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { event_id, endpoint_id, at } = end;
         return accept<DeliveryEvent>(
           failed(null),
-          { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, at } },
+          { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, ...replayField(state), at } },
           ...costOfEnd(state, reached, at),
         );
       }
@@ -268,11 +293,20 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return accept<DeliveryEvent>(
           {
             type: "DeliveryFailed",
-            data: { event_id, endpoint_id: endpoint_id ?? "", failure: command.failure, at: command.at },
+            data: {
+              event_id,
+              endpoint_id: endpoint_id ?? "",
+              failure: command.failure,
+              ...replayField(state),
+              at: command.at,
+            },
           },
           ...costOfEnd(state, reachedSoFar(state), command.at),
         );
       }
+
+      case "Replay":
+        return decideReplay(command, state);
     }
   },
 };

@@ -1,7 +1,8 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import { costDetermined, type Reached, UNSEEN } from "./cost.ts";
+import { costDetermined, costOnTop, type Reached, UNSEEN } from "./cost.ts";
 import type { Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
 import type { DeliveryEvent, HoldOutcome } from "./events.ts";
+import { replayField } from "./replay.ts";
 
 type Admitted = Extract<Delivery, { phase: "admitted" }>;
 type Decided = Decision<DeliveryEvent, DeliveryRejection>;
@@ -31,7 +32,10 @@ export const released = (
 const holdEnded = ({ request, approval }: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
   const { approval_id } = approval;
   return accept<DeliveryEvent>(
-    { type: "HoldEnded", data: { event_id: request.event_id, approval_id, outcome, reason, at } },
+    {
+      type: "HoldEnded",
+      data: { event_id: request.event_id, approval_id, outcome, reason, ...replayField({ request }), at },
+    },
     ...costDetermined(request, null, at),
   );
 };
@@ -67,8 +71,17 @@ export const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, sta
 };
 
 /** What an admitted event has cost when it ends at this moment; that of a source has been paid for already. */
-export const costOfEnd = ({ request }: Admitted, reached: Reached | null, at: string): readonly DeliveryEvent[] =>
-  request.origin.kind === "agent" ? costDetermined(request, reached, at) : [];
+export const costOfEnd = (
+  { request, replay }: Admitted,
+  reached: Reached | null,
+  at: string,
+): readonly DeliveryEvent[] => {
+  if (request.origin.kind !== "agent") return [];
+  const counted = replay?.counted ?? null;
+  return replay === undefined || counted === null
+    ? costDetermined(request, reached, at)
+    : costOnTop(request, { id: replay.id, counted }, reached, at);
+};
 
 /** Of an attempt that is under way nobody will see the outcome any more. */
 export const reachedSoFar = ({ lease, reached }: Admitted): Reached | null =>
@@ -81,7 +94,8 @@ export const eventCancelled = (
   reached = reachedSoFar(state),
 ): readonly DeliveryEvent[] => {
   const { event_id, endpoint_id } = state.request;
-  const data = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts, reason, at };
+  const about = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts };
+  const data = { ...about, reason, ...replayField(state), at };
   return [{ type: "EventCancelled", data }, ...costOfEnd(state, reached, at)];
 };
 

@@ -26,7 +26,7 @@ export type Claimed =
   /** Admitted, or held for people. */
   | { readonly outcome: "claimed"; readonly known: Known<Delivery>; readonly position: Position }
   | { readonly outcome: "refused"; readonly request: Request; readonly judged: Judged }
-  /** Another request with its id was admitted, or held, before. */
+  /** Another request with its id was admitted, or held, before; or this replay has decided it already. */
   | { readonly outcome: "taken"; readonly known: Known<Delivery> };
 
 /** What is known of the event's stream when it is asked for. Rejects with the log's errors. */
@@ -53,24 +53,30 @@ const commandFor = (request: Request, { account }: Identified, { approval }: Jud
   if (verdict.decision === "deny") return { type: "Block", request };
   // Only a rule of the policy holds.
   if (approval === null) throw new Error(`${event_id} is held without a rule that says so`);
+  const { replay } = request;
   const about = {
-    approvalId: approvalIdOf(account, event_id),
+    approvalId: approvalIdOf(account, event_id, replay?.id),
     digest: request.action?.digest ?? sourceDigest(account, request),
     gates: verdict.gates,
     atMs: Date.parse(at),
+    ...(replay?.by.kind === "member" ? { member: replay.by.id } : {}),
   };
   return { type: "Hold", request, approval: heldFor(approval, about) };
 };
+
+/** Nothing is left to decide: it is claimed, or this replay has decided it already. */
+const isDecided = ({ replay }: Identified, state: Delivery): boolean =>
+  isClaimed(state) || (replay !== undefined && state.phase === "undecided" && state.last?.replay?.id === replay.id);
 
 /** Makes an event of a request, or refuses it: the one path of webhooks and of agents' requests. */
 export const claiming = (deps: ClaimDeps): Claim => {
   const { log, clock, ledgers } = deps;
   const judge = judgement(deps);
 
-  const envelopeOf = ({ account, origin, trace }: Identified): Envelope => ({
+  const envelopeOf = ({ account, origin, trace, replay }: Identified): Envelope => ({
     commandId: randomId("adm_", deps.randomness),
     account,
-    actor: { kind: origin.kind, id: origin.id },
+    actor: replay?.by ?? { kind: origin.kind, id: origin.id },
     trace,
     at: iso(clock.now()),
   });
@@ -105,6 +111,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
       cost: judged.cost,
       ...(it.asked === null ? {} : { action: it.asked.action, run: it.asked.run }),
       ...(lasting.length === 0 ? {} : { ledgers: lasting.map(({ stream }) => stream) }),
+      ...(it.replay === undefined ? {} : { replay: it.replay }),
       received_at: iso(it.receivedAt),
       authenticated_at: iso(it.authenticatedAt),
       at: iso(clock.now()),
@@ -127,7 +134,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
   /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
    * between (another winner, or the fence of `fate`) makes the append conflict: a verdict is never used twice. */
   const claim = async (it: Identified, from: Known<Delivery>, attempt: number): Promise<Claimed> => {
-    if (isClaimed(from.state)) return { outcome: "taken", known: from };
+    if (isDecided(it, from.state)) return { outcome: "taken", known: from };
     if (attempt > CLAIMS_MAX) throw new LogUnavailable(`${it.eventId} is written by too many at once`);
     const { eventId, body, contentType, contentEncoding } = it;
     const stream = `delivery-${eventId}`;
@@ -137,7 +144,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
     // Kept while the gates are asked: the append below needs both.
     const [first, judged] = await both(deps.payloads.keepFirst(eventId, incoming, payloadEnvelope), judge(it));
     const known = first === null ? await readOn(log, delivery, stream, from) : from;
-    if (isClaimed(known.state)) {
+    if (isDecided(it, known.state)) {
       await giveBack(it, judged.reservations);
       return { outcome: "taken", known };
     }
@@ -152,7 +159,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
     if (appended.outcome === "conflict") {
       const lost = await readOn(log, delivery, stream, known);
       // The winner may have asked other ledgers: those of the policy as it was, or of another day.
-      if (isClaimed(lost.state)) await giveBack(it, judged.reservations);
+      if (isDecided(it, lost.state)) await giveBack(it, judged.reservations);
       return claim(it, lost, attempt + 1);
     }
     if (judged.verdict.decision === "deny") return { outcome: "refused", request, judged };

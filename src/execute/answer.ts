@@ -78,12 +78,14 @@ export const executionAnswer = async (
   const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
   const verdict = request?.verdict ?? null;
   const spent = "spent" in state ? state.spent : undefined;
+  const counted = "replay" in state ? (state.replay?.counted ?? 0) : 0;
   // Given back, it was for nothing.
-  const cost = spent === undefined ? (request?.cost ?? null) : (spent ?? 0);
+  const own = spent === undefined ? (request?.cost ?? null) : (spent ?? 0);
+  const cost = own === null ? null : own + counted;
   const about: JsonObject = {
     event_id: eventId,
     status,
-    ...(verdict?.decision === "hold" ? { approval_id: approvalIdOf(account, eventId) } : {}),
+    ...(verdict?.decision === "hold" ? { approval_id: approvalIdOf(account, eventId, request?.replay?.id) } : {}),
     // A verdict is plain JSON by its type.
     verdict: verdict as never,
     cost_eur: cost === null ? null : eurOf(cost),
