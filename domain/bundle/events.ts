@@ -150,4 +150,6 @@ export type BundleEvent =
         readonly estimate: number | null;
         readonly cost: number | null;
       };
-    };
+    }
+  /** Of all its steps together, and of what they were made of; each step's delivery says it of its own. */
+  | { readonly type: "PayloadErased"; readonly data: About & { readonly reason: string } };

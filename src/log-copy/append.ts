@@ -42,10 +42,13 @@ const tooLong = ({ stream, revision }: RecordedEvent, bytes: number): CopyRefuse
 const isPayload = (stream: string): boolean => parseStreamName(stream).category === "payload";
 
 /** The payload that a record says was erased. */
-const erasedBy = ({ type, data, stream }: RecordedEvent): string | null =>
-  type === "PayloadErased" && stream === `delivery-${data.event_id}` ? payloadStream(String(data.event_id)) : null;
+const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
+  if (type !== "PayloadErased") return null;
+  const id = stream === `delivery-${data.event_id}` ? data.event_id : data.bundle_id;
+  return stream === `delivery-${id}` || stream === `bundle-${id}` ? payloadStream(String(id)) : null;
+};
 
-/** The highest revision of its payload that a delivery refers to, up to a record of it. */
+/** The highest revision of its payload that a delivery or a bundle refers to, up to a record of it. */
 const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent): Promise<Revision> => {
   let highest = 0;
   for (let after: Revision | null = null; ; ) {
