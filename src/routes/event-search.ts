@@ -57,20 +57,21 @@ const equal = (field: string, value: unknown): Condition[] =>
 const RARE_MAX = 5_000;
 /** More types than these are together taken for common. */
 const TYPES_COUNTED_MAX = 16;
-/** Documents looked at in one go where the store does not filter. */
-const CHUNK = 500;
+/** Documents looked at in one go where the store does not filter: as many as are asked for, then more and more. */
+const CHUNK_MAX = 500;
 
 /** The documents that pass, of a list that the store cannot filter. */
 const passing =
   (list: Newest, passes: (found: Found) => boolean): Newest =>
   async (query) => {
     const passed: Found[] = [];
-    for (let next = { ...query, limit: CHUNK }; passed.length < query.limit; ) {
+    for (let next = query; passed.length < query.limit; ) {
       const found = await list(next);
       passed.push(...found.filter(passes));
       const last = found.at(-1);
-      if (last === undefined || found.length < CHUNK) break;
-      next = { ...next, after: { value: String(last.document[SORT.field]), id: last.id } };
+      if (last === undefined || found.length < next.limit) break;
+      const after = { value: String(last.document[SORT.field]), id: last.id };
+      next = { ...next, after, limit: Math.max(query.limit, Math.min(2 * next.limit, CHUNK_MAX)) };
     }
     return passed.slice(0, query.limit);
   };
