@@ -13,6 +13,8 @@ export type QueueDocument = {
   readonly due_at: string;
   /** Attempts begun. */
   readonly attempts: number;
+  /** The next attempt is that of a replay. */
+  readonly trigger?: "replay";
   /** Who is trying, and until when no other may; null between attempts. */
   readonly node: string | null;
   readonly lease_until: string | null;
@@ -29,13 +31,22 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
     const idle = { attempts: 0, node: null, lease_until: null };
-    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, revision };
+    const isReplay = event.type === "EventAdmitted" && event.data.replay !== undefined;
+    const trigger = isReplay ? ({ trigger: "replay" } as const) : {};
+    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, ...trigger, revision };
+  }
+  if (event.type === "EventReplayed") {
+    const { event_id, endpoint_id, admitted_at, attempts, at: due_at } = event.data;
+    const { account } = recorded.meta;
+    const idle = { attempts, node: null, lease_until: null };
+    return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, trigger: "replay", revision };
   }
   if (document === null) return null;
   switch (event.type) {
     case "AttemptStarted": {
       const { number: attempts, node, lease_until } = event.data;
-      return { ...document, attempts, node, lease_until, due_at: lease_until, revision };
+      const { trigger: _, ...rest } = document;
+      return { ...rest, attempts, node, lease_until, due_at: lease_until, revision };
     }
     case "AttemptFailed": {
       const { next_attempt_at } = event.data;

@@ -145,6 +145,7 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
       return { ...document, deleted: 1 };
     case "EventAdmitted":
     case "EventReleased":
+    case "EventReplayed":
       return { ...document, queued: document.queued + 1 };
     case "EventDelivered":
     case "DeliveryFailed":
@@ -174,6 +175,7 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
 const TOUCHING: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "EventAdmitted",
   "EventReleased",
+  "EventReplayed",
   "EventDelivered",
   "DeliveryFailed",
   "EventCancelled",

@@ -1,5 +1,5 @@
 import type { QueueDocument } from "../delivery-queue.ts";
-import { closed, count, orNull, text, time } from "./json-schema.ts";
+import { closed, count, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT } from "./words.ts";
 
@@ -17,6 +17,7 @@ export const deliveryQueueView: PublishedView = {
       admitted_at: time("When it was admitted, or released by an approval."),
       due_at: time("When to try. During an attempt: when its lease ends and another node may try."),
       attempts: count("Attempts begun."),
+      trigger: optional({ const: "replay", description: "The next attempt is that of a replay. Missing: it is not." }),
       node: orNull(text("The process that is trying."), BETWEEN),
       lease_until: orNull(time("Until when no other process may try."), BETWEEN),
       revision: count("Of the last record in the event's stream."),

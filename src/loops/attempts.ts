@@ -1,6 +1,7 @@
 import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
 import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
+import { attemptOfSchedule, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
@@ -56,6 +57,8 @@ const RECORD_ATTEMPTS_MAX = 4;
 const RECORD_BACKOFF_MS = 500;
 /** In which the receiver of an agent's request says what it has cost. */
 const COST_HEADER = "countersign-cost-eur";
+
+type Admitted = Extract<Delivery, { phase: "admitted" }>;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
@@ -140,7 +143,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     number: number,
     startedAt: number,
     sent: Sent,
-    isAgents: boolean,
+    state: Admitted,
   ): DeliveryCommand => {
     const now = clock.now();
     const status = sent.outcome === "answered" ? sent.statusCode : (sent.statusCode ?? null);
@@ -152,7 +155,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       duration_ms: Math.max(0, Math.round(now - startedAt)),
       status_code: status,
       timings_ms: sent.timings,
-      ...(isAgents ? costReported(sent) : {}),
+      ...(state.request.origin.kind === "agent" ? costReported(sent) : {}),
     };
     const failure = failureOf(sent);
     if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
@@ -160,7 +163,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const retryable = status !== 410;
     const wait = sent.outcome === "answered" && (status === 429 || status === 503) ? sent.retryAfterMs : null;
     const schedule = endpoint.settings.retry_schedule_s;
-    const next = retryable ? nextAttemptAt(schedule, number, now, randomness.number(), wait) : null;
+    const nth = attemptOfSchedule(state, number);
+    const next = retryable ? nextAttemptAt(schedule, nth, now, randomness.number(), wait) : null;
     return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
   };
 
@@ -176,13 +180,13 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     return { known, trace };
   };
 
-  const startOf = ({ endpointId }: Offered, nowMs: number, timeoutMs: number) => {
+  const startOf = ({ endpointId }: Offered, state: Delivery, nowMs: number, timeoutMs: number) => {
     const leaseUntil = iso(nowMs + timeoutMs + LEASE_MARGIN_MS);
     const { othersAreGone } = deps;
     return {
       type: "StartAttempt",
       endpointId,
-      trigger: "auto",
+      trigger: state.phase === "admitted" ? triggerOf(state) : "auto",
       node,
       at: iso(nowMs),
       leaseUntil,
@@ -193,7 +197,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   /** False when another node is at it, or done with it: the view that lists what waits is a little behind. Asked before the
    * payload is read, and before anything is given up. */
   const isOpen = (job: Offered, { state }: Known<Delivery>): boolean => {
-    const start = delivery.decide(startOf(job, clock.now(), 0), state);
+    const start = delivery.decide(startOf(job, state, clock.now(), 0), state);
     return start.ok || start.rejection === "payload-erased";
   };
 
@@ -226,7 +230,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     }
 
     const startedAt = clock.now();
-    const ran = await run(job, startOf(job, startedAt, endpoint.settings.timeout_ms), known, trace);
+    const ran = await run(job, startOf(job, known.state, startedAt, endpoint.settings.timeout_ms), known, trace);
     if (ran.outcome === "rejected" && ran.rejection === "payload-erased") {
       await giveUp(job, ran.known, ERASED, trace);
       return null;
@@ -235,7 +239,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       deps.onWritten(job, ran.known);
       return null;
     }
-    const number = ran.known.state.attempts;
+    const { state } = ran.known;
+    const number = state.attempts;
     const contentType = job.contentType ?? request.payload.content_type;
     const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
     const content = { contentType, contentEncoding, body };
@@ -244,7 +249,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const sent = await deps.sender.send({ url, headers, body, timeoutMs });
     const started = ran.known;
     return async () => {
-      const command = outcome(job, endpoint, number, startedAt, sent, isAgents);
+      const command = outcome(job, endpoint, number, startedAt, sent, state);
       const keep = keepingResponse(job, number, sent, headers, trace, request.payload.revision);
       // An agent is answered with what its target said: once the outcome is known, so is that.
       if (isAgents) await persistently(keep).catch(deps.onError);
