@@ -12,6 +12,7 @@ import type { Projection } from "./projection.ts";
 import { refusals } from "./refusals.ts";
 import { rejections } from "./rejections.ts";
 import { retention } from "./retention.ts";
+import { replays } from "./replays.ts";
 import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
@@ -32,6 +33,7 @@ export const PROJECTIONS: readonly Projection[] = [
   agents,
   actions,
   approvals,
+  replays,
   refusals,
   rejections,
 ];

@@ -42,12 +42,14 @@ import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
 import { reactor } from "./loops/reactor.ts";
+import { replaysLoop } from "./loops/replays.ts";
 import { retention } from "./loops/retention.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
+import { replaying } from "./replays/replaying.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -65,6 +67,7 @@ import { memberRoutes } from "./routes/members.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
+import { replayRoutes } from "./routes/replays.ts";
 import { rejectionRoutes } from "./routes/rejections.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusRoutes } from "./routes/status.ts";
@@ -191,7 +194,19 @@ export const service = async (engines: Engines): Promise<Service> => {
     deliver: delivering,
   };
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
-  const execute = executing({ ...claims, actions: compiledActions() });
+  const actions = compiledActions();
+  const execute = executing({ ...claims, actions });
+  const replayOne = replaying({ ...claims, actions });
+  const replayMany = replaysLoop({
+    views,
+    aggregates: streams,
+    replaying: replayOne,
+    clock,
+    randomness,
+    node,
+    othersAreGone: isAlone,
+    onError,
+  });
 
   const people = accounts({
     aggregates: streams,
@@ -213,6 +228,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         views,
         progress: projector,
         ledgers: reservations,
+        timeZoneOf: async (account) => (await accountOf(account)).timeZone,
         outcomes: waiting,
         clock,
         onError,
@@ -336,6 +352,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventRoutes({ views, log, payloads: kept, publicUrl }),
+    ...replayRoutes({ views, aggregates: streams, replaying: replayOne, loop: replayMany }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({ views, log, progress: projector, onError }),
@@ -381,6 +398,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         reacting.start();
         notifying.start();
         expiring.start();
+        replayMany.start();
         retaining.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
@@ -395,6 +413,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       for (const timer of timers) clearInterval(timer);
       silence();
       await http.close();
+      await replayMany.stop();
       await delivering.stop(graceMs);
       await reacting.stop();
       await notifying.stop();

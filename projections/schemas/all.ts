@@ -11,6 +11,7 @@ import { policiesView, policyVersionsView } from "./policies.ts";
 import type { PublishedView } from "./published-view.ts";
 import { refusalsView } from "./refusals.ts";
 import { rejectionsView } from "./rejections.ts";
+import { replaysView } from "./replays.ts";
 import { retentionView } from "./retention.ts";
 import { sourcesView } from "./sources.ts";
 import { statusView } from "./status.ts";
@@ -32,6 +33,7 @@ export const PUBLISHED: readonly PublishedView[] = [
   agentsView,
   actionsView,
   approvalsView,
+  replaysView,
   refusalsView,
   rejectionsView,
 ];

@@ -1,4 +1,5 @@
 import { listOf } from "./listing.ts";
+import { EVENT_REPLAYS } from "./replay-schemas.ts";
 import type { JsonSchema } from "./route.ts";
 
 const text: JsonSchema = { type: "string" };
@@ -106,5 +107,6 @@ export const EVENT_DETAIL: JsonSchema = object({
   ...summary,
   headers: { ...headers, type: ["object", "null"], description: "Of the request, secrets redacted; null once erased" },
   attempts: { type: "array", items: attempt },
+  replays: EVENT_REPLAYS,
   timeline: { type: "array", items: stage },
 });

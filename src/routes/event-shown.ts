@@ -95,5 +95,6 @@ export const eventDetail = (id: string, event: EventDocument, exchanges: Exchang
   ...eventSummary(id, event),
   headers: exchanges.headers,
   attempts: attemptsShown(event, exchanges, hidden),
+  replays: event.replays ?? [],
   timeline: timelineShown(event),
 });

@@ -175,7 +175,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
   });
   const reacting = reactor(
     log,
-    agentReactions({ log, aggregates: streams, views, progress, ledgers: places, outcomes: waiting, clock, onError }),
+    agentReactions({ log, aggregates: streams, views, progress, ledgers: places, outcomes: waiting, clock, onError, timeZoneOf: async () => "UTC" }),
     clock,
     onError,
   );
