@@ -258,7 +258,13 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           { type: "AttemptSucceeded", data: command.end },
           {
             type: "EventDelivered",
-            data: { event_id, endpoint_id, admitted_at: state.replay?.at ?? state.admittedAt, ...replayField(state), at },
+            data: {
+              event_id,
+              endpoint_id,
+              admitted_at: state.replay?.at ?? state.admittedAt,
+              ...replayField(state),
+              at,
+            },
           },
           ...costOfEnd(state, reachedAfter(state.reached, command.end, null), at),
         );

@@ -83,9 +83,7 @@ export const replayed = (state: Admitted, data: Replayed): Admitted => {
 
 /** Of an agent's request that its receiver had before: what it was counted for, and no estimate a second time. */
 const countedBefore = ({ request, replay, spent }: Admitted): Pick<Replayed, "cost" | "ledgers" | "counted"> =>
-  request.origin.kind === "agent"
-    ? { cost: 0, ledgers: [], counted: (replay?.counted ?? 0) + (spent ?? 0) }
-    : {};
+  request.origin.kind === "agent" ? { cost: 0, ledgers: [], counted: (replay?.counted ?? 0) + (spent ?? 0) } : {};
 
 export const decideReplay = (
   { replay: { id, by, reason }, places, at }: ReplayCommand,

@@ -6,7 +6,7 @@ import { ACCOUNT } from "./words.ts";
 const BETWEEN = "nobody is trying.";
 
 export const deliveryQueueView: PublishedView = {
-  view: "delivery-queue.v1",
+  view: "delivery-queue.v2",
   description: "The events that wait for an attempt or are in one. What is delivered or given up leaves it.",
   id: "The event's id, evt_….",
   documents: [
@@ -20,6 +20,8 @@ export const deliveryQueueView: PublishedView = {
       trigger: optional({ const: "replay", description: "The next attempt is that of a replay. Missing: it is not." }),
       node: orNull(text("The process that is trying."), BETWEEN),
       lease_until: orNull(time("Until when no other process may try."), BETWEEN),
+      failed_at: orNull(time("When its last attempt failed."), "it has not been tried, or somebody is trying."),
+      position: text("Where in the log it was admitted, released or replayed: what came before has a lower one."),
       revision: count("Of the last record in the event's stream."),
     }),
   ],

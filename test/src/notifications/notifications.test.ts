@@ -270,7 +270,7 @@ test("while the view is behind nobody is passed over: it is tried again", async 
   await world.react().catch((error: Error) => {
     refused = error.message;
   });
-  assert.match(refused, "endpoints.v1 is behind");
+  assert.match(refused, "endpoints.v2 is behind");
   assert.equal(await world.told(), []);
   world.view.isBehind = false;
   await world.react();
