@@ -1,6 +1,7 @@
 import type { ApprovalEvent, ApprovalRequest, Vote } from "../../domain/approval/events.ts";
 import type { DeliveryEvent, Failure, HeldFor, HoldOutcome, Request } from "../../domain/delivery/events.ts";
 import type { Actor, EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
 /** Seconds behind the start, as the log writes times. */
@@ -11,7 +12,7 @@ type About = { readonly account?: string; readonly actor?: Actor; readonly at?: 
 
 export type History = {
   readonly events: RecordedEvent[];
-  add(stream: string, fact: Fact | DeliveryEvent | ApprovalEvent, about?: About): RecordedEvent;
+  add(stream: string, fact: Fact | DeliveryEvent | ApprovalEvent | ReplayEvent, about?: About): RecordedEvent;
 };
 
 /** Records as a log would have them: revisions a stream, positions over all. */
@@ -163,6 +164,18 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
       type: "DuplicatesCounted",
       data: { event_id, count, at: at(second) },
     }),
+    replayed: (second: number, over: { readonly id?: string; readonly reason?: string | null } = {}): DeliveryEvent => ({
+      type: "EventReplayed",
+      data: {
+        ...ids,
+        replay_id: over.id ?? "rpl_1",
+        by: { kind: "member", id: "mem_1" },
+        reason: over.reason === undefined ? "mended" : over.reason,
+        attempts: 1,
+        admitted_at: at(0),
+        at: at(second),
+      },
+    }),
     erased: (second: number): DeliveryEvent => ({
       type: "PayloadErased",
       data: { event_id, reason: "asked for", at: at(second) },
@@ -227,6 +240,33 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
     }),
   };
 };
+
+/** The facts of one replay of many events. */
+export const replayFacts = (replay_id = "rpl_1") => ({
+  started: (filter: ReplayFilter = { status: "failed" }, reason: string | null = "mended", total = 3): ReplayEvent => ({
+    type: "ReplayStarted",
+    data: {
+      replay_id,
+      account: "acc_1",
+      filter,
+      total,
+      rate_per_second: 10,
+      by: { kind: "member", id: "mem_1" },
+      reason,
+      up_to: "0000000000000100",
+      at: at(0),
+    },
+  }),
+  progressed: (second: number, cursor: ReplayCursor | null, skipped = 0, node = "node_1"): ReplayEvent => ({
+    type: "ReplayProgressed",
+    data: { replay_id, cursor, skipped, node, at: at(second) },
+  }),
+  cancelled: (second: number, reason: string | null = "enough"): ReplayEvent => ({
+    type: "ReplayCancelled",
+    data: { replay_id, by: { kind: "member", id: "mem_1" }, reason, at: at(second) },
+  }),
+  finished: (second: number): ReplayEvent => ({ type: "ReplayFinished", data: { replay_id, at: at(second) } }),
+});
 
 export const endpointRegistered = (endpoint_id = "end_1"): Fact => ({
   type: "EndpointRegistered",
