@@ -1,8 +1,18 @@
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import type { ReplayEvent } from "../../domain/replay/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { JsonObject } from "../../domain/ports.ts";
-import { approvalFacts, at, deliveryFacts, endpointRegistered, type Fact, type History, history } from "./history.ts";
+import {
+  approvalFacts,
+  at,
+  deliveryFacts,
+  endpointRegistered,
+  type Fact,
+  type History,
+  history,
+  replayFacts,
+} from "./history.ts";
 
 const people = (log: History): void => {
   const added = (member: string): Fact => ({
@@ -189,6 +199,36 @@ const approvals = (log: History): void => {
   told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);
 };
 
+const replays = (log: History): void => {
+  type Tell = (facts: ReturnType<typeof deliveryFacts>) => readonly DeliveryEvent[];
+  const told = (id: string, tell: Tell): void => {
+    for (const fact of tell(deliveryFacts(id))) log.add(`delivery-${id}`, fact);
+  };
+  const of = (id: string, tell: (facts: ReturnType<typeof replayFacts>) => readonly ReplayEvent[]): void => {
+    for (const fact of tell(replayFacts(id))) log.add(`replay-${id}`, fact);
+  };
+  const narrow = { status: "blocked", source_id: "src_1", endpoint_id: "end_1", from: at(0), to: at(99) } as const;
+  of("rpl_1", (is) => [is.started()]);
+  of("rpl_2", (is) => [byKey(is.started(narrow, null)), is.progressed(1, null), is.cancelled(2)]);
+  of("rpl_3", (is) => [is.started(), byKey(is.cancelled(2, null))]);
+  const end = (it: DeliveryEvent): DeliveryEvent => ({ ...it, data: { ...it.data, replay_id: "rpl_1" } }) as DeliveryEvent;
+  const failing: Tell = (is) => [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
+  told("evt_20", (is) => [...failing(is), is.replayed(60)]);
+  told("evt_21", (is) => [...failing(is), is.replayed(60, { reason: null }), is.started(2, 61), is.succeeded(2, 62)]);
+  told("evt_21", (is) => [end(is.delivered(62, at(60)))]);
+  told("evt_22", (is) => [...failing(is), is.replayed(60), is.started(2, 61, "replay"), is.attemptFailed(2, 62, null)]);
+  told("evt_22", (is) => [end(is.failed(62))]);
+  const again = { replay: { id: "rpl_1", by: { kind: "key", id: "key_1" }, reason: null } } as const;
+  told("evt_23", (is) => [is.blocked(), is.blocked(again)]);
+  told("evt_24", (is) => [is.blocked(), is.held({ approval_id: "apr_24" }, again)]);
+  told("evt_25", (is) => [is.blocked(), is.admitted(again)]);
+  told("evt_26", (is) => [is.admitted({ bundle: { id: "bun_1", index: 1, undo: true } }), is.started(1, 70)]);
+  of("rpl_4", (is) => [is.started(), is.progressed(2, { received_at: at(0), id: "evt_22" }, 1), is.finished(3)]);
+};
+
+const byKey = <E extends ReplayEvent>(event: E): E =>
+  ({ ...event, data: { ...event.data, by: { kind: "key", id: "key_1" } } }) as E;
+
 /** Every type of event that a view is folded from, with each of its members set and, where it can be, null or missing. */
 export const broadHistory = (): History => {
   const log = history();
@@ -200,5 +240,6 @@ export const broadHistory = (): History => {
   actions(log);
   deliveries(log);
   approvals(log);
+  replays(log);
   return log;
 };

@@ -134,9 +134,9 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
       type: "EventCancelled",
       data: { ...ids, attempts, reason: "suspended", at: at(second) },
     }),
-    started: (number: number, second: number): DeliveryEvent => ({
+    started: (number: number, second: number, trigger: "auto" | "replay" = "auto"): DeliveryEvent => ({
       type: "AttemptStarted",
-      data: { ...ids, number, trigger: "auto", node: "node_1", lease_until: at(second + 30), at: at(second) },
+      data: { ...ids, number, trigger, node: "node_1", lease_until: at(second + 30), at: at(second) },
     }),
     succeeded: (number: number, second: number, durationMs = 40): DeliveryEvent => ({
       type: "AttemptSucceeded",
