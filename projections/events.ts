@@ -205,7 +205,10 @@ const decided = (
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 
 /** A failed one begins anew. */
-const replayed = (document: EventDocument, { replay_id: id, by, reason, cost, counted, at }: Replayed): EventDocument => {
+const replayed = (
+  document: EventDocument,
+  { replay_id: id, by, reason, cost, counted, at }: Replayed,
+): EventDocument => {
   const { stopped_at: _, ...rest } = document;
   const replay = { id, by, reason, at };
   return {

@@ -1,5 +1,5 @@
-import type { Replayer } from "../delivery/events.ts";
 import { accept, type Decider, reject } from "../decider.ts";
+import type { Replayer } from "../delivery/events.ts";
 import type { ReplayCursor, ReplayEvent } from "./events.ts";
 
 type Started = Extract<ReplayEvent, { type: "ReplayStarted" }>["data"];
@@ -66,7 +66,8 @@ export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayReje
   decide(command, state) {
     if (command.type === "StartReplay") {
       // Its id comes from the command: one that is there was begun by the same.
-      if (state.phase === "absent") return accept({ type: "ReplayStarted", data: { ...command.replay, at: command.at } });
+      if (state.phase === "absent")
+        return accept({ type: "ReplayStarted", data: { ...command.replay, at: command.at } });
       return state.started.account === command.replay.account ? accept() : reject("conflict");
     }
     if (state.phase === "absent") return reject("not-found");

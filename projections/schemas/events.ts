@@ -195,7 +195,9 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   reused: count("Requests with its delivery id and another body, refused."),
   trace_id: text("The W3C trace id of the request that was decided on last, 32 hex characters."),
   failure: orNull(failure("Why it failed in the end."), "it has not failed."),
-  stopped_at: optional(text("Where in the log it was refused or failed last: opaque text. Missing: it was not, or is replayed.")),
+  stopped_at: optional(
+    text("Where in the log it was refused or failed last: opaque text. Missing: it was not, or is replayed."),
+  ),
   bundle: optional(BUNDLE),
   replays: optional(list(REPLAY, "Each replay, oldest first, the last 50. Missing: there was none.")),
   attempts: list(ATTEMPT, "Every attempt, oldest first."),

@@ -10,7 +10,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { agentStream } from "../credentials.ts";
 import type { Trace } from "../envelope.ts";
 import { actionDigest } from "../execute/digest.ts";
-import { type Payloads, type ReadPayload } from "../payloads.ts";
+import type { Payloads, ReadPayload } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 import { actionStream } from "../routes/actions.ts";
 

@@ -89,10 +89,11 @@ export const REPLAY: JsonSchema = object({
   cancelled: { ...object({ by: BY, reason: nullableText }), type: ["object", "null"] },
 });
 
-export const REPLAYED_EVENT: JsonSchema = object(
-  { event_id: text, replay_id: text, status: text, approval_id: text },
-  ["event_id", "replay_id", "status"],
-);
+export const REPLAYED_EVENT: JsonSchema = object({ event_id: text, replay_id: text, status: text, approval_id: text }, [
+  "event_id",
+  "replay_id",
+  "status",
+]);
 
 export const EVENT_REPLAYS: JsonSchema = {
   type: "array",

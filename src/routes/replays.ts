@@ -25,7 +25,7 @@ import {
   REPLAYED_EVENT,
   STARTED,
 } from "./replay-schemas.ts";
-import { type Call, positionOf, type Principal, type Route } from "./route.ts";
+import { type Call, type Principal, positionOf, type Route } from "./route.ts";
 import { timeRangeOf } from "./time-range.ts";
 
 export type ReplayRoutesDeps = {

@@ -86,7 +86,10 @@ test("the event itself shows each replay, waits in the queue again, and is count
 
 test("a blocked one that was replayed has not come a second time: its timeline says that somebody had it decided again", () => {
   const log = history();
-  told(log, "evt_1", (is) => [is.blocked(), is.admitted({ replay: { id: "rpl_1", by: BY, reason: "mended" }, at: at(60) })]);
+  told(log, "evt_1", (is) => [
+    is.blocked(),
+    is.admitted({ replay: { id: "rpl_1", by: BY, reason: "mended" }, at: at(60) }),
+  ]);
   const event = folded(events, log.events, 3).all().evt_1 as Record<string, unknown>;
   const stages = (event.timeline as readonly { stage: string }[]).map(({ stage }) => stage);
   assert.equal(stages, ["received", "authenticated", "gated", "blocked", "replayed", "gated", "admitted"]);

@@ -1,8 +1,8 @@
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
-import type { ReplayEvent } from "../../domain/replay/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { JsonObject } from "../../domain/ports.ts";
+import type { ReplayEvent } from "../../domain/replay/events.ts";
 import {
   approvalFacts,
   at,
@@ -211,7 +211,8 @@ const replays = (log: History): void => {
   of("rpl_1", (is) => [is.started()]);
   of("rpl_2", (is) => [byKey(is.started(narrow, null)), is.progressed(1, null), is.cancelled(2)]);
   of("rpl_3", (is) => [is.started(), byKey(is.cancelled(2, null))]);
-  const end = (it: DeliveryEvent): DeliveryEvent => ({ ...it, data: { ...it.data, replay_id: "rpl_1" } }) as DeliveryEvent;
+  const end = (it: DeliveryEvent): DeliveryEvent =>
+    ({ ...it, data: { ...it.data, replay_id: "rpl_1" } }) as DeliveryEvent;
   const failing: Tell = (is) => [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
   told("evt_20", (is) => [...failing(is), is.replayed(60)]);
   told("evt_21", (is) => [...failing(is), is.replayed(60, { reason: null }), is.started(2, 61), is.succeeded(2, 62)]);

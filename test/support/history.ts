@@ -164,7 +164,10 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
       type: "DuplicatesCounted",
       data: { event_id, count, at: at(second) },
     }),
-    replayed: (second: number, over: { readonly id?: string; readonly reason?: string | null } = {}): DeliveryEvent => ({
+    replayed: (
+      second: number,
+      over: { readonly id?: string; readonly reason?: string | null } = {},
+    ): DeliveryEvent => ({
       type: "EventReplayed",
       data: {
         ...ids,

@@ -2,7 +2,7 @@ import { PLANS } from "../../domain/account/plans.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Failure, Origin, Replay, Request } from "../../domain/delivery/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Actor, EventLog } from "../../domain/ports.ts";
+import type { Actor, EventLog, ViewStore } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
@@ -103,7 +103,12 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
     const eventId = eventIdOf(number);
     const payload = { order: number };
     const body = Buffer.from(JSON.stringify(payload));
-    const incoming = { body, contentType: "application/json", contentEncoding: "", headers: { "user-agent": "shop/1" } };
+    const incoming = {
+      body,
+      contentType: "application/json",
+      contentEncoding: "",
+      headers: { "user-agent": "shop/1" },
+    };
     const stored = await kept.keepFirst(eventId, incoming, envelope());
     if (stored === null) throw new Error(`${eventId} is there already`);
     const at = new Date(Date.parse("2026-03-01T12:00:00.000Z") + number * 1_000).toISOString();
@@ -199,8 +204,15 @@ let nodes = 0;
 /** One node with views of its own over the world's log; `over` is the log as it sees it. */
 export const replayNode = async (
   world: ReplayWorld,
-  { log = world.log, othersAreGone = false, onError = fail }: {
+  {
+    log = world.log,
+    views: seen,
+    othersAreGone = false,
+    onError = fail,
+  }: {
     readonly log?: EventLog;
+    /** What its loop sees of them; its own unless given. */
+    readonly views?: ViewStore;
     readonly othersAreGone?: boolean;
     readonly onError?: (error: unknown) => void;
   } = {},
@@ -229,7 +241,16 @@ export const replayNode = async (
     actions: compiledActions(),
   });
   const loop = replaysLoop({
-    ...{ views, aggregates: streams, replaying: replayOne, clock, randomness, node, othersAreGone, onError },
+    ...{
+      views: seen ?? views,
+      aggregates: streams,
+      replaying: replayOne,
+      clock,
+      randomness,
+      node,
+      othersAreGone,
+      onError,
+    },
   });
   const routes = replayRoutes({ views, aggregates: streams, replaying: replayOne, loop });
   let orders = 0;
@@ -240,6 +261,7 @@ export const replayNode = async (
     loop,
     ledgers: places,
     streams,
+    routes,
     call: caller(routes),
     /** Until the views show all there is. */
     async shown(): Promise<void> {

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { fold } from "../../../domain/decider.ts";
 import { type Delivery, type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
 import type { AttemptEnd, DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { attemptOfSchedule, type ReplayCommand, triggerOf } from "../../../domain/delivery/replay.ts";
-import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
 import { at, deliveryFacts, SERVER_ERROR } from "../../support/history.ts";
 
@@ -66,43 +66,65 @@ const failed = [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), i
 const test = suite("replay of a delivery");
 
 test("a failed delivery begins anew, due at once, under its own id", () => {
-  given(...failed).when(replay(60)).then(replayed(60));
+  given(...failed)
+    .when(replay(60))
+    .then(replayed(60));
   const state = admittedState(...failed, replayed(60));
   assert.equal([state.end, state.dueAt, state.attempts, state.admittedAt], [null, at(60), 1, at(0)]);
-  given(...failed, replayed(60)).when(start(59)).rejects("not-due");
+  given(...failed, replayed(60))
+    .when(start(59))
+    .rejects("not-due");
 });
 
 test("the same replay again changes nothing, whatever has become of it; another one replays what has failed again", () => {
   const again = [...failed, replayed(60)];
-  given(...again).when(replay(61)).thenNothing();
-  given(...again).when(replay(61, "rpl_2")).rejects("in-progress");
+  given(...again)
+    .when(replay(61))
+    .thenNothing();
+  given(...again)
+    .when(replay(61, "rpl_2"))
+    .rejects("in-progress");
   const twice = [...again, is.started(2, 61), is.attemptFailed(2, 62, null), is.failed(62)];
-  given(...twice).when(replay(70)).thenNothing();
-  given(...twice).when(replay(70, "rpl_2")).then(replayed(70, { replay_id: "rpl_2", attempts: 2 }));
+  given(...twice)
+    .when(replay(70))
+    .thenNothing();
+  given(...twice)
+    .when(replay(70, "rpl_2"))
+    .then(replayed(70, { replay_id: "rpl_2", attempts: 2 }));
 });
 
 test("what was delivered, is on its way, ended, recorded, erased or of a bundle is not replayed", () => {
   const delivered = [is.admitted(), is.started(1, 1), is.succeeded(1, 2), is.delivered(2)];
-  given(...delivered).when(replay(60)).rejects("already-delivered");
+  given(...delivered)
+    .when(replay(60))
+    .rejects("already-delivered");
   for (const past of [
     [is.admitted()],
     [is.admitted(), is.started(1, 1)],
     [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, at(9))],
     [is.held()],
   ])
-    given(...past).when(replay(60)).rejects("in-progress");
+    given(...past)
+      .when(replay(60))
+      .rejects("in-progress");
   for (const past of [
     [is.held(), is.holdEnded(5, "rejected")],
     [is.held(), is.holdEnded(5, "expired")],
     [is.admitted(), is.cancelled(5)],
     [is.admitted({ endpoint_id: null })],
   ])
-    given(...past).when(replay(60)).rejects("not-failed");
+    given(...past)
+      .when(replay(60))
+      .rejects("not-failed");
   given().when(replay(60)).rejects("not-admitted");
   given(is.blocked()).when(replay(60)).rejects("not-admitted");
-  given(...failed, is.erased(5)).when(replay(60)).rejects("payload-erased");
+  given(...failed, is.erased(5))
+    .when(replay(60))
+    .rejects("payload-erased");
   const bundle = { id: "bun_1", index: 0, undo: false };
-  given(is.admitted({ bundle }), ...failed.slice(1)).when(replay(60)).rejects("of-bundle");
+  given(is.admitted({ bundle }), ...failed.slice(1))
+    .when(replay(60))
+    .rejects("of-bundle");
 });
 
 test("attempts go on counting, the first of a replay is the replay's, and the schedule begins anew", () => {
@@ -176,9 +198,13 @@ const reached = [asked(), is.started(1, 1), is.attemptFailed(1, 2, null), is.fai
 const places = { ledgers: ["ledger-pol_1-2026-03-09"], cost: 3_000_000 };
 
 test("what has given its places back needs them again, and is settled by what it then costs", () => {
-  given(...notReached).when(replay(60)).rejects("places-needed");
+  given(...notReached)
+    .when(replay(60))
+    .rejects("places-needed");
   const event = replayed(60, places);
-  given(...notReached).when(replay(60, "rpl_1", places)).then(event);
+  given(...notReached)
+    .when(replay(60, "rpl_1", places))
+    .then(event);
   given(...notReached, event, is.started(2, 60))
     .when({ type: "Succeed", end: end(2, 61) })
     .then(
@@ -204,17 +230,26 @@ test("what has given its places back needs them again, and is settled by what it
 test("whoever dies between its places and its replay is fenced", () => {
   const fence: DeliveryCommand = { type: "Abandon", eventId: "evt_1", at: at(60) };
   const fenced: DeliveryEvent = { type: "AdmissionAbandoned", data: { event_id: "evt_1", at: at(60) } };
-  given(...notReached).when(fence).then(fenced);
-  given(...notReached, fenced).when(replay(61, "rpl_1", places)).then(replayed(61, places));
-  given(...notReached, replayed(60, places)).when(fence).rejects("already-admitted");
-  given(...reached).when(fence).rejects("already-admitted");
+  given(...notReached)
+    .when(fence)
+    .then(fenced);
+  given(...notReached, fenced)
+    .when(replay(61, "rpl_1", places))
+    .then(replayed(61, places));
+  given(...notReached, replayed(60, places))
+    .when(fence)
+    .rejects("already-admitted");
+  given(...reached)
+    .when(fence)
+    .rejects("already-admitted");
 });
 
 test("what was counted is not counted twice, and only what its target says beyond it comes on top", () => {
   const event = replayed(60, { cost: 0, ledgers: [], counted: 2_000_000 });
-  given(...reached).when(replay(60)).then(event);
-  const success = (reported?: number) =>
-    end(2, 61, reported === undefined ? {} : { cost_reported: reported });
+  given(...reached)
+    .when(replay(60))
+    .then(event);
+  const success = (reported?: number) => end(2, 61, reported === undefined ? {} : { cost_reported: reported });
   const delivered: DeliveryEvent = {
     type: "EventDelivered",
     data: { event_id: "evt_1", endpoint_id: "end_1", admitted_at: at(60), replay_id: "rpl_1", at: at(61) },
@@ -247,7 +282,9 @@ const anyCommand: fc.Arbitrary<DeliveryCommand> = fc.oneof(
   fc.tuple(second, fc.constantFrom("rpl_1", "rpl_2", "rpl_3")).map(([s, id]) => replay(s, id, places)),
   second.map((s) => start(s)),
   second.map((s): DeliveryCommand => ({ type: "Abandon", eventId: "evt_1", at: at(s) })),
-  fc.tuple(fc.integer({ min: 1, max: 6 }), second).map(([n, s]): DeliveryCommand => ({ type: "Succeed", end: end(n, s) })),
+  fc
+    .tuple(fc.integer({ min: 1, max: 6 }), second)
+    .map(([n, s]): DeliveryCommand => ({ type: "Succeed", end: end(n, s) })),
   fc.tuple(fc.integer({ min: 1, max: 6 }), second, fc.boolean(), fc.boolean()).map(
     ([n, s, isLast, isUnsent]): DeliveryCommand => ({
       type: "Fail",
@@ -286,9 +323,15 @@ test("whatever is asked in whatever order: a replay replays once, only what has 
       assert.is(new Set(ends).size, ends.length, "each ends once");
       const over = types.findIndex((type) => type === "EventDelivered" || type === "EventCancelled");
       if (over !== -1)
-        assert.equal(types.slice(over + 1).filter((type) => type !== "CostDetermined"), []);
+        assert.equal(
+          types.slice(over + 1).filter((type) => type !== "CostDetermined"),
+          [],
+        );
       const numbers = events.flatMap((it) => (it.type === "AttemptStarted" ? [it.data.number] : []));
-      assert.equal(numbers, numbers.map((_, index) => index + 1));
+      assert.equal(
+        numbers,
+        numbers.map((_, index) => index + 1),
+      );
     }),
     { numRuns: 3_000 },
   );

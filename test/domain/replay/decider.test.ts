@@ -37,7 +37,9 @@ test("it is started once, and the same command again is the same", () => {
   given(started, is.finished(9)).when(start()).thenNothing();
 });
 test("its place only ever moves on, whichever node says so", () => {
-  given(started).when(progress(5)).then(is.progressed(5, cursor(5)));
+  given(started)
+    .when(progress(5))
+    .then(is.progressed(5, cursor(5)));
   const at5 = [started, is.progressed(5, cursor(5))];
   given(...at5)
     .when(progress(6, cursor(4), "node_2"))

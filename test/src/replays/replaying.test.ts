@@ -1,20 +1,20 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RecordedEvent } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
 import { fate } from "../../../src/admission/fate.ts";
 import { dayLedger } from "../../../src/admission/ledgers.ts";
 import { approvalIdOf } from "../../../src/approvals.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
-import { randomness } from "../../../infra/crypto/randomness.ts";
 import {
   ACCOUNT,
   AGENT_ID,
   ENDPOINT_ID,
   eventIdOf,
   POLICY_ID,
+  type ReplayWorld,
   replayIdOf,
   replayNode,
-  type ReplayWorld,
   replayWorld,
   SOURCE_ID,
 } from "../../support/replay-world.ts";
@@ -47,7 +47,10 @@ test("a failed event is on its way again at once, and the record says who wanted
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
     const { type, data, meta } = last(await world.recordsOf(id));
-    assert.equal([type, data.replay_id, data.by, data.reason], ["EventReplayed", replayIdOf(1), { kind: "member", id: "mem_1" }, "mended"]);
+    assert.equal(
+      [type, data.replay_id, data.by, data.reason],
+      ["EventReplayed", replayIdOf(1), { kind: "member", id: "mem_1" }, "mended"],
+    );
     assert.equal(meta.actor, { kind: "member", id: "mem_1" });
     assert.equal(
       node.offered.map(({ eventId, endpointId, trigger }) => [eventId, endpointId, trigger]),
@@ -73,7 +76,9 @@ test("many replays of one event at once are one", async () => {
 test("what is delivered, on its way, unknown, another account's or without an endpoint that takes it is refused with a reason", async () => {
   const world = await replayWorld();
   const [waiting, erased, failed] = [await world.admitted(1), await world.failed(2), await world.failed(3)];
-  await world.append(erased, [{ type: "PayloadErased", data: { event_id: erased, reason: "asked", at: "2026-03-02T12:00:00.000Z" } }]);
+  await world.append(erased, [
+    { type: "PayloadErased", data: { event_id: erased, reason: "asked", at: "2026-03-02T12:00:00.000Z" } },
+  ]);
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(waiting, 1)), "in-progress");
     assert.is(outcomeOf(await node.replay(erased, 1)), "conflict");
@@ -83,7 +88,10 @@ test("what is delivered, on its way, unknown, another account's or without an en
   });
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(failed, 1)), "endpoint-disabled");
-    await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointDeleted", { endpoint_id: ENDPOINT_ID, at: new Date().toISOString() });
+    await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointDeleted", {
+      endpoint_id: ENDPOINT_ID,
+      at: new Date().toISOString(),
+    });
   });
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(failed, 1)), "conflict");
@@ -113,7 +121,14 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
     assert.equal(admitted.data.verdict, {
       decision: "allow",
       policy: { id: POLICY_ID, version: 2 },
-      gates: [{ gate: "require_fields", outcome: "allow", code: "ok", detail: (admitted.data.verdict as never as { gates: { detail: string }[] }).gates[0]?.detail }],
+      gates: [
+        {
+          gate: "require_fields",
+          outcome: "allow",
+          code: "ok",
+          detail: (admitted.data.verdict as never as { gates: { detail: string }[] }).gates[0]?.detail,
+        },
+      ],
     });
     assert.is(node.offered.length, 1);
     const state = await world.deliveryOf(id);
