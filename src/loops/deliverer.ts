@@ -69,7 +69,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const { aggregates, clock, timers = systemTimers } = deps;
   const queue = lanes<Offered>();
   const pace = paces(clock, timers);
-  const health = endpointHealth({ ...deps, paces: pace });
+  const health = endpointHealth({ ...deps, paces: pace, onClosing: (id, state) => void see(id, state) });
   const behind = arrivals<Offered>();
   const ended = new Map<string, number>();
   const disk = backlog({ ...deps, isFresh: (eventId, revision) => (ended.get(eventId) ?? -1) <= revision });

@@ -1,4 +1,9 @@
-import { type Endpoint, endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
+import {
+  type Endpoint,
+  endpoint as endpointDecider,
+  type PresentEndpoint,
+  takesDeliveries,
+} from "../../domain/endpoint/decider.ts";
 import type { Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -12,6 +17,8 @@ export type EndpointHealthDeps = {
   readonly aggregates: Pick<Aggregates, "handle">;
   readonly randomness: Randomness;
   readonly paces: Pick<Paces, "seen">;
+  /** Told at once of an endpoint that will get nothing more, before that is written down. */
+  readonly onClosing: (endpointId: string, state: PresentEndpoint) => void;
 };
 
 export type EndpointHealth = {
@@ -26,7 +33,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
  * is asked of the endpoint as it was last seen here, so that nearly every attempt costs no look at a stream; what follows is
  * decided again on the stream itself.
  */
-export const endpointHealth = ({ aggregates, randomness, paces }: EndpointHealthDeps): EndpointHealth => {
+export const endpointHealth = ({ aggregates, randomness, paces, onClosing }: EndpointHealthDeps): EndpointHealth => {
   const counts = endpointCounts();
 
   return {
@@ -45,6 +52,8 @@ export const endpointHealth = ({ aggregates, randomness, paces }: EndpointHealth
       const command = { type: "ReportAttempt", account, seen, counted, at } as const;
       const decision = endpointDecider.decide(command, state);
       if (!decision.ok || decision.events.length === 0) return null;
+      const expected = decision.events.reduce<Endpoint>(endpointDecider.evolve, state);
+      if (expected.phase === "present" && !takesDeliveries(expected)) onClosing(endpointId, expected);
       const done = await aggregates.handle(endpointDecider, `endpoint-${endpointId}`, command, {
         commandId: randomId("cmd_", randomness),
         account,
