@@ -11,8 +11,8 @@ import { policies, policyVersions } from "./policies.ts";
 import type { Projection } from "./projection.ts";
 import { refusals } from "./refusals.ts";
 import { rejections } from "./rejections.ts";
-import { retention } from "./retention.ts";
 import { replays } from "./replays.ts";
+import { retention } from "./retention.ts";
 import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
@@ -36,4 +36,5 @@ export const PROJECTIONS: readonly Projection[] = [
   replays,
   refusals,
   rejections,
+  retention,
 ];

@@ -36,4 +36,5 @@ export const PUBLISHED: readonly PublishedView[] = [
   replaysView,
   refusalsView,
   rejectionsView,
+  retentionView,
 ];
