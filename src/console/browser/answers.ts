@@ -88,6 +88,12 @@ export type EventDetail = EventSummary & {
   readonly headers: Headers | null;
   readonly attempts: readonly Attempt[];
   readonly timeline: readonly Stage[];
+  readonly replays?: readonly {
+    readonly id: string;
+    readonly by: { readonly kind: string; readonly id: string };
+    readonly reason: string | null;
+    readonly at: string;
+  }[];
 };
 
 export type Approval = {
@@ -201,19 +207,23 @@ export type Rejection = {
 export type Replay = {
   readonly id: string;
   readonly status: string;
+  readonly filter: Readonly<Record<string, string>>;
   readonly total: number;
   readonly done: number;
   readonly delivered: number;
   readonly failed: number;
   readonly skipped: number;
-  readonly reason?: string | null;
-  readonly created_at?: string;
+  readonly rate_per_second: number;
+  readonly by: { readonly kind: string; readonly id: string };
+  readonly reason: string | null;
+  readonly started_at: string;
+  readonly ended_at: string | null;
 };
 
 export type ReplayPlan = {
   readonly count: number;
   readonly oldest: string | null;
   readonly newest: string | null;
-  readonly endpoints: readonly { readonly id: string; readonly count: number }[];
+  readonly endpoints: readonly { readonly id: string | null; readonly count: number }[];
   readonly estimated_s: number;
 };

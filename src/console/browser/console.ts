@@ -196,8 +196,8 @@ export const start = async (browser: Browser): Promise<void> => {
     await calls.send("POST", "/v1/auth/logout");
     leave();
   });
-  byId(document, "refresh").addEventListener("click", () => void signedIn.move());
-  browser.addEventListener("hashchange", () => void signedIn.move());
+  byId(document, "refresh").addEventListener("click", () => signedIn.move());
+  browser.addEventListener("hashchange", () => signedIn.move());
 
   const known = await calls.get<Me>("/v1/auth/me");
   if (known.ok) await enter(known.body);

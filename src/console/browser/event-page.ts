@@ -186,6 +186,23 @@ const bundleLink = ({ bundle }: EventDetail): Tree | null =>
           : `, step ${bundle.index + 1}: replayed through its bundle alone`,
       );
 
+const replaysShown = ({ replays = [] }: EventDetail, now: number): Tree =>
+  replays.length === 0
+    ? ""
+    : section(
+        "Replays",
+        table(
+          ["Replay", "By", "Why", "When"],
+          replays.map(({ id, by, reason, at }) => [
+            h("code", {}, id),
+            `${by.kind} ${by.id}`,
+            reason ?? "–",
+            moment(at, now),
+          ]),
+          "None.",
+        ),
+      );
+
 const summaryOf = (event: EventDetail, now: number): Tree =>
   facts([
     ["Received", moment(event.received_at, now)],
@@ -219,6 +236,7 @@ export const eventPage: Page<EventDetail> = {
         ...(event.attempts.length === 0 ? [h("p", { class: "empty" }, "None yet.")] : []),
         ...event.attempts.map((attempt) => attemptShown(attempt, screen.now)),
       ),
+      replaysShown(event, screen.now),
       payloadShown(event, screen),
     ),
   isMoving: ({ status }) => MOVING.has(status),

@@ -1,5 +1,5 @@
 import type { Page as List, Replay, ReplayPlan } from "./answers.ts";
-import { clock, duration } from "./format.ts";
+import { clock, duration, words } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
 import {
   badge,
@@ -44,9 +44,15 @@ const stopButton = ({ id, status }: Replay, screen: Screen): Tree =>
       })
     : "";
 
+const filterOf = ({ filter }: Replay): string =>
+  Object.entries(filter)
+    .map(([name, value]) => `${words(name)} ${value}`)
+    .join(", ");
+
 const rowOf = (replay: Replay, screen: Screen): readonly Tree[] => [
   badge(replay.status),
   h("div", {}, link(hrefOf("replays", replay.id), replay.id), h("small", {}, replay.reason ?? "")),
+  filterOf(replay),
   progressShown(replay),
   String(replay.delivered),
   String(replay.failed),
@@ -117,7 +123,7 @@ export const replaysPage: Page<List<Replay>> = {
       section(
         "So far",
         table(
-          ["Status", "Replay", "Progress", "Delivered", "Failed", "Skipped", ""],
+          ["Status", "Replay", "Of", "Progress", "Delivered", "Failed", "Skipped", ""],
           data.map((replay) => rowOf(replay, screen)),
           "Nothing was replayed yet.",
         ),
@@ -141,10 +147,16 @@ export const replayPage: Page<Replay> = {
         ["Delivered", String(replay.delivered)],
         ["Failed", String(replay.failed)],
         ["Skipped", String(replay.skipped)],
-        ["Why", replay.reason ?? null],
-        ["Begun", replay.created_at === undefined ? null : moment(replay.created_at, screen.now)],
+        ["Of", filterOf(replay)],
+        ["At most", `${replay.rate_per_second} a second`],
+        ["Begun by", `${replay.by.kind} ${replay.by.id}`],
+        ["Why", replay.reason],
+        ["Begun", moment(replay.started_at, screen.now)],
+        ["Ended", replay.ended_at === null ? null : moment(replay.ended_at, screen.now)],
       ]),
       stopButton(replay, screen),
     ),
-  isMoving: ({ status, delivered, failed, done }) => status === "running" || delivered + failed < done,
+  // What was sent again may still be under way when the last one has been.
+  isMoving: ({ status, delivered, failed, skipped, done }) =>
+    status === "running" || delivered + failed + skipped < done,
 };

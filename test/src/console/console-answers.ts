@@ -173,6 +173,12 @@ export const REJECTION: Rejection = {
 export const REPLAY: Replay = {
   id: "rpl_1",
   status: "running",
+  filter: { status: "failed", endpoint_id: "end_1" },
+  rate_per_second: 10,
+  by: { kind: "member", id: "mem_1" },
+  reason: null,
+  started_at: AT,
+  ended_at: null,
   total: 10,
   done: 4,
   delivered: 3,
