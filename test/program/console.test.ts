@@ -69,12 +69,14 @@ test("an event is found by what it is, with its answer, its gaps and what repeat
     await source.send("delivery-1", { type: "<b>order</b>" });
     await source.send("delivery-2", {}, { "x-signature": "0".repeat(64) });
     const page = await opened({ cookie: client.cookie });
-    await until("it is delivered", async () => {
+    await until("it is found", async () => {
       await page.go("#/events?q=delivery-1");
-      return page.text().includes("delivered");
+      return page.text().includes(admitted.event_id);
     });
-    await page.go(`#/events/${admitted.event_id}`);
-    await page.shows("Timeline");
+    await until("it is delivered", async () => {
+      await page.go(`#/events/${admitted.event_id}`);
+      return page.text().includes("number 1, succeeded");
+    });
     for (const text of ["delivery-1", "first byte", "webhook-id", "No gate was asked."])
       assert.ok(page.text().includes(text), text);
     await page.find("button", "Show").fire("click");
