@@ -125,8 +125,9 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const before = pace.see(endpointId, state);
     if (before === state) return before;
     const takes = takesDeliveries(state);
+    // What was admitted before this process saw an endpoint for the first time may be on disk.
     const took = before === null ? !isOrdered(state) : takesDeliveries(before);
-    if (!takes || !took) hold(endpointId, state.account, job);
+    if (before === null ? !takes || !took : took && !takes) hold(endpointId, state.account, job);
     if (takes) refused.delete(endpointId);
     if (takes && !took) lookAt(clock.now());
     if (state.circuit.state === "open") lookAt(Date.parse(state.circuit.nextProbeAt));
@@ -138,7 +139,6 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const before = see(job.endpointId, state, job);
     if (state.disabled !== null) return false;
     if (state.circuit.state === "open") return job.early === "probe" || isReplay(job);
-    // What was admitted before this process saw it for the first time may be on disk.
     return before !== null || !isOrdered(state);
   };
 

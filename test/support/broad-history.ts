@@ -97,7 +97,7 @@ const policies = (log: History): void => {
 const endpoints = (log: History): void => {
   const about = (endpoint_id: string, type: string, data: JsonObject = {}): void =>
     void log.add(`endpoint-${endpoint_id}`, { type, data: { endpoint_id, ...data, at: at(5) } });
-  for (const id of ["end_1", "end_2", "end_3"]) log.add(`endpoint-${id}`, endpointRegistered(id));
+  for (const id of ["end_1", "end_2", "end_3", "end_4", "end_5"]) log.add(`endpoint-${id}`, endpointRegistered(id));
   about("end_1", "EndpointChanged", {
     changes: { rate_per_second: 5, headers: { "x-team": "sealed" }, notifications: ["approval.requested"] },
   });
@@ -105,6 +105,15 @@ const endpoints = (log: History): void => {
   about("end_3", "EndpointDisabled", { reason: "asked for" });
   about("end_3", "EndpointEnabled");
   about("end_3", "EndpointDeleted");
+  const counts = { consecutive_failures: 10, attempts: 20, failed: 14 };
+  about("end_4", "EndpointDegraded", { ...counts, consecutive_failures: 3 });
+  about("end_5", "EndpointOpened", {
+    ...counts,
+    reason: "failure-rate",
+    failing_since: at(1),
+    next_probe_at: at(15),
+  });
+  about("end_5", "EndpointProbed", { event_id: "evt_1", probe: 1, next_probe_at: at(35) });
 };
 
 const VIOLATED: Request["verdict"] = {

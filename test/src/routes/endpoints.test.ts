@@ -185,7 +185,7 @@ test("what it is told of is what it subscribed to last, and only what there is c
 
   const isTaken = new Ajv2020({ allowUnionTypes: true, strictTypes: false }).compile(ENDPOINT_CHANGES);
   for (const taken of [[], [...NOTIFICATIONS]]) assert.ok(isTaken({ notifications: taken }));
-  for (const refused of [["delivery.failed"], ["approval.*"], [7], ["agent.resumed", "agent.resumed"], "agent.resumed"])
+  for (const refused of [["delivery.lost"], ["approval.*"], [7], ["agent.resumed", "agent.resumed"], "agent.resumed"])
     assert.not(isTaken({ notifications: refused }), JSON.stringify(refused));
 });
 
