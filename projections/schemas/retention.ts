@@ -1,5 +1,5 @@
 import type { RetainedDocument } from "../retention.ts";
-import { closed, text, time } from "./json-schema.ts";
+import { closed, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT } from "./words.ts";
 

@@ -20,6 +20,8 @@ export type EventDetail = EventSummary & {
   readonly timeline: readonly {
     readonly stage: string;
     readonly at: string;
+    /** Since the stage before. */
+    readonly ms: number;
     readonly number?: number;
     readonly reason?: string;
   }[];
@@ -87,8 +89,9 @@ const shownEvent = (event: EventDetail): readonly string[] => {
     ["trace", event.trace_id],
   ];
   const gates = verdict.gates.map(({ gate, outcome, detail }) => [`  ${gate}`, outcome, printable(detail)]);
-  const stages = event.timeline.map(({ stage, at, number, reason }) => [
+  const stages = event.timeline.map(({ stage, at, ms, number, reason }) => [
     `  ${at}`,
+    `+${ms} ms`,
     number === undefined ? stage : `${stage} ${number}`,
     printable(reason ?? ""),
   ]);
