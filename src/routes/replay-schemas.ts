@@ -50,7 +50,7 @@ export const NEW_REPLAY: JsonSchema = {
     {
       filter: FILTER,
       dry_run: { type: "boolean", default: false, description: "Only say what it would do" },
-      rate_per_second: { type: "number", minimum: 0.1, maximum: RATE_MAX, default: RATE_DEFAULT },
+      rate_per_second: { type: "number", minimum: 1, maximum: RATE_MAX, default: RATE_DEFAULT },
       reason: REASON,
     },
     ["filter"],

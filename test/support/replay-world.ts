@@ -136,7 +136,7 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   };
 
   /** One attempt, and what its end leads to by the decider. */
-  const attempt = async (eventId: string, failure: Failure): Promise<void> => {
+  const attempt = async (eventId: string, failure: Failure, reported?: number): Promise<void> => {
     const stream = `delivery-${eventId}`;
     const decide = async (command: Parameters<typeof delivery.decide>[0]): Promise<void> => {
       const { state } = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
@@ -151,7 +151,8 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
     const timings_ms = { dns: 0, connect: 0, tls: 0, first_byte: null, total: 1 };
     const ids = { event_id: eventId, endpoint_id: ENDPOINT_ID };
     const end = { ...ids, number, at: now(), duration_ms: 1, status_code: null, timings_ms };
-    await decide({ type: "Fail", end, failure, retryable: true, nextAttemptAt: null });
+    const said = reported === undefined ? {} : { cost_reported: reported };
+    await decide({ type: "Fail", end: { ...end, ...said }, failure, retryable: true, nextAttemptAt: null });
   };
 
   return {

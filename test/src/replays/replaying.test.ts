@@ -5,6 +5,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { fate } from "../../../src/admission/fate.ts";
 import { dayLedger } from "../../../src/admission/ledgers.ts";
 import { approvalIdOf } from "../../../src/approvals.ts";
+import { agentReactions } from "../../../src/execute/reactions.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
 import {
   ACCOUNT,
@@ -194,6 +195,34 @@ test("an agent's request that was counted is replayed without being counted agai
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
     const { data } = last(await world.recordsOf(id));
     assert.equal([data.cost, data.ledgers, data.counted], [0, [], 2_000_000]);
+  });
+});
+
+test("what a target says that a replay has cost beyond what was counted is spent of the day's budget, once", async () => {
+  const world = await replayWorld({ budget_eur_day: 1 });
+  const id = await world.askedFor(1, true);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    await world.attempt(id, { kind: "http-5xx", detail: "The receiver answered 500" }, 5_000_000);
+    const determined = last(await world.recordsOf(id));
+    assert.equal(
+      [determined.type, determined.data.cost, determined.data.counted],
+      ["CostDetermined", 3_000_000, 2_000_000],
+    );
+    const { log, clock } = world;
+    const reactions = agentReactions({
+      ...{ log, aggregates: node.streams, views: node.views, ledgers: node.ledgers, clock },
+      progress: { waitFor: async () => true },
+      outcomes: { changed: () => undefined },
+      timeZoneOf: async () => "UTC",
+      onError: (error) => {
+        throw error;
+      },
+    });
+    const reaction = reactions.find(({ on }) => on === "CostDetermined");
+    for (let times = 0; times < 2; times += 1) await reaction?.run(determined);
+    const { settled, open } = await node.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
+    assert.equal([settled, open], [3_000_000, 0]);
   });
 });
 
