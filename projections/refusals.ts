@@ -1,5 +1,5 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
-import type { GateName } from "../domain/gate/verdict.ts";
+import type { GateName, GateResult, Verdict } from "../domain/gate/verdict.ts";
 import { perDocument } from "./projection.ts";
 
 /** Which gate refused an event, to search by. It stays when the event is admitted later: whoever searches looks at both. */
@@ -10,6 +10,10 @@ export type RefusalDocument = {
   /** As in `events.v1`: of the first request. */
   readonly received_at: string;
 };
+
+/** The gate that a blocked event was refused by. */
+export const refusalIn = ({ gates }: Pick<Verdict, "gates">): GateResult | undefined =>
+  gates.find(({ outcome }) => outcome === "deny");
 
 /**
  * One document for every event that was blocked, under its id. A view of its own, so that an index by what refused costs
@@ -28,7 +32,7 @@ export const refusals = perDocument<RefusalDocument>(
   (before, recorded) => {
     // `idOf` lets this one through.
     const { data } = recorded as unknown as Extract<DeliveryEvent, { type: "EventBlocked" }>;
-    const refused = data.verdict.gates.find(({ outcome }) => outcome === "deny");
+    const refused = refusalIn(data.verdict);
     if (refused === undefined) return before;
     return {
       account: recorded.meta.account,

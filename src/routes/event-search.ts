@@ -1,6 +1,7 @@
+import type { Verdict } from "../../domain/gate/verdict.ts";
 import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
 import { events } from "../../projections/events.ts";
-import { refusals } from "../../projections/refusals.ts";
+import { refusalIn, refusals } from "../../projections/refusals.ts";
 import type { Problem } from "../problems.ts";
 import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
 import { type Page, pageOf } from "./listing.ts";
@@ -48,6 +49,8 @@ type Views = Pick<ViewStore, "get" | "getMany" | "page" | "count">;
 type Query = Readonly<Record<string, unknown>>;
 
 const VIEW = events.schema.name;
+const REFUSALS = refusals.schema.name;
+const BLOCKED: Condition = { field: "status", is: "=", value: "blocked" };
 const SORT = { field: "received_at", order: "desc" } as const;
 
 const equal = (field: string, value: unknown): Condition[] =>
@@ -55,6 +58,8 @@ const equal = (field: string, value: unknown): Condition[] =>
 
 /** Which of two filters is the rarer is not counted any further, which takes a store a millisecond or two. */
 const COUNTED_MAX = 20_000;
+/** So few types the store looks for itself among those that a filter lets through, a walk for each: it need not send the others. */
+const TYPES_WALKED_MAX = 4;
 /** Types counted at once. */
 const TYPES_AT_ONCE = 16;
 /** Documents looked at in one go where the store does not filter: as many as are asked for, then more and more. */
@@ -79,9 +84,19 @@ const passing =
 /** An account's events, by the filters and the time that were asked for. */
 type Asked = {
   readonly account: Condition;
+  /** Each has an index. */
   readonly filters: readonly Condition[];
+  /** These have none. */
+  readonly others: readonly Condition[];
   readonly range: readonly Condition[];
 };
+
+const everyCondition = ({ account, filters, others, range }: Asked): readonly Condition[] => [
+  account,
+  ...filters,
+  ...others,
+  ...range,
+];
 
 const countOf = (views: Views, { account }: Asked, condition: Condition): Promise<number> =>
   views.count(VIEW, [account, condition], COUNTED_MAX);
@@ -102,15 +117,16 @@ const leadOf = async (views: Views, asked: Asked): Promise<string | undefined> =
   asked.filters.length < 2 ? asked.filters[0]?.field : (await rarest(views, asked))?.field;
 
 const listOf = (views: Views, asked: Asked, lead: string | undefined, more: readonly Condition[] = []): Newest => {
-  const where = [asked.account, ...asked.filters, ...more, ...asked.range];
+  const where = [...everyCondition(asked), ...more];
   return (query) => views.page(VIEW, { ...query, where, ...(lead === undefined ? {} : { lead }) });
 };
 
 /** What was refused so, as events: those that were admitted later are left out. */
-const refusedList = (views: Views, { account, filters, range }: Asked, by: Condition): Newest => {
-  const wanted = [...filters, ...range, ...equal("status", "blocked")];
+const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
+  const { account, range } = asked;
+  const wanted = [...everyCondition(asked), BLOCKED];
   const all: Newest = async (query) => {
-    const found = await views.page(refusals.schema.name, { ...query, where: [account, by, ...range] });
+    const found = await views.page(REFUSALS, { ...query, where: [account, by, ...range] });
     const documents = await views.getMany(
       VIEW,
       found.map(({ id }) => id),
@@ -122,6 +138,14 @@ const refusedList = (views: Views, { account, filters, range }: Asked, by: Condi
     }));
   };
   return passing(all, ({ document }) => satisfies(document, wanted));
+};
+
+/** The same of an event's document, without its refusal's. */
+const isRefused = ({ document }: Found, by: Condition): boolean => {
+  if (!satisfies(document, [BLOCKED])) return false;
+  // Written by the projection; whatever has a status has a verdict.
+  const refusal = refusalIn(document.verdict as unknown as Verdict);
+  return refusal !== undefined && satisfies({ gate: refusal.gate, code: refusal.code }, [by]);
 };
 
 type Words = Extract<Meant, { readonly kind: "words" }>;
@@ -141,13 +165,29 @@ const areRarer = async (views: Views, asked: Asked, types: readonly string[], co
   return Math.min(sum, COUNTED_MAX) <= count;
 };
 
-const wordLists = async (views: Views, asked: Asked, { types, refused }: Words): Promise<readonly Newest[]> => {
-  const others = refused.map((by) => refusedList(views, asked, by));
-  const byType = (): readonly Newest[] => types.map((type) => listOf(views, asked, "type", [typeOf(type)]));
+/** Each list is read by what the fewest events meet: a type, a refusal, or the rarest of the filters for the rest of them. */
+const wordLists = async (views: Views, asked: Asked, { types, refused: named }: Words): Promise<readonly Newest[]> => {
   const filter = await rarest(views, asked);
-  if (filter === null || (await areRarer(views, asked, types, filter.count))) return [...byType(), ...others];
+  const isByType = filter === null || (await areRarer(views, asked, types, filter.count));
+  // What was refused stands as that, and as nothing else.
+  const refused = asked.filters.some(({ field, value }) => field === BLOCKED.field && value !== BLOCKED.value)
+    ? []
+    : named;
+  const counted = await Promise.all(
+    refused.map(async (by) => ({ by, count: await views.count(REFUSALS, [asked.account, by], COUNTED_MAX) })),
+  );
+  const byRefusal = counted.filter(({ count }) => filter === null || count <= filter.count).map(({ by }) => by);
+  const lists = [
+    ...(isByType ? types : []).map((type) => listOf(views, asked, "type", [typeOf(type)])),
+    ...byRefusal.map((by) => refusedList(views, asked, by)),
+  ];
+  if (filter === null || (isByType && byRefusal.length === refused.length)) return lists;
+  if (byRefusal.length === refused.length && types.length <= TYPES_WALKED_MAX)
+    return [...lists, ...types.map((type) => listOf(views, asked, filter.field, [typeOf(type)]))];
   const wanted = new Set<unknown>(types);
-  return [passing(listOf(views, asked, filter.field), ({ document }) => wanted.has(document.type)), ...others];
+  const passes = (found: Found): boolean =>
+    wanted.has(found.document.type) || refused.some((by) => isRefused(found, by));
+  return [...lists, passing(listOf(views, asked, filter.field), passes)];
 };
 
 const pagesOf = async (views: Views, asked: Asked, meant: Meant | null): Promise<Pick<ViewStore, "page">> => {
@@ -179,14 +219,13 @@ export const searchEvents = async <T>(
       ...equal("type", query.action),
       ...equal("status", query.status),
     ],
+    others: query.action === undefined ? [] : equal("origin_kind", "agent"),
     range: [
-      ...(query.action === undefined ? [] : equal("origin_kind", "agent")),
       ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
       ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
     ],
   };
   const meant = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
   const pages = await pagesOf(views, asked, meant);
-  const where = [asked.account, ...asked.filters, ...asked.range];
-  return pageOf(pages, { view: VIEW, where, sort: SORT }, query, show);
+  return pageOf(pages, { view: VIEW, where: everyCondition(asked), sort: SORT }, query, show);
 };

@@ -342,22 +342,30 @@ test("what a gate refused is found by the gate, its problem and its code, until 
   add("c", 3, { ...deny("require_fields", "missing-field"), type: "refund" });
   add("d", 4, { ...deny("budget", "over-budget"), type: "refund" });
   log.add("delivery-evt_d", deliveryFacts("evt_d").admitted({ received_at: at(5), type: "refund" }));
+  // Rarer than what the gate has refused.
+  const rare = { kind: "source", id: "src_3", name: "b", type: "github" } as const;
+  add("f", 0, { ...deny("budget", "over-budget"), type: "refund", origin: rare });
+  add("g", 0, { ...deny("require_fields", "missing-field"), type: "refund", origin: rare });
   log.add("delivery-evt_e", deliveryFacts("evt_e").admitted({ received_at: at(6), type: "budget.changed" }));
   const { get } = await world(log.events);
   const found = async (query: Call["query"]) => {
     const { body } = await get("/v1/events", VIEWER, { query });
     return (body.data as { id: string }[]).map(({ id }) => id.slice(4)).join("");
   };
-  assert.is(await found({ q: "gate-budget" }), "ba");
-  assert.is(await found({ q: "gate-require-fields" }), "c");
-  assert.is(await found({ q: "require_fields" }), "c");
+  assert.is(await found({ q: "gate-budget" }), "baf");
+  assert.is(await found({ q: "gate-require-fields" }), "cg");
+  assert.is(await found({ q: "require_fields" }), "cg");
   assert.is(await found({ q: "cost-unknown" }), "b");
   assert.is(await found({ q: "cost-unknown", status: "queued" }), "");
   assert.is(await found({ q: "cost-unknown", from: at(3) }), "");
   // A word that is both, with each event once.
-  assert.is(await found({ q: "budget" }), "eba");
+  assert.is(await found({ q: "budget" }), "ebaf");
+  assert.is(await found({ q: "gate-budget", source_id: "src_3" }), "f");
   assert.is(await found({ q: "budget", source_id: "src_1" }), "eba");
   assert.is(await found({ q: "budget", source_id: "src_2" }), "");
+  assert.is(await found({ q: "gate-budget", action: "refund" }), "");
+  assert.is(await found({ q: "gate-budget", status: "blocked", endpoint_id: "end_1" }), "baf");
+  assert.is(await found({ q: "gate-budget", status: "queued" }), "");
   const { body } = await get("/v1/events", STRANGER, { query: { q: "gate-budget" } });
   assert.equal(body.data, []);
 });
