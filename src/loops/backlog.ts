@@ -37,6 +37,13 @@ const QUEUE = deliveryQueue.schema.name;
 const OLDEST_LOOKED_AT = 64;
 const NEVER = Number.POSITIVE_INFINITY;
 
+const jobOf = (endpointId: string, { id: eventId, document: { account, trigger } }: Found): Offered => ({
+  eventId,
+  account: String(account),
+  endpointId,
+  ...(trigger === "replay" ? { trigger } : {}),
+});
+
 /** What waits on disk, in the log and its view. */
 export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogDeps): Backlog => {
   const page = (endpointId: string, field: "due_at" | "position", limit: number) =>
@@ -76,7 +83,7 @@ export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogD
       const isEarly = at > now && !isLeased(it) && early(it);
       if (at > now && !isEarly) soonest = Math.min(soonest, at);
       else if (isFresh(eventId, Number(document.revision)))
-        jobs.push({ eventId, account: String(document.account), endpointId, ...(isEarly ? { early: "turn" } : {}) });
+        jobs.push({ ...jobOf(endpointId, it), ...(isEarly ? { early: "turn" } : {}) });
     }
     const listed = found.length === limit ? null : new Set(found.map(({ id }) => id));
     return { jobs, soonest, listed };
@@ -106,7 +113,7 @@ export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogD
       const free = found.filter((it) => !isLeased(it) && isFresh(it.id, Number(it.document.revision)));
       const chosen = free.find(({ id }) => id !== unless) ?? free[0];
       if (chosen === undefined) return null;
-      return { eventId: chosen.id, account: String(chosen.document.account), endpointId, early: "probe" };
+      return { ...jobOf(endpointId, chosen), early: "probe" };
     },
   };
 };

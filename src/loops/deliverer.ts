@@ -58,8 +58,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 const isOrdered = ({ settings }: PresentEndpoint): boolean => settings.concurrency === 1;
 
 /** Somebody has it sent again: it does not wait for the circuit of its endpoint. */
-const isReplay = ({ known }: Offered): boolean =>
-  known?.state.phase === "admitted" && triggerOf(known.state) === "replay";
+const isReplay = ({ trigger, known }: Offered): boolean =>
+  trigger === "replay" || (known?.state.phase === "admitted" && triggerOf(known.state) === "replay");
 
 /** The receiver is there, and refuses this one event: another may be taken. */
 const isRefusal = ({ statusCode, retryAt }: Answered): boolean =>
