@@ -8,7 +8,7 @@ import { json } from "./shown.ts";
 
 const isReplayId = (text: string): boolean => /^rpl_[a-z2-7]{1,64}$/.test(text);
 
-const RATE_MIN = 0.1;
+const RATE_MIN = 1;
 const RATE_MAX = 1_000;
 const FILTERS = ["status", "source", "endpoint", "from", "to"] as const;
 

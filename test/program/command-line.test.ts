@@ -31,11 +31,13 @@ const commandLine = ({ name, open }: EngineSet): void => {
 
   const envOf = (client: Client) => ({ COUNTERSIGN_URL: program.url, COUNTERSIGN_API_KEY: client.key });
   const called = (client: Client, ...args: string[]): Promise<Ended> => countersign(args, { env: envOf(client) });
-  const documents = ({ stdout }: Pick<Ended, "stdout">) =>
-    stdout
+  const documents = ({ stdout, stderr }: Ended) => {
+    assert.is.not(stdout, "", stderr);
+    return stdout
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
+  };
 
   /** An account with a source that delivers to the receiver; with a short schedule, so that failures end soon. */
   const shop = async (policy?: Record<string, unknown>) => {
@@ -219,11 +221,11 @@ const commandLine = ({ name, open }: EngineSet): void => {
     const { client, send } = await shop();
     refuse();
     const ids: string[] = [];
-    for (let n = 0; n < 5; n += 1) ids.push(await send(`c${n}`));
+    for (let n = 0; n < 8; n += 1) ids.push(await send(`c${n}`));
     for (const id of ids) await isAs(client, id, "failed");
-    const args = ["replay", "--status", "failed", "--rate", "0.2", "--detach", "--json"];
+    const args = ["replay", "--status", "failed", "--rate", "1", "--detach", "--json"];
     const [started] = documents(await called(client, ...args));
-    assert.equal([started.status, started.total], ["running", 5]);
+    assert.equal([started.status, started.total], ["running", 8]);
     const watching = followed(["replay", started.id], envOf(client));
     const cancelled = await called(client, "replay", "cancel", started.id);
     assert.is(cancelled.stdout, `${started.id} is cancelled\n`);
