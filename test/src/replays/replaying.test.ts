@@ -137,6 +137,16 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
   });
 });
 
+test("one replay at two nodes at once has a blocked event decided once", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const id = await world.blocked(1);
+  const both = [await replayNode(world), await replayNode(world)];
+  const done = await Promise.all(both.map((node) => node.replay(id, 1)));
+  assert.equal(done.map(outcomeOf), ["gate-require-fields", "gate-require-fields"]);
+  assert.equal(await world.typesOf(id), ["EventBlocked", "EventBlocked"]);
+  for (const node of both) await node.stop();
+});
+
 test("a blocked one of a paused or deleted source is refused, and so is one whose payload was erased", async () => {
   const world = await replayWorld();
   const [first, second] = [await world.blocked(1), await world.blocked(2)];
