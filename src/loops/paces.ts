@@ -60,7 +60,8 @@ export const paces = (clock: Clock, timers: Timers): Paces => {
       const rate = rateOf(paced.state, now);
       if (rate === null) return true;
       if (paced.notBefore <= now) {
-        paced.notBefore = Math.max(now - SLACK_MS, paced.notBefore) + 1_000 / rate;
+        const turn = now - paced.notBefore <= SLACK_MS ? paced.notBefore : now;
+        paced.notBefore = turn + 1_000 / rate;
         return true;
       }
       if (!paced.isWaiting) {
