@@ -1,5 +1,6 @@
 import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
+import { refusals } from "../../projections/refusals.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem } from "../problems.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
@@ -75,7 +76,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     query: { ...EVENT_SEARCH_QUERY, ...LISTING_QUERY },
     answers: { 200: listOf(EVENT_SUMMARY) },
-    reads: [VIEW],
+    reads: [VIEW, refusals.schema.name],
     handle: list(deps),
   },
   {
