@@ -97,6 +97,11 @@ export type ViewQuery = {
   readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
   /** The sort value and id of the last document seen: the page begins behind it. */
   readonly after?: { readonly value: string | number; readonly id: string };
+  /**
+   * Of several conditions that have an index each, the field of the one that the fewest documents meet: a store that cannot
+   * tell walks along it.
+   */
+  readonly lead?: string;
   readonly limit: number;
 };
 

@@ -10,6 +10,10 @@ import { events } from "./events.ts";
 import { members } from "./members.ts";
 import { policies, policyVersions } from "./policies.ts";
 import type { Projection } from "./projection.ts";
+import { refusals } from "./refusals.ts";
+import { rejections } from "./rejections.ts";
+import { replays } from "./replays.ts";
+import { retention } from "./retention.ts";
 import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
@@ -31,4 +35,8 @@ export const PROJECTIONS: readonly Projection[] = [
   actions,
   approvals,
   bundles,
+  replays,
+  refusals,
+  rejections,
+  retention,
 ];

@@ -13,9 +13,15 @@ export type QueueDocument = {
   readonly due_at: string;
   /** Attempts begun. */
   readonly attempts: number;
+  /** The next attempt is that of a replay. */
+  readonly trigger?: "replay";
   /** Who is trying, and until when no other may; null between attempts. */
   readonly node: string | null;
   readonly lease_until: string | null;
+  /** When its last attempt failed; null before the first and during one. */
+  readonly failed_at: string | null;
+  /** Of the record that admitted, released or replayed it, in the log: what was admitted before has a lower one. */
+  readonly position: string;
   /** Of the last record in the delivery's stream. */
   readonly revision: number;
 };
@@ -28,19 +34,28 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     const { event_id, endpoint_id, at } = event.data;
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
-    const idle = { attempts: 0, node: null, lease_until: null };
-    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, revision };
+    const idle = { attempts: 0, node: null, lease_until: null, failed_at: null, position: recorded.position };
+    const isReplay = event.type === "EventAdmitted" && event.data.replay !== undefined;
+    const trigger = isReplay ? ({ trigger: "replay" } as const) : {};
+    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, ...trigger, revision };
+  }
+  if (event.type === "EventReplayed") {
+    const { event_id, endpoint_id, admitted_at, attempts, at: due_at } = event.data;
+    const { account } = recorded.meta;
+    const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
+    return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, trigger: "replay", revision };
   }
   if (document === null) return null;
   switch (event.type) {
     case "AttemptStarted": {
       const { number: attempts, node, lease_until } = event.data;
-      return { ...document, attempts, node, lease_until, due_at: lease_until, revision };
+      const { trigger: _, ...rest } = document;
+      return { ...rest, attempts, node, lease_until, due_at: lease_until, failed_at: null, revision };
     }
     case "AttemptFailed": {
-      const { next_attempt_at } = event.data;
+      const { next_attempt_at, at: failed_at } = event.data;
       if (next_attempt_at === null) return null;
-      return { ...document, node: null, lease_until: null, due_at: next_attempt_at, revision };
+      return { ...document, node: null, lease_until: null, due_at: next_attempt_at, failed_at, revision };
     }
     case "EventDelivered":
     case "DeliveryFailed":
@@ -55,10 +70,10 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
 /** What is to be delivered, by endpoint and time: the deliverer's list on disk of what memory has forgotten or lost. */
 export const deliveryQueue: Projection = {
   schema: {
-    name: "delivery-queue.v1",
-    fields: { endpoint_id: "text", due_at: "text" },
-    // The first walks from endpoint to endpoint, the second through what one of them waits for.
-    indexes: [["endpoint_id"], ["endpoint_id", "due_at"]],
+    name: "delivery-queue.v2",
+    fields: { endpoint_id: "text", due_at: "text", position: "text" },
+    // The first walks from endpoint to endpoint, the others through what one of them waits for.
+    indexes: [["endpoint_id"], ["endpoint_id", "due_at"], ["endpoint_id", "position"]],
   },
   idsOf: (event) => {
     const id = deliveryOf(event);

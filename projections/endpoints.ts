@@ -16,6 +16,13 @@ export type AttemptsBucket = {
 
 export type LastFailure = { readonly at: string; readonly kind: Failure["kind"]; readonly status_code: number | null };
 
+/** As its stream says; `since` and `next_probe_at` are null where there is nothing to say. */
+export type CircuitDocument = {
+  readonly state: "healthy" | "degraded" | "open";
+  readonly since: string | null;
+  readonly next_probe_at: string | null;
+};
+
 /** Settings without anything sealed, and what its health is computed from. */
 export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
   readonly account: string;
@@ -23,6 +30,7 @@ export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
   readonly created_at: string;
   readonly deleted: 0 | 1;
   readonly disabled: { readonly reason: string; readonly at: string } | null;
+  readonly circuit: CircuitDocument;
   /** Events admitted for it that have not come to an end. */
   readonly queued: number;
   readonly consecutive_failures: number;
@@ -33,7 +41,7 @@ export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
 };
 
 export type EndpointHealth = {
-  readonly state: "healthy" | "degraded" | "disabled";
+  readonly state: "healthy" | "degraded" | "open" | "disabled";
   readonly success_rate_1h: number | null;
   readonly p50_ms: number | null;
   readonly p99_ms: number | null;
@@ -46,10 +54,7 @@ export type EndpointHealth = {
 
 const SLOT_MS = 5 * 60_000;
 const SLOTS = 12;
-const DEGRADED_FAILURES = 3;
-const DEGRADED_RATE = 0.9;
-/** With fewer attempts a rate says nothing. */
-const DEGRADED_ATTEMPTS_MIN = 10;
+const HEALTHY: CircuitDocument = { state: "healthy", since: null, next_probe_at: null };
 
 const ENDPOINT = "endpoint-";
 
@@ -60,19 +65,16 @@ export const healthOf = (document: EndpointDocument, nowMs: number): EndpointHea
   const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
   const attempts = recent.reduce((sum, bucket) => sum + bucket.failed, succeeded);
   const duration = merged(recent.map((bucket) => bucket.duration));
-  const { consecutive_failures, last_success_at, last_failure, queued } = document;
-  const degraded =
-    consecutive_failures >= DEGRADED_FAILURES ||
-    (attempts >= DEGRADED_ATTEMPTS_MIN && succeeded / attempts < DEGRADED_RATE);
+  const { consecutive_failures, last_success_at, last_failure, queued, disabled, circuit } = document;
   return {
-    state: document.disabled !== null ? "disabled" : degraded ? "degraded" : "healthy",
+    state: disabled === null ? circuit.state : "disabled",
     success_rate_1h: attempts === 0 ? null : succeeded / attempts,
     p50_ms: percentile(duration, 0.5),
     p99_ms: percentile(duration, 0.99),
     consecutive_failures,
     last_success_at,
     last_failure,
-    next_probe_at: null,
+    next_probe_at: disabled === null ? circuit.next_probe_at : null,
     queued,
   };
 };
@@ -122,6 +124,7 @@ const registered = ({
   created_at: at,
   deleted: 0,
   disabled: null,
+  circuit: HEALTHY,
   queued: 0,
   consecutive_failures: 0,
   last_success_at: null,
@@ -129,22 +132,42 @@ const registered = ({
   buckets: [],
 });
 
+/** An open circuit whose next probe is at another time. */
+const probedAt = (document: EndpointDocument, next_probe_at: string): EndpointDocument =>
+  document.circuit.state === "open" ? { ...document, circuit: { ...document.circuit, next_probe_at } } : document;
+
 const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): EndpointDocument | null => {
   // `idOf` lets only these streams through; a type that this build does not know falls through.
   const event = recorded as unknown as EndpointEvent | DeliveryEvent;
   if (event.type === "EndpointRegistered") return registered(event.data);
   if (document === null) return null;
   switch (event.type) {
-    case "EndpointChanged":
-      return { ...document, ...shownSettings(event.data.changes) };
+    case "EndpointChanged": {
+      const { changes, at } = event.data;
+      const changed = { ...document, ...shownSettings(changes) };
+      // Somewhere else it may be well: that is found out at once.
+      return changes.url === undefined ? changed : probedAt(changed, at);
+    }
     case "EndpointDisabled":
       return { ...document, disabled: { reason: event.data.reason, at: event.data.at } };
+    case "EndpointDegraded":
+      return { ...document, circuit: { state: "degraded", since: event.data.at, next_probe_at: null } };
+    case "EndpointOpened": {
+      const { at: since, next_probe_at } = event.data;
+      return { ...document, circuit: { state: "open", since, next_probe_at } };
+    }
+    case "EndpointProbed":
+    case "EndpointProbeDeferred":
+      return probedAt(document, event.data.next_probe_at);
+    case "EndpointRecovered":
+      return { ...document, circuit: HEALTHY };
     case "EndpointEnabled":
-      return { ...document, disabled: null };
+      return { ...document, disabled: null, circuit: HEALTHY };
     case "EndpointDeleted":
       return { ...document, deleted: 1 };
     case "EventAdmitted":
     case "EventReleased":
+    case "EventReplayed":
       return { ...document, queued: document.queued + 1 };
     case "EventDelivered":
     case "DeliveryFailed":
@@ -174,6 +197,7 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
 const TOUCHING: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "EventAdmitted",
   "EventReleased",
+  "EventReplayed",
   "EventDelivered",
   "DeliveryFailed",
   "EventCancelled",
@@ -192,7 +216,7 @@ const endpointOf = (event: RecordedEvent): string | null => {
 /** One document an endpoint, touched by every attempt: what is in it stays small. Deleted ones stay, for their events. */
 export const endpoints: Projection = {
   schema: {
-    name: "endpoints.v1",
+    name: "endpoints.v2",
     fields: { account: "text", deleted: "number", created_at: "text" },
     indexes: [["account", "deleted", "created_at"]],
   },

@@ -5,12 +5,13 @@ import type {
   HeldRequest,
   HoldOutcome,
   Origin,
+  Replay,
   Request,
   Timings,
 } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
-import type { Document, RecordedEvent } from "../domain/ports.ts";
+import type { Document, Position, RecordedEvent } from "../domain/ports.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
@@ -41,16 +42,25 @@ export type Stage = {
     | "approved"
     | "attempt"
     | "cancelling"
+    | "replayed"
     | "delivered"
     | "failed"
     | "payload_erased"
+    | "duplicate"
+    | "delivery_id_reused"
     | HoldOutcome;
   readonly at: string;
   /** Of an attempt. */
   readonly number?: number;
-  /** Why, where people or the system ended it. */
+  /** Why, where people or the system ended it, or people had it sent again. */
   readonly reason?: string;
+  /** Of what was sent again, where it came first: how often, and when last. */
+  readonly count?: number;
+  readonly last_at?: string;
 };
+
+/** Once more, and who wanted it. */
+export type EventReplay = Replay & { readonly at: string };
 
 /** What `GET /v1/events/{id}` shows, but for what the payload's stream holds. Money in micro-euros. */
 export type EventDocument = {
@@ -86,6 +96,10 @@ export type EventDocument = {
   readonly trace_id: string;
   /** Why it failed in the end. */
   readonly failure: Failure | null;
+  /** Of a failed or blocked one, the record that said so: a replay takes what had come to that before it began. */
+  readonly stopped_at?: Position;
+  /** Oldest first; missing when there was none. */
+  readonly replays?: readonly EventReplay[];
   readonly attempts: readonly Attempt[];
   readonly timeline: readonly Stage[];
 };
@@ -122,9 +136,28 @@ const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasO
 
 const admittedStatus = (endpointId: string | null): DeliveryStatus => (endpointId === null ? "recorded" : "queued");
 
-const stagesOf = ({ origin, received_at, authenticated_at, at }: Request, last: Stage["stage"]): readonly Stage[] => {
+/** A program that replays one event for ever must not grow its document. */
+const REPLAYS_MAX = 50;
+
+const withReplay = (before: EventDocument | null, replay: EventReplay | null): Pick<EventDocument, "replays"> => {
+  const all = [...(before?.replays ?? []), ...(replay === null ? [] : [replay])];
+  return all.length === 0 ? {} : { replays: all.slice(-REPLAYS_MAX) };
+};
+
+const replayedStage = ({ reason }: Replay, at: string): Stage => ({
+  stage: "replayed",
+  at,
+  ...(reason === null ? {} : { reason }),
+});
+
+const stagesOf = (
+  { origin, received_at, authenticated_at, at, replay }: Request,
+  last: Stage["stage"],
+): readonly Stage[] => {
   // A notification was sent by nobody, and asked no gate.
   if (origin.kind === "system") return [{ stage: last, at }];
+  // It has not come a second time.
+  if (replay !== undefined) return [replayedStage(replay, at), { stage: "gated", at }, { stage: last, at }];
   return [
     { stage: "received", at: received_at },
     { stage: "authenticated", at: authenticated_at },
@@ -136,7 +169,7 @@ const stagesOf = ({ origin, received_at, authenticated_at, at }: Request, last: 
 const decided = (
   before: EventDocument | null,
   { type, data: request }: Decision,
-  { account, trace_id }: RecordedEvent["meta"],
+  { position, meta: { account, trace_id } }: RecordedEvent,
 ): EventDocument => {
   const { content_type, size, sha256, revision } = request.payload;
   const last = DECIDED[type];
@@ -161,9 +194,32 @@ const decided = (
     reused: before?.reused ?? 0,
     trace_id,
     failure: null,
+    ...(last === "blocked" ? { stopped_at: position } : {}),
+    ...withReplay(before, request.replay === undefined ? null : { ...request.replay, at: request.at }),
     attempts: [],
     // The first decision and the last: a sender that repeats a blocked event for ever must not grow the document.
     timeline: before === null ? stages : [...before.timeline.slice(0, DECISION_STAGES), ...stages],
+  };
+};
+
+type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
+
+/** A failed one begins anew. */
+const replayed = (
+  document: EventDocument,
+  { replay_id: id, by, reason, cost, counted, at }: Replayed,
+): EventDocument => {
+  const { stopped_at: _, ...rest } = document;
+  const replay = { id, by, reason, at };
+  return {
+    ...rest,
+    status: "retrying",
+    failure: null,
+    // What it was counted for before stays.
+    ...(cost === undefined || counted !== undefined ? {} : { cost }),
+    ...withReplay(document, replay),
+    attempts: document.attempts.map(unknownIfRunning),
+    timeline: [...document.timeline, replayedStage(replay, at)],
   };
 };
 
@@ -208,11 +264,18 @@ const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt
   return document.attempts.map((attempt) => (attempt.number === event.data.number ? { ...attempt, ...end } : attempt));
 };
 
+/** One stage however often it comes: a sender that repeats itself for ever must not grow the document. */
+const repeated = (timeline: readonly Stage[], stage: Stage["stage"], count: number, at: string): readonly Stage[] => {
+  const before = timeline.find((it) => it.stage === stage);
+  if (before === undefined) return [...timeline, { stage, at, count, last_at: at }];
+  return timeline.map((it) => (it === before ? { ...it, count: (it.count ?? 0) + count, last_at: at } : it));
+};
+
 const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventDocument | null => {
   // The stream's category says which events are in it; a type that this build does not know falls through.
   const event = recorded as unknown as DeliveryEvent;
   if (event.type === "EventAdmitted" || event.type === "EventBlocked" || event.type === "EventHeld") {
-    return decided(document, event, recorded.meta);
+    return decided(document, event, recorded);
   }
   if (document === null) return null;
   const staged = (...stages: readonly Omit<Stage, "at">[]): readonly Stage[] => [
@@ -244,21 +307,40 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
     case "AttemptFailed":
       return {
         ...document,
-        status: event.data.next_attempt_at === null ? "failed" : "retrying",
+        ...(event.data.next_attempt_at === null
+          ? { status: "failed", stopped_at: recorded.position }
+          : { status: "retrying" }),
         attempts: withEnd(document, event),
       };
     case "EventDelivered":
       return { ...document, status: "delivered", failure: null, timeline: staged({ stage: "delivered" }) };
     case "DeliveryFailed":
-      return { ...document, status: "failed", failure: event.data.failure, timeline: staged({ stage: "failed" }) };
+      return {
+        ...document,
+        status: "failed",
+        failure: event.data.failure,
+        stopped_at: recorded.position,
+        timeline: staged({ stage: "failed" }),
+      };
+    case "EventReplayed":
+      return replayed(document, event.data);
     case "CostDetermined":
-    case "BundleStepEnded":
       // Given back, it was for nothing.
+      return { ...document, cost: (event.data.cost ?? 0) + (event.data.counted ?? 0) };
+    case "BundleStepEnded":
       return { ...document, cost: event.data.cost ?? 0 };
     case "DuplicatesCounted":
-      return { ...document, duplicates: document.duplicates + event.data.count };
+      return {
+        ...document,
+        duplicates: document.duplicates + event.data.count,
+        timeline: repeated(document.timeline, "duplicate", event.data.count, event.data.at),
+      };
     case "DeliveryIdReused":
-      return { ...document, reused: document.reused + event.data.count };
+      return {
+        ...document,
+        reused: document.reused + event.data.count,
+        timeline: repeated(document.timeline, "delivery_id_reused", event.data.count, event.data.at),
+      };
     case "PayloadErased":
       return {
         ...document,

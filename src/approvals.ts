@@ -9,8 +9,12 @@ const APPROVAL_ID = /^apr_[a-z2-7]{32}$/;
 /** `approvalIdOf` makes no others; and what is no id is no stream's name either. */
 export const isApprovalId = (text: string): boolean => APPROVAL_ID.test(text);
 
-/** An event is held once, so it has one approval: whoever asks for it asks for the same. */
-export const approvalIdOf = (account: string, eventId: string): string => derivedId("apr_", account, eventId);
+/**
+ * Sent by its sender an event is held once, so it has one approval: whoever asks for it asks for the same. A replay that
+ * is held has one of its own: what was decided of the other stays.
+ */
+export const approvalIdOf = (account: string, eventId: string, replayId?: string): string =>
+  replayId === undefined ? derivedId("apr_", account, eventId) : derivedId("apr_", account, eventId, replayId);
 
 export const approvalStream = (approvalId: string): string => `approval-${approvalId}`;
 

@@ -6,8 +6,8 @@ import type { Reaction } from "./loops/reactor.ts";
 
 const GONE = 410;
 
-/** What follows for an endpoint from what happens to its deliveries. `enabled` is told when one takes deliveries again. */
-export const endpointReactions = (aggregates: Aggregates, clock: Clock, enabled: () => void): readonly Reaction[] => [
+/** What follows for an endpoint from what happens to its deliveries. `well` is told when one takes deliveries again. */
+export const endpointReactions = (aggregates: Aggregates, clock: Clock, well: () => void): readonly Reaction[] => [
   {
     on: "AttemptFailed",
     async run({ id, data, meta }: RecordedEvent) {
@@ -31,8 +31,6 @@ export const endpointReactions = (aggregates: Aggregates, clock: Clock, enabled:
       );
     },
   },
-  {
-    on: "EndpointEnabled",
-    run: async () => enabled(),
-  },
+  { on: "EndpointEnabled", run: async () => well() },
+  { on: "EndpointRecovered", run: async () => well() },
 ];

@@ -26,6 +26,8 @@ export const PROBLEMS = {
   "digest-mismatch": { status: 409, title: "Another thing than the one to be approved", retryable: false },
   "already-decided": { status: 409, title: "The approval is decided already", retryable: false },
   expired: { status: 409, title: "The approval has expired", retryable: false },
+  "already-delivered": { status: 409, title: "The event was delivered already", retryable: false },
+  "endpoint-disabled": { status: 409, title: "The endpoint is disabled", retryable: false },
   conflict: { status: 409, title: "Not possible in the present state", retryable: false },
   "too-large": { status: 413, title: "Too large", retryable: false },
   "unsupported-media-type": { status: 415, title: "Unsupported content type", retryable: false },

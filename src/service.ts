@@ -36,10 +36,12 @@ import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
 import type { Places } from "./engines.ts";
+import { erasureReactions } from "./erasures.ts";
 import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
 import { agentReactions } from "./execute/reactions.ts";
 import { waitingPlaces } from "./execute/waiting-places.ts";
+import { expiredAnswers } from "./http/expired-answers.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
@@ -47,11 +49,14 @@ import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
 import { reactor } from "./loops/reactor.ts";
+import { replaysLoop } from "./loops/replays.ts";
+import { retention } from "./loops/retention.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
+import { replaying } from "./replays/replaying.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -70,6 +75,8 @@ import { memberRoutes } from "./routes/members.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
+import { rejectionRoutes } from "./routes/rejections.ts";
+import { replayRoutes } from "./routes/replays.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
@@ -216,6 +223,17 @@ export const service = async (engines: Engines): Promise<Service> => {
   const execute = executing({ ...claims, actions });
   const bundles = bundling({ ...claims, actions });
   const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, onError) : bundles;
+  const replayOne = replaying({ ...claims, actions });
+  const replayMany = replaysLoop({
+    views,
+    aggregates: streams,
+    replaying: replayOne,
+    clock,
+    randomness,
+    node,
+    othersAreGone: isAlone,
+    onError,
+  });
 
   const people = accounts({
     aggregates: streams,
@@ -229,6 +247,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     [
       ...accountReactions(people, clock),
       ...endpointReactions(streams, clock, delivering.wake),
+      ...erasureReactions(log),
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
       ...agentReactions({
         log,
@@ -236,6 +255,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         views,
         progress: projector,
         ledgers: reservations,
+        timeZoneOf: async (account) => (await accountOf(account)).timeZone,
         outcomes: waiting,
         clock,
         onError,
@@ -296,6 +316,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   };
 
   const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
+  const retaining = retention({ log, views, answers: expiredAnswers(log, clock), planOf, clock, onError });
 
   const checks = {
     log: async () => {
@@ -360,6 +381,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       endpointExists,
       policyExists,
     }),
+    ...rejectionRoutes({ aggregates: streams, views }),
     ...endpointRoutes({
       aggregates: streams,
       views,
@@ -382,7 +404,8 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...bundleRoutes({ log, views, begin: beginBundle, outcomes: bundlesWaiting }),
-    ...eventRoutes({ views, log, payloads: kept }),
+    ...eventRoutes({ views, log, payloads: kept, publicUrl }),
+    ...replayRoutes({ views, aggregates: streams, replaying: replayOne, loop: replayMany }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({ views, log, progress: projector, onError }),
@@ -429,6 +452,8 @@ export const service = async (engines: Engines): Promise<Service> => {
         notifying.start();
         movingBundles.start();
         expiring.start();
+        replayMany.start();
+        retaining.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
       if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);
@@ -442,12 +467,14 @@ export const service = async (engines: Engines): Promise<Service> => {
       for (const timer of timers) clearInterval(timer);
       silence();
       await http.close();
+      await replayMany.stop();
       await delivering.stop(graceMs);
       await reacting.stop();
       await notifying.stop();
       await movingBundles.stop();
       await running.stop();
       await expiring.stop();
+      await retaining.stop();
       await counted.flush(true);
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

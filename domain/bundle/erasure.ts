@@ -1,10 +1,16 @@
 import { accept, type Decider, reject } from "../decider.ts";
 import type { BundleEvent } from "./events.ts";
 
-/** What an erasure of the payloads depends on. */
+/** What an erasure of a bundle's payloads depends on. */
 export type ErasableBundle = {
-  /** Nothing is sent any more that would be kept behind the erasure. */
-  readonly phase: "absent" | "under-way" | "ended";
+  readonly decided: boolean;
+  /**
+   * Since when nothing is sent any more that would be kept behind the erasure, and nobody takes steps back by hand, who
+   * needs to see what they were; null while something is, and before anything is known.
+   */
+  readonly endedAt: string | null;
+  /** The events that carry its steps and their undos, as far as they were started. */
+  readonly events: readonly string[];
   readonly erasedAt: string | null;
 };
 
@@ -13,27 +19,41 @@ export type EraseBundlePayload = {
   readonly bundleId: string;
   readonly reason: string;
   readonly at: string;
+  /** Only if it has ended no later than that; left out where somebody wants it gone. */
+  readonly endedUpTo?: string;
 };
 
-export type BundleErasureRejection = "absent" | "under-way";
+export type BundleErasureRejection = "absent" | "under-way" | "not-ended";
 
-/** The second decider on a bundle's stream, as that of `domain/delivery/erasure.ts` is on a delivery's. */
+/**
+ * A bundle's payloads go together: as long as it may roll back, an undo is made of what its step was sent and answered.
+ * The second decider on a bundle's stream, as that of `domain/delivery/erasure.ts` is on a delivery's.
+ */
 export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEvent, BundleErasureRejection> = {
-  initial: { phase: "absent", erasedAt: null },
+  initial: { decided: false, endedAt: null, events: [], erasedAt: null },
 
   evolve(state, event) {
     switch (event.type) {
       case "BundleAdmitted":
       case "BundleHeld":
-        return { phase: "under-way", erasedAt: null };
+        return { ...state, decided: true, endedAt: null, erasedAt: null };
       case "BundleBlocked":
         // One that comes again brings its payload again.
-        return { phase: "ended", erasedAt: null };
+        return { ...state, decided: true, endedAt: event.data.at, erasedAt: null };
+      case "BundleReleased":
+      case "RollbackStarted":
+        return { ...state, endedAt: null };
+      case "StepStarted":
+      case "UndoStarted":
+        return { ...state, events: [...state.events, event.data.event_id] };
+      case "BundleAbandoned":
       case "BundleHoldEnded":
       case "BundleCommitted":
       case "BundleRolledBack":
       case "RollbackIncomplete":
-        return { ...state, phase: "ended" };
+        return { ...state, endedAt: event.data.at };
+      case "StepResolved":
+        return state.endedAt === null ? state : { ...state, endedAt: event.data.at };
       case "BundlePayloadErased":
         return { ...state, erasedAt: event.data.at };
       default:
@@ -41,8 +61,12 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
     }
   },
 
-  decide({ bundleId: bundle_id, reason, at }, { phase, erasedAt }) {
-    if (phase !== "ended") return reject(phase);
-    return erasedAt === null ? accept({ type: "BundlePayloadErased", data: { bundle_id, reason, at } }) : accept();
+  decide({ bundleId: bundle_id, reason, at, endedUpTo }, { decided, endedAt, erasedAt }) {
+    // Of a request that was never decided the payload may be there all the same: retention takes it.
+    if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
+    if (erasedAt !== null) return accept();
+    if (endedAt === null) return reject("under-way");
+    if (endedUpTo !== undefined && endedAt > endedUpTo) return reject("not-ended");
+    return accept({ type: "BundlePayloadErased", data: { bundle_id, reason, at } });
   },
 };

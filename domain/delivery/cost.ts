@@ -57,3 +57,22 @@ export const costDetermined = (request: Request, reached: Reached | null, at: st
   const cost = spentBy(request, reached);
   return [{ type: "CostDetermined", data: { event_id, ledgers: ledgers ?? [], estimate, cost, basis, at } }];
 };
+
+/**
+ * What a replay has cost beyond what its request was counted for before: only what its receiver says now, as the same
+ * webhook-id has no second effect. No record where that is nothing.
+ */
+export const costOnTop = (
+  { event_id, verdict }: Request,
+  replay: { readonly id: string; readonly counted: number },
+  reached: Reached | null,
+  at: string,
+): readonly Determined[] => {
+  const reported = reached?.reported ?? null;
+  const { id: replay_id, counted } = replay;
+  if (reported === null || reported <= counted) return [];
+  const about = { event_id, ledgers: [], estimate: 0, cost: reported - counted, basis: "reported" } as const;
+  return [
+    { type: "CostDetermined", data: { ...about, counted, replay_id, policy_id: verdict.policy?.id ?? null, at } },
+  ];
+};

@@ -12,6 +12,15 @@ import {
   outcomeWithout,
   released,
 } from "./hold.ts";
+import {
+  decideReplay,
+  hasGivenBack,
+  type ReplayCommand,
+  type Replaying,
+  type ReplayRejection,
+  replayed,
+  replayField,
+} from "./replay.ts";
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
@@ -33,6 +42,8 @@ export type AdmittedDelivery = {
   /** The approval that released it; null when none was needed. */
   readonly approvalId: string | null;
   readonly attempts: number;
+  /** How many of them were probes since it was admitted or replayed: these use nothing of its schedule up. */
+  readonly probes?: number;
   /** Set between the start of an attempt and its end; past `until` its outcome is unknown and it may be tried again. */
   readonly lease: Lease | null;
   /** When the next attempt is due; null once there is none to come. */
@@ -49,6 +60,8 @@ export type AdmittedDelivery = {
   /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it is known here. */
   readonly spent?: number | null;
   readonly stepEnd?: StepEnd;
+  /** The last replay, as long as it was not decided on again. */
+  readonly replay?: Replaying;
 };
 
 export type Delivery =
@@ -89,6 +102,8 @@ export type DeliveryCommand =
       readonly leaseUntil: string;
       /** A lease of another process is over because that process is known to be gone. */
       readonly othersAreGone: boolean;
+      /** Also before it is due: to find out how its endpoint is, or in its turn once that is well again. */
+      readonly early?: "probe" | "turn";
     }
   | { readonly type: "Succeed"; readonly end: AttemptEnd & { readonly status_code: number } }
   | {
@@ -100,7 +115,8 @@ export type DeliveryCommand =
       readonly nextAttemptAt: string | null;
     }
   /** Ends a delivery that nothing can be sent for, without an attempt. */
-  | { readonly type: "GiveUp"; readonly failure: Failure; readonly at: string };
+  | { readonly type: "GiveUp"; readonly failure: Failure; readonly at: string }
+  | ReplayCommand;
 
 export type DeliveryRejection =
   | "already-admitted"
@@ -111,7 +127,8 @@ export type DeliveryRejection =
   | "not-due"
   | "leased"
   | "payload-erased"
-  | "lease-lost";
+  | "lease-lost"
+  | ReplayRejection;
 
 type Deciding = Extract<DeliveryCommand, { type: "Admit" | "Block" | "Hold" }>;
 
@@ -167,10 +184,12 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return { phase: "undecided", last: state.phase === "undecided" ? state.last : null };
       case "AttemptStarted": {
         if (state.phase !== "admitted") return state;
-        const { number, node, lease_until: until } = event.data;
+        const { number, node, lease_until: until, probe } = event.data;
         const { reached, outcome } = knownSoFar(state);
         const lease = { number, node, until };
-        return { ...state, attempts: number, lease, dueAt: until, reached, mayBeDone: outcome === "unknown" };
+        const probes = (state.probes ?? 0) + (probe === true ? 1 : 0);
+        const known = { reached, mayBeDone: outcome === "unknown" };
+        return { ...state, ...known, attempts: number, probes, lease, dueAt: until };
       }
       case "AttemptFailed":
         if (state.phase !== "admitted") return state;
@@ -194,6 +213,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "delivered" } : state;
       case "DeliveryFailed":
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "failed" } : state;
+      case "EventReplayed":
+        return state.phase === "admitted" ? replayed(state, event.data) : state;
       case "PayloadErased":
         return state.phase === "admitted" || state.phase === "held" ? { ...state, erased: true } : state;
       default:
@@ -217,7 +238,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return decideCancel(command, state);
 
       case "Abandon":
-        if (isClaimed(state)) return reject("already-admitted");
+        // Whoever replays what has given its places back takes them before it says so: it is fenced like an admission.
+        if (isClaimed(state) && !hasGivenBack(state)) return reject("already-admitted");
         return accept({ type: "AdmissionAbandoned", data: { event_id: command.eventId, at: command.at } });
 
       case "StartAttempt": {
@@ -227,7 +249,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { lease } = state;
         const gone = lease !== null && lease.node !== command.node && command.othersAreGone;
         if (lease !== null && !gone && lease.until > command.at) return reject("leased");
-        if (lease === null && state.dueAt > command.at) return reject("not-due");
+        if (lease === null && state.dueAt > command.at && command.early === undefined) return reject("not-due");
         // Nobody has seen the end of the attempt that the cancellation waited for.
         if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, command.at));
         return accept({
@@ -239,6 +261,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
             trigger: command.trigger,
             node: command.node,
             lease_until: command.leaseUntil,
+            ...(command.early === "probe" ? { probe: true as const } : {}),
             at: command.at,
           },
         });
@@ -252,7 +275,16 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const reached = reachedAfter(state.reached, command.end, null);
         return accept<DeliveryEvent>(
           { type: "AttemptSucceeded", data: command.end },
-          { type: "EventDelivered", data: { event_id, endpoint_id, admitted_at: state.admittedAt, at } },
+          {
+            type: "EventDelivered",
+            data: {
+              event_id,
+              endpoint_id,
+              admitted_at: state.replay?.at ?? state.admittedAt,
+              ...replayField(state),
+              at,
+            },
+          },
           ...endedWith(state, { reached, outcome: "succeeded" }, at),
         );
       }
@@ -277,7 +309,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { event_id, endpoint_id, at } = end;
         return accept<DeliveryEvent>(
           failed(null),
-          { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, at } },
+          { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, ...replayField(state), at } },
           ...endedWith(state, known, at),
         );
       }
@@ -289,11 +321,20 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return accept<DeliveryEvent>(
           {
             type: "DeliveryFailed",
-            data: { event_id, endpoint_id: endpoint_id ?? "", failure: command.failure, at: command.at },
+            data: {
+              event_id,
+              endpoint_id: endpoint_id ?? "",
+              failure: command.failure,
+              ...replayField(state),
+              at: command.at,
+            },
           },
           ...endedWith(state, knownSoFar(state), command.at),
         );
       }
+
+      case "Replay":
+        return decideReplay(command, state);
     }
   },
 };

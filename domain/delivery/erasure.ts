@@ -4,6 +4,8 @@ import type { DeliveryEvent } from "./events.ts";
 /** What an erasure of the payload depends on. */
 export type Erasable = {
   readonly decided: boolean;
+  /** Since when nothing is to be sent and nobody is asked; null while something is, and before anything is known. */
+  readonly endedAt: string | null;
   /** Set during an attempt: its answer would be kept behind the erasure. */
   readonly leaseUntil: string | null;
   readonly erasedAt: string | null;
@@ -14,21 +16,38 @@ export type ErasePayload = {
   readonly eventId: string;
   readonly reason: string;
   readonly at: string;
+  /** Only if it has ended, and no later than that; left out where somebody wants it gone whatever becomes of it. */
+  readonly endedUpTo?: string;
 };
 
-export type ErasureRejection = "absent" | "under-way";
+export type ErasureRejection = "absent" | "under-way" | "not-ended";
 
 /** The second decider on a delivery's stream: who reads it for one purpose need not know the other's state. */
 export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureRejection> = {
-  initial: { decided: false, leaseUntil: null, erasedAt: null },
+  initial: { decided: false, endedAt: null, leaseUntil: null, erasedAt: null },
 
   evolve(state, event) {
     switch (event.type) {
       case "EventAdmitted":
       case "EventBlocked":
-      case "EventHeld":
+      case "EventHeld": {
+        const { at, endpoint_id } = event.data;
+        const isOver = event.type === "EventBlocked" || (event.type === "EventAdmitted" && endpoint_id === null);
         // A blocked event that comes again brings its payload again.
-        return { decided: true, leaseUntil: null, erasedAt: null };
+        return { decided: true, endedAt: isOver ? at : null, leaseUntil: null, erasedAt: null };
+      }
+      case "EventReleased":
+        return { ...state, endedAt: event.data.endpoint_id === null ? event.data.at : null };
+      case "HoldEnded":
+      case "EventCancelled":
+      case "EventDelivered":
+      case "DeliveryFailed":
+        return { ...state, endedAt: event.data.at };
+      case "AdmissionAbandoned":
+        // Of a request that was never decided the payload may be there all the same.
+        return { ...state, endedAt: event.data.at };
+      case "EventReplayed":
+        return { ...state, endedAt: null };
       case "AttemptStarted":
         return { ...state, leaseUntil: event.data.lease_until };
       case "AttemptSucceeded":
@@ -41,9 +60,12 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
     }
   },
 
-  decide({ eventId, reason, at }, { decided, leaseUntil, erasedAt }) {
-    if (!decided) return reject("absent");
-    if (erasedAt !== null) return accept();
+  decide({ eventId, reason, at, endedUpTo }, { decided, endedAt, leaseUntil, erasedAt }) {
+    if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
+    // What was erased before its end is recorded once more behind that: something may have been kept in between.
+    const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
+    if (erasedAt !== null && wasOver) return accept();
+    if (endedUpTo !== undefined && (endedAt === null || endedAt > endedUpTo)) return reject("not-ended");
     if (leaseUntil !== null && leaseUntil > at) return reject("under-way");
     return accept({ type: "PayloadErased", data: { event_id: eventId, reason, at } });
   },

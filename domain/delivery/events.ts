@@ -42,6 +42,12 @@ export type BundleStep = { readonly id: string; readonly index: number; readonly
  */
 export type StepOutcome = "succeeded" | "failed" | "unknown";
 
+/** Who has something sent again: a person, or a program with the account's key. */
+export type Replayer = { readonly kind: "member" | "key"; readonly id: string };
+
+/** One replay, of one event or of many at once. */
+export type Replay = { readonly id: string; readonly by: Replayer; readonly reason: string | null };
+
 /** What was decided on, the same for every decision. Times are ISO-8601 UTC. */
 export type Request = {
   readonly event_id: string;
@@ -62,6 +68,8 @@ export type Request = {
   readonly bundle?: BundleStep;
   /** The ledgers in which it holds a place until `CostDetermined`; missing where its admission has settled them. */
   readonly ledgers?: readonly string[];
+  /** Of a blocked event that was not sent again but replayed. */
+  readonly replay?: Replay;
   readonly received_at: string;
   readonly authenticated_at: string;
   readonly at: string;
@@ -153,6 +161,8 @@ export type DeliveryEvent =
         readonly approval_id: string;
         readonly outcome: HoldOutcome;
         readonly reason: string;
+        /** Of the replay that it was held in. */
+        readonly replay_id?: string;
         readonly at: string;
       };
     }
@@ -169,6 +179,28 @@ export type DeliveryEvent =
         /** How many had begun: none of them is known to have succeeded, each may have reached the receiver. */
         readonly attempts: number;
         readonly reason: string;
+        /** Of the replay that it was in. */
+        readonly replay_id?: string;
+        readonly at: string;
+      };
+    }
+  /** A failed delivery begins anew under the same webhook-id: due at once, the endpoint's schedule from its beginning. */
+  | {
+      readonly type: "EventReplayed";
+      readonly data: {
+        readonly event_id: string;
+        readonly endpoint_id: string;
+        readonly replay_id: string;
+        readonly by: Replayer;
+        readonly reason: string | null;
+        /** These two again, so that views need no other record to queue it: attempts begun before it. */
+        readonly attempts: number;
+        readonly admitted_at: string;
+        /** Of an agent's request, as in `Request`: what it reserves from now on. */
+        readonly cost?: number | null;
+        readonly ledgers?: readonly string[];
+        /** Micro-euros that it was counted for before, which stay counted; missing when nothing had reached its receiver. */
+        readonly counted?: number;
         readonly at: string;
       };
     }
@@ -183,6 +215,11 @@ export type DeliveryEvent =
         /** Null: nothing can have reached the receiver, so what was reserved is given back. */
         readonly cost: number | null;
         readonly basis: "reported" | "estimate" | "not-reached";
+        /** Of a replay: what was counted before it and stays so. `cost` is what comes on top, which no place was taken for. */
+        readonly counted?: number;
+        readonly replay_id?: string;
+        /** The policy whose budget pays for it; null for none. */
+        readonly policy_id?: string | null;
         readonly at: string;
       };
     }
@@ -217,6 +254,8 @@ export type DeliveryEvent =
         /** The process that holds the lease, and until when no other may try. */
         readonly node: string;
         readonly lease_until: string;
+        /** It finds out whether its endpoint, whose circuit is open, is well again: its schedule does not count it. */
+        readonly probe?: true;
         readonly at: string;
       };
     }
@@ -235,8 +274,10 @@ export type DeliveryEvent =
       readonly data: {
         readonly event_id: string;
         readonly endpoint_id: string;
-        /** When it was admitted, or released: the time between the two is what the status page shows. */
+        /** When it was admitted, released or replayed: the time between the two is what the status page shows. */
         readonly admitted_at: string;
+        /** Of the replay that it was delivered in. */
+        readonly replay_id?: string;
         readonly at: string;
       };
     }
@@ -246,6 +287,8 @@ export type DeliveryEvent =
         readonly event_id: string;
         readonly endpoint_id: string;
         readonly failure: Failure;
+        /** Of the replay that it failed in. */
+        readonly replay_id?: string;
         readonly at: string;
       };
     }

@@ -1,7 +1,8 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import { costDetermined, type Reached, spentBy, UNSEEN } from "./cost.ts";
+import { costDetermined, costOnTop, type Reached, spentBy, UNSEEN } from "./cost.ts";
 import type { AdmittedDelivery, Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
 import type { DeliveryEvent, HoldOutcome, StepOutcome } from "./events.ts";
+import { replayField } from "./replay.ts";
 
 type Decided = Decision<DeliveryEvent, DeliveryRejection>;
 type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { type: T }>;
@@ -31,7 +32,10 @@ export const released = (
 const holdEnded = ({ request, approval }: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
   const { approval_id } = approval;
   return accept<DeliveryEvent>(
-    { type: "HoldEnded", data: { event_id: request.event_id, approval_id, outcome, reason, at } },
+    {
+      type: "HoldEnded",
+      data: { event_id: request.event_id, approval_id, outcome, reason, ...replayField({ request }), at },
+    },
     ...costDetermined(request, null, at),
   );
 };
@@ -82,17 +86,27 @@ export const knownSoFar = ({ lease, reached, mayBeDone }: AdmittedDelivery): Kno
   outcome: outcomeWithout(mayBeDone || lease !== null),
 });
 
+/** What an admitted event has cost when it ends at this moment; that of a source has been paid for already. */
+const costOfEnd = ({ request, replay }: AdmittedDelivery, reached: Reached | null, at: string) => {
+  if (request.origin.kind !== "agent") return [];
+  const counted = replay?.counted ?? null;
+  return replay === undefined || counted === null
+    ? costDetermined(request, reached, at)
+    : costOnTop(request, { id: replay.id, counted }, reached, at);
+};
+
 /**
  * What follows in the append that ends an admitted event: what it has cost, where that of a source has been paid for
  * already; and for the bundle whose step it carries what came of it.
  */
 export const endedWith = (
-  { request }: AdmittedDelivery,
+  state: AdmittedDelivery,
   { reached, outcome }: Known,
   at: string,
 ): readonly DeliveryEvent[] => {
-  const { event_id, origin, bundle } = request;
-  const cost = origin.kind === "agent" ? costDetermined(request, reached, at) : [];
+  const { request } = state;
+  const { event_id, bundle } = request;
+  const cost = costOfEnd(state, reached, at);
   if (bundle === undefined) return cost;
   const data = { event_id, bundle, outcome, cost: spentBy(request, reached), at };
   return [...cost, { type: "BundleStepEnded", data }];
@@ -105,7 +119,8 @@ export const eventCancelled = (
   known = knownSoFar(state),
 ): readonly DeliveryEvent[] => {
   const { event_id, endpoint_id } = state.request;
-  const data = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts, reason, at };
+  const about = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts };
+  const data = { ...about, reason, ...replayField(state), at };
   return [{ type: "EventCancelled", data }, ...endedWith(state, known, at)];
 };
 

@@ -1,4 +1,5 @@
 import type { Sealed } from "../source/events.ts";
+import type { Counted, Seen } from "./circuit.ts";
 import type { EndpointSettings } from "./events.ts";
 
 export type EndpointCommand =
@@ -26,4 +27,14 @@ export type EndpointCommand =
     }
   | { readonly type: "DisableEndpoint"; readonly account: string; readonly reason: string; readonly at: string }
   | { readonly type: "EnableEndpoint"; readonly account: string; readonly at: string }
+  /** An attempt has ended; `counted` with it. */
+  | {
+      readonly type: "ReportAttempt";
+      readonly account: string;
+      readonly seen: Seen;
+      readonly counted: Counted;
+      readonly at: string;
+    }
+  /** Asks for the turn to send one event to an endpoint whose circuit is open. */
+  | { readonly type: "ProbeEndpoint"; readonly account: string; readonly eventId: string; readonly at: string }
   | { readonly type: "DeleteEndpoint"; readonly account: string; readonly at: string };

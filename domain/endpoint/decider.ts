@@ -1,5 +1,6 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { Sealed } from "../source/events.ts";
+import { afterAttempt, type Circuit, circuitAfter, probing } from "./circuit.ts";
 import type { EndpointCommand } from "./commands.ts";
 import type { EndpointEvent, EndpointSettings } from "./events.ts";
 
@@ -14,6 +15,9 @@ export type PresentEndpoint = {
   /** Newest first. */
   readonly secrets: readonly SigningSecret[];
   readonly disabled: { readonly reason: string; readonly at: string } | null;
+  readonly circuit: Circuit;
+  /** Since when it takes deliveries again after it got none, open or disabled; null when it always has. */
+  readonly wellAt: string | null;
   readonly createdAt: string;
 };
 
@@ -33,6 +37,10 @@ const isActive = ({ until }: SigningSecret, at: string): boolean => until === nu
 /** The sealed secrets that a delivery at `at` is signed with, newest first. */
 export const activeSecrets = (endpoint: Pick<PresentEndpoint, "secrets">, at: string): readonly Sealed[] =>
   endpoint.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
+
+/** Neither disabled nor open: what waits for it may go. */
+export const takesDeliveries = ({ disabled, circuit }: Pick<PresentEndpoint, "disabled" | "circuit">): boolean =>
+  disabled === null && circuit.state !== "open";
 
 type Decided = Decision<EndpointEvent, EndpointRejection>;
 
@@ -66,6 +74,29 @@ const rotate = ({ secret, previousUntil, at }: Rotate, state: PresentEndpoint): 
   });
 };
 
+const present = (state: PresentEndpoint, event: EndpointEvent): PresentEndpoint => {
+  const circuit = circuitAfter(state.circuit, event);
+  const after = circuit === state.circuit ? state : { ...state, circuit };
+  switch (event.type) {
+    case "EndpointChanged":
+      return { ...after, settings: { ...after.settings, ...event.data.changes } };
+    case "EndpointSecretRotated": {
+      const { secret, previous_until, at } = event.data;
+      const before = after.secrets
+        .filter((old) => isActive(old, at))
+        .map((old) => ({ sealed: old.sealed, until: old.until ?? previous_until }));
+      return { ...after, secrets: [{ sealed: secret, until: null }, ...before] };
+    }
+    case "EndpointDisabled":
+      return { ...after, disabled: { reason: event.data.reason, at: event.data.at } };
+    case "EndpointEnabled":
+    case "EndpointRecovered":
+      return { ...after, disabled: null, wellAt: takesDeliveries(state) ? state.wellAt : event.data.at };
+    default:
+      return after;
+  }
+};
+
 export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, EndpointRejection> = {
   initial: { phase: "absent" },
 
@@ -73,26 +104,12 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
     if (event.type === "EndpointRegistered") {
       const { endpoint_id: endpointId, account, secret, at, ...settings } = event.data;
       const secrets = [{ sealed: secret, until: null }];
-      return { phase: "present", endpointId, account, settings, secrets, disabled: null, createdAt: at };
+      const well = { disabled: null, circuit: { state: "healthy" }, wellAt: null } as const;
+      return { phase: "present", endpointId, account, settings, secrets, ...well, createdAt: at };
     }
     if (state.phase !== "present") return state;
-    switch (event.type) {
-      case "EndpointChanged":
-        return { ...state, settings: { ...state.settings, ...event.data.changes } };
-      case "EndpointSecretRotated": {
-        const { secret, previous_until, at } = event.data;
-        const before = state.secrets
-          .filter((old) => isActive(old, at))
-          .map((old) => ({ sealed: old.sealed, until: old.until ?? previous_until }));
-        return { ...state, secrets: [{ sealed: secret, until: null }, ...before] };
-      }
-      case "EndpointDisabled":
-        return { ...state, disabled: { reason: event.data.reason, at: event.data.at } };
-      case "EndpointEnabled":
-        return { ...state, disabled: null };
-      case "EndpointDeleted":
-        return { phase: "deleted", account: state.account };
-    }
+    if (event.type === "EndpointDeleted") return { phase: "deleted", account: state.account };
+    return present(state, event);
   },
 
   decide(command, state) {
@@ -118,6 +135,12 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
       case "EnableEndpoint":
         // Also for one that is not disabled: it is what closes a circuit that has opened.
         return accept({ type: "EndpointEnabled", data: { endpoint_id, at } });
+      case "ReportAttempt":
+        if (state.disabled !== null) return accept();
+        return accept(...afterAttempt(endpoint_id, state.circuit, command.seen, command.counted, at));
+      case "ProbeEndpoint":
+        if (state.disabled !== null) return accept();
+        return accept(...probing(endpoint_id, state.circuit, command.eventId, state.settings.timeout_ms, at));
       case "DeleteEndpoint":
         return accept({ type: "EndpointDeleted", data: { endpoint_id, at } });
     }

@@ -13,6 +13,11 @@ export type EndpointSettings = {
   readonly notifications: readonly string[];
 };
 
+export type OpenReason = "failures-in-a-row" | "failure-rate";
+
+/** What the node that says so had counted: failures in a row, and of the last five minutes. */
+type Counts = { readonly consecutive_failures: number; readonly attempts: number; readonly failed: number };
+
 export type EndpointEvent =
   | {
       readonly type: "EndpointRegistered";
@@ -40,6 +45,62 @@ export type EndpointEvent =
   | {
       readonly type: "EndpointDisabled";
       readonly data: { readonly endpoint_id: string; readonly reason: string; readonly at: string };
+    }
+  /** Some of its deliveries fail. */
+  | {
+      readonly type: "EndpointDegraded";
+      readonly data: Counts & { readonly endpoint_id: string; readonly at: string };
+    }
+  /** Its events wait from now on, but for one at a time that finds out how it is. */
+  | {
+      readonly type: "EndpointOpened";
+      readonly data: Counts & {
+        readonly endpoint_id: string;
+        readonly reason: OpenReason;
+        /** When the first of the failures in a row ended. */
+        readonly failing_since: string;
+        readonly next_probe_at: string;
+        readonly at: string;
+      };
+    }
+  /** Written before the probe is sent: the node that writes it makes it, and when it dies the next is made all the same. */
+  | {
+      readonly type: "EndpointProbed";
+      readonly data: {
+        readonly endpoint_id: string;
+        /** The event that is sent. */
+        readonly event_id: string;
+        /** 1-based, since it opened. */
+        readonly probe: number;
+        readonly next_probe_at: string;
+        readonly at: string;
+      };
+    }
+  /** The receiver asked not to be called so soon. */
+  | {
+      readonly type: "EndpointProbeDeferred";
+      readonly data: { readonly endpoint_id: string; readonly next_probe_at: string; readonly at: string };
+    }
+  /** Half-way to being disabled. */
+  | {
+      readonly type: "EndpointWarned";
+      readonly data: {
+        readonly endpoint_id: string;
+        readonly failing_since: string;
+        /** No sooner, and only if nothing succeeds until then. */
+        readonly disables_at: string;
+        readonly at: string;
+      };
+    }
+  /** It takes deliveries again; `since` is when it was found degraded, or was opened. */
+  | {
+      readonly type: "EndpointRecovered";
+      readonly data: {
+        readonly endpoint_id: string;
+        readonly from: "degraded" | "open";
+        readonly since: string;
+        readonly at: string;
+      };
     }
   | { readonly type: "EndpointEnabled"; readonly data: { readonly endpoint_id: string; readonly at: string } }
   | { readonly type: "EndpointDeleted"; readonly data: { readonly endpoint_id: string; readonly at: string } };

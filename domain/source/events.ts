@@ -75,6 +75,10 @@ export type SourceEvent =
         readonly minute: string;
         readonly counts: Readonly<Partial<Record<RejectReason, number>>>;
         readonly sample: { readonly reason: RejectReason; readonly ip: string; readonly user_agent: string };
+        /** The first of each reason. */
+        readonly samples?: Readonly<
+          Partial<Record<RejectReason, { readonly ip: string; readonly user_agent: string }>>
+        >;
         readonly at: string;
       };
     }

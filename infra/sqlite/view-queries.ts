@@ -34,13 +34,36 @@ const bindable = (value: string | number): string | number =>
 const isSatisfiable = (schema: ViewSchema, where: readonly Condition[]): boolean =>
   where.every(({ field, value }) => isOfType(value, fieldType(schema, field)));
 
+/**
+ * A unary plus keeps SQLite from seeking by a term (https://www.sqlite.org/optoverview.html, section 2), so that of
+ * several indexes one is left: the shortest that begins with nothing but fields that are compared, the leading one among them.
+ */
+const keptFromSeeking = (
+  schema: ViewSchema,
+  { where, lead }: Pick<ViewQuery, "where" | "lead">,
+): ReadonlySet<string> => {
+  if (lead === undefined) return new Set();
+  const compared = new Set(where.map(({ field }) => field));
+  const led = schema.indexes
+    .filter(
+      (index) => index.includes(lead) && index.slice(0, index.indexOf(lead)).every((field) => compared.has(field)),
+    )
+    .sort((a, b) => a.length - b.length)
+    .at(0);
+  return new Set(led === undefined ? [] : [...compared].filter((field) => !led.includes(field)));
+};
+
 const OPERATORS: ReadonlySet<string> = new Set(["=", "<", "<=", ">", ">="] satisfies Condition["is"][]);
 
-const clausesOf = (schema: ViewSchema, where: readonly Condition[]): readonly Clause[] =>
+const clausesOf = (
+  schema: ViewSchema,
+  where: readonly Condition[],
+  unsought: ReadonlySet<string> = new Set(),
+): readonly Clause[] =>
   where.map(({ field, is, value }) => {
     fieldType(schema, field);
     if (!OPERATORS.has(is)) throw new Error(`${JSON.stringify(is)} is no comparison`);
-    return { sql: `${quoted(field)} ${is} ?`, value: bindable(value) };
+    return { sql: `${unsought.has(field) ? "+" : ""}${quoted(field)} ${is} ?`, value: bindable(value) };
   });
 
 /**
@@ -104,7 +127,7 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
       if (query.after !== undefined && !isOfType(query.after.value, type)) return [];
       if (!isSatisfiable(schema, query.where)) return [];
       const { where, after } = withoutSpareBound(query);
-      const clauses = clausesOf(schema, where);
+      const clauses = clausesOf(schema, where, keptFromSeeking(schema, query));
 
       const field = quoted(query.sort.field);
       const order = query.sort.order === "asc" ? "ASC" : "DESC";

@@ -10,6 +10,10 @@ import { eventsView } from "./events.ts";
 import { membersView } from "./members.ts";
 import { policiesView, policyVersionsView } from "./policies.ts";
 import type { PublishedView } from "./published-view.ts";
+import { refusalsView } from "./refusals.ts";
+import { rejectionsView } from "./rejections.ts";
+import { replaysView } from "./replays.ts";
+import { retentionView } from "./retention.ts";
 import { sourcesView } from "./sources.ts";
 import { statusView } from "./status.ts";
 import { usageView } from "./usage.ts";
@@ -31,4 +35,8 @@ export const PUBLISHED: readonly PublishedView[] = [
   actionsView,
   approvalsView,
   bundlesView,
+  replaysView,
+  refusalsView,
+  rejectionsView,
+  retentionView,
 ];

@@ -1,4 +1,4 @@
-import type { AttemptsBucket, EndpointDocument, LastFailure } from "../endpoints.ts";
+import type { AttemptsBucket, CircuitDocument, EndpointDocument, LastFailure } from "../endpoints.ts";
 import { amount, closed, count, list, oneOf, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, FAILURE_KIND, histogram } from "./words.ts";
@@ -21,8 +21,17 @@ const DISABLED = closed<NonNullable<EndpointDocument["disabled"]>>("Why nothing 
   at: time("When it was disabled."),
 });
 
+const CIRCUIT = closed<CircuitDocument>("How its deliveries go, by its own records.", {
+  state: oneOf(
+    ["healthy", "degraded", "open"],
+    "degraded: some of them fail; open: they wait, and single ones find out whether it is well again.",
+  ),
+  since: orNull(time("When it was found to be so."), "it is healthy."),
+  next_probe_at: orNull(time("When the next one finds out, if one waits."), "it is not open."),
+});
+
 export const endpointsView: PublishedView = {
-  view: "endpoints.v1",
+  view: "endpoints.v2",
   description: "Where events are delivered, and how that goes. Deleted endpoints stay, for the events that name them.",
   id: "The endpoint's id, end_….",
   documents: [
@@ -42,6 +51,7 @@ export const endpointsView: PublishedView = {
       created_at: time("When it was registered."),
       deleted: oneOf([0, 1], "1 when it was deleted."),
       disabled: orNull(DISABLED, "it is not disabled."),
+      circuit: CIRCUIT,
       queued: count("Events admitted for it that have not come to an end."),
       consecutive_failures: count("Attempts that failed since the last that succeeded."),
       last_success_at: orNull(time("When an attempt last succeeded."), "none has."),

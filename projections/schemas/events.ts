@@ -1,5 +1,5 @@
-import type { BundleStep, Timings } from "../../domain/delivery/events.ts";
-import type { Attempt, EventDocument, SeenInAccount, Stage } from "../events.ts";
+import type { BundleStep, Replayer, Timings } from "../../domain/delivery/events.ts";
+import type { Attempt, EventDocument, EventReplay, SeenInAccount, Stage } from "../events.ts";
 import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";
 import {
   amount,
@@ -40,9 +40,12 @@ const STAGES: readonly Stage["stage"][] = [
   "approved",
   "attempt",
   "cancelling",
+  "replayed",
   "delivered",
   "failed",
   "payload_erased",
+  "duplicate",
+  "delivery_id_reused",
   "rejected",
   "expired",
   "cancelled",
@@ -87,7 +90,21 @@ const STAGE = closed<Stage>("One step.", {
   stage: oneOf(STAGES, "Which step."),
   at: time("When."),
   number: optional(count("The attempt's number. Missing: it is no attempt.")),
-  reason: optional(text("Why people or the system ended it. Missing: it did not end so.")),
+  reason: optional(text("Why people or the system ended it, or people had it sent again. Missing: nobody said.")),
+  count: optional(count("How often it was sent again. Missing: it is something else.")),
+  last_at: optional(time("When it was last sent again; `at` is the first time. Missing: it is something else.")),
+});
+
+export const REPLAYER = closed<Replayer>("Who wanted it.", {
+  kind: oneOf(["member", "key"], "A person, or a program with a key of the account."),
+  id: text("Whose it is, mem_… or key_…."),
+});
+
+const REPLAY = closed<EventReplay>("Once more.", {
+  id: text("The replay, rpl_…; of many events at once replays.v1 has it."),
+  by: REPLAYER,
+  reason: orNull(text("Why."), "nobody said."),
+  at: time("When."),
 });
 
 const BUNDLE = closed<BundleStep>("The step of a bundle that it carries or takes back.", {
@@ -134,6 +151,10 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   reused: count("Requests with its delivery id and another body, refused."),
   trace_id: text("The W3C trace id of the request that was decided on last, 32 hex characters."),
   failure: orNull(failure("Why it failed in the end."), "it has not failed."),
+  stopped_at: optional(
+    text("Where in the log it was refused or failed last: opaque text. Missing: it was not, or is replayed."),
+  ),
+  replays: optional(list(REPLAY, "Each replay, oldest first, the last 50. Missing: there was none.")),
   attempts: list(ATTEMPT, "Every attempt, oldest first."),
   timeline: list(STAGE, "What happened when; of several decisions the first and the last."),
 });

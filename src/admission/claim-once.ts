@@ -1,6 +1,6 @@
 import { heldFor } from "../../domain/approval/terms.ts";
 import type { Decider } from "../../domain/decider.ts";
-import type { HeldFor, Origin, PayloadRef } from "../../domain/delivery/events.ts";
+import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
 import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
@@ -45,6 +45,8 @@ type Named = {
   readonly receivedAt: number;
   /** Admitted it keeps its places until it has ended, which says what it has cost; else it has spent them by being admitted. */
   readonly endsLater: boolean;
+  /** Asked for by somebody who has it decided once more; missing for what was sent. */
+  readonly replay?: Replay;
 };
 
 /** What is decided once under its name: an event or a bundle. `Q` is the request as it is written down. */
@@ -64,7 +66,7 @@ export type ClaimedOnce<S, Q, J> =
   /** Admitted, or held for people. */
   | { readonly outcome: "claimed"; readonly known: Known<S>; readonly position: Position }
   | { readonly outcome: "refused"; readonly request: Q; readonly judged: J }
-  /** Another request with its id was admitted, or held, before. */
+  /** Another request with its id was admitted, or held, before; or this replay has decided it already. */
   | { readonly outcome: "taken"; readonly known: Known<S> };
 
 /** Each lost claim means that the stream was written to meanwhile: so often it is not by chance. */
@@ -87,7 +89,7 @@ const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): reado
     : [];
 
 const commandFor = <Q>(
-  { id, account }: Named,
+  { id, account, replay }: Named,
   request: Q,
   digestOf: (request: Q) => string,
   { approval, verdict }: Judged,
@@ -98,10 +100,11 @@ const commandFor = <Q>(
   // Only a rule of the policy holds.
   if (approval === null) throw new Error(`${id} is held without a rule that says so`);
   const about = {
-    approvalId: approvalIdOf(account, id),
+    approvalId: approvalIdOf(account, id, replay?.id),
     digest: digestOf(request),
     gates: verdict.gates,
     atMs: Date.parse(at),
+    ...(replay?.by.kind === "member" ? { member: replay.by.id } : {}),
   };
   return { type: "Hold", request, approval: heldFor(approval, about) };
 };
@@ -110,10 +113,10 @@ const commandFor = <Q>(
 export const claimingOnce = (deps: ClaimOnceDeps) => {
   const { log, clock, ledgers } = deps;
 
-  const envelopeOf = ({ account, origin, trace }: Named): Envelope => ({
+  const envelopeOf = ({ account, origin, trace, replay }: Named): Envelope => ({
     commandId: randomId("adm_", deps.randomness),
     account,
-    actor: { kind: origin.kind, id: origin.id },
+    actor: replay?.by ?? { kind: origin.kind, id: origin.id },
     trace,
     at: iso(clock.now()),
   });

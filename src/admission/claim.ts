@@ -32,10 +32,15 @@ const requestOf = (it: Identified, { payload, verdict, cost, ledgers, received_a
   cost,
   ...(it.asked === null ? {} : { action: it.asked.action, run: it.asked.run }),
   ...(ledgers === undefined ? {} : { ledgers }),
+  ...(it.replay === undefined ? {} : { replay: it.replay }),
   received_at,
   authenticated_at: new Date(it.authenticatedAt).toISOString(),
   at,
 });
+
+/** Nothing is left to decide: it is claimed, or this replay has decided it already. */
+const isDecided = ({ replay }: Identified, state: Delivery): boolean =>
+  isClaimed(state) || (replay !== undefined && state.phase === "undecided" && state.last?.replay?.id === replay.id);
 
 /** Makes an event of a request, or refuses it: the one path of webhooks and of agents' requests. */
 export const claiming = (deps: ClaimDeps): Claim => {
@@ -45,7 +50,9 @@ export const claiming = (deps: ClaimDeps): Claim => {
   const claimable = (it: Identified): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
     const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
     return {
-      ...{ account, origin, trace, receivedAt, decider: delivery, isClaimed },
+      ...{ account, origin, trace, receivedAt, decider: delivery },
+      ...(it.replay === undefined ? {} : { replay: it.replay }),
+      isClaimed: (state) => isDecided(it, state),
       id: eventId,
       stream: `delivery-${eventId}`,
       incoming: () => ({ body, contentType, contentEncoding, headers: it.shownHeaders() }),

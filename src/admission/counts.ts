@@ -5,13 +5,14 @@ import { type Fact, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
 
 /**
  * What happens too often, or is too cheap to provoke, to be a record each: refused signatures a source and minute, and
- * repeats of a delivery. Counted in memory and written once a period; a crash loses the counts of the last one.
+ * repeats of a delivery. Counted in memory and written once a period; a crash loses the counts of the last one. Of a
+ * minute's refusals there are two records: the first is written soon, so that whoever sets up a sender sees them at once.
  */
 export type Counts = {
   rejected(source: { account: string; id: string }, reason: RejectReason, ip: string, userAgent: string): void;
   duplicate(event: { account: string; id: string }, trace: Trace): void;
   reused(event: { account: string; id: string }, trace: Trace): void;
-  /** Writes what is complete; everything when `all`. */
+  /** Writes what is complete, and the first refusals of a minute; everything when `all`. */
   flush(all: boolean): Promise<void>;
 };
 
@@ -20,12 +21,16 @@ const MINUTE_MS = 60_000;
 const EVENTS_MAX = 10_000;
 const SAMPLE_TEXT_MAX = 200;
 
+type Sample = { readonly ip: string; readonly user_agent: string };
 type Rejects = {
   readonly account: string;
   readonly sourceId: string;
   readonly minute: number;
-  readonly counts: Partial<Record<RejectReason, number>>;
-  readonly sample: { readonly reason: RejectReason; readonly ip: string; readonly user_agent: string };
+  /** Not written yet. */
+  counts: Partial<Record<RejectReason, number>>;
+  readonly first: RejectReason;
+  readonly samples: Partial<Record<RejectReason, Sample>>;
+  isBegun: boolean;
 };
 type Repeats = { readonly account: string; readonly trace: Trace; duplicates: number; reused: number };
 
@@ -45,13 +50,26 @@ export const counts = (log: EventLog, clock: Clock, randomness: Randomness, onEr
     await log.append(stream, "any", toEvents(facts, envelope));
   };
 
-  const writeRejects = async (key: string, entry: Rejects): Promise<void> => {
-    rejects.delete(key);
-    const at = new Date(clock.now()).toISOString();
-    const minute = new Date(entry.minute).toISOString();
-    const { sourceId: source_id, counts, sample } = entry;
-    const fact: SourceEvent = { type: "SourceRejectsCounted", data: { source_id, minute, counts, sample, at } };
-    await write(`source-${source_id}`, entry.account, [fact], NO_TRACE);
+  const writeRejects = async (entry: Rejects): Promise<void> => {
+    const { account, sourceId: source_id, counts, first, samples } = entry;
+    const reasons = Object.keys(counts) as RejectReason[];
+    const [reason = first] = reasons;
+    const sample = samples[reason] ?? samples[first];
+    if (sample === undefined || reasons.length === 0) return;
+    entry.counts = {};
+    entry.isBegun = true;
+    const fact: SourceEvent = {
+      type: "SourceRejectsCounted",
+      data: {
+        source_id,
+        minute: new Date(entry.minute).toISOString(),
+        counts,
+        sample: { reason, ...sample },
+        samples: Object.fromEntries(reasons.map((it) => [it, samples[it] ?? sample])),
+        at: new Date(clock.now()).toISOString(),
+      },
+    };
+    await write(`source-${source_id}`, account, [fact], NO_TRACE);
   };
 
   const writeRepeats = async (eventId: string, entry: Repeats): Promise<void> => {
@@ -76,7 +94,11 @@ export const counts = (log: EventLog, clock: Clock, randomness: Randomness, onEr
   const flush = async (all: boolean): Promise<void> => {
     const minute = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
     const work: Promise<void>[] = [];
-    for (const [key, entry] of rejects) if (all || entry.minute !== minute) work.push(writeRejects(key, entry));
+    for (const [key, entry] of rejects) {
+      const isOver = all || entry.minute !== minute;
+      if (isOver) rejects.delete(key);
+      if (isOver || !entry.isBegun) work.push(writeRejects(entry));
+    }
     for (const [eventId, entry] of repeats) work.push(writeRepeats(eventId, entry));
     await Promise.all(work);
   };
@@ -84,20 +106,15 @@ export const counts = (log: EventLog, clock: Clock, randomness: Randomness, onEr
   return {
     rejected(source, reason, ip, userAgent) {
       const minute = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
-      const known = rejects.get(source.id);
-      if (known !== undefined && known.minute === minute) {
-        known.counts[reason] = (known.counts[reason] ?? 0) + 1;
-        return;
+      let entry = rejects.get(source.id);
+      if (entry === undefined || entry.minute !== minute) {
+        if (entry !== undefined) writeRejects(entry).catch(onError);
+        const { account, id: sourceId } = source;
+        entry = { account, sourceId, minute, counts: {}, first: reason, samples: {}, isBegun: false };
+        rejects.set(source.id, entry);
       }
-      if (known !== undefined) writeRejects(source.id, known).catch(onError);
-      const sample = { reason, ip: ip.slice(0, SAMPLE_TEXT_MAX), user_agent: userAgent.slice(0, SAMPLE_TEXT_MAX) };
-      rejects.set(source.id, {
-        account: source.account,
-        sourceId: source.id,
-        minute,
-        counts: { [reason]: 1 },
-        sample,
-      });
+      entry.counts[reason] = (entry.counts[reason] ?? 0) + 1;
+      entry.samples[reason] ??= { ip: ip.slice(0, SAMPLE_TEXT_MAX), user_agent: userAgent.slice(0, SAMPLE_TEXT_MAX) };
     },
     duplicate(event, trace) {
       repeatsOf(event, trace).duplicates += 1;

@@ -1,4 +1,4 @@
-import type { Origin, RequestedAction, Run } from "../../domain/delivery/events.ts";
+import type { Origin, Replay, RequestedAction, Run } from "../../domain/delivery/events.ts";
 import type { Trace } from "../envelope.ts";
 import type { CompiledAction } from "./compiled-action.ts";
 
@@ -40,4 +40,6 @@ export type Identified = {
   readonly authenticatedAt: number;
   /** Null for a source's. */
   readonly asked: Asked | null;
+  /** Of a blocked event that nobody has sent again: who has it decided once more, and why. */
+  readonly replay?: Replay;
 };

@@ -26,6 +26,7 @@ const addressOf = (place: LogPlace): string => (place.engine === "sqlite" ? plac
 export const logCopy: Command = {
   name: "log copy",
   synopsis: "--from <place> --to <place> [--batch <n>]",
+  summary: "copies a log into another engine, and goes on where it was cut off",
   help: [
     "Copies a log into another engine: order, ids, revisions, data, metadata and recorded times stay.",
     "What the source has at the start is copied; it may be in use, and the same call again catches up.",

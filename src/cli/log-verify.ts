@@ -10,6 +10,7 @@ export const chainLine = ({ count, sha256 }: Chain): string => `${count} records
 export const logVerify: Command = {
   name: "log verify",
   synopsis: "<place>",
+  summary: "counts a log's records and hashes them: equal for a log and its copy",
   help: [
     "Prints how many records a log has, and a hash over all of them in their order: of a log and",
     "its copy both are the same. Payloads that were erased are not part of it.",

@@ -1,11 +1,32 @@
 import { parseArgs } from "node:util";
-import { type Command, type Env, type Terminal, UsageError } from "./command.ts";
+import { type Command, Ended, type Env, type Terminal, UsageError } from "./command.ts";
+import { completion } from "./completion.ts";
+import { eventsShow } from "./events-show.ts";
+import { eventsTail } from "./events-tail.ts";
+import { listen } from "./listen.ts";
 import { logCopy } from "./log-copy.ts";
 import { logVerify } from "./log-verify.ts";
+import { replay, replayCancel } from "./replay.ts";
 import { sdkTypes } from "./sdk-types.ts";
+import { serve } from "./serve.ts";
+import { table } from "./shown.ts";
+import { status } from "./status.ts";
 import { viewsRebuild } from "./views-rebuild.ts";
 
-const COMMANDS: readonly Command[] = [logCopy, logVerify, viewsRebuild, sdkTypes];
+const COMMANDS: readonly Command[] = [
+  serve,
+  status,
+  eventsTail,
+  eventsShow,
+  replay,
+  replayCancel,
+  listen,
+  logCopy,
+  logVerify,
+  viewsRebuild,
+  sdkTypes,
+  completion(() => COMMANDS),
+];
 
 export const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;
@@ -18,9 +39,10 @@ const helpOf = (command: Command): string =>
 const OVERVIEW = [
   "usage: countersign <command>",
   "",
-  ...COMMANDS.map((command) => `  ${callOf(command)}`),
+  ...table(COMMANDS.map(({ name, summary }) => [`  ${name}`, summary])),
   "",
   "  countersign <command> --help  says more.",
+  "  COUNTERSIGN_URL and COUNTERSIGN_API_KEY say which service is meant, and who asks it.",
 ].join("\n");
 
 const isBug = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError;
@@ -35,16 +57,32 @@ const parse = (command: Command, args: readonly string[]): ReturnType<typeof par
   }
 };
 
-/** Runs one command; its answer is the exit code: 0, 1 for a failure, 2 for a wrong call. */
-export const run = async (argv: readonly string[], env: Env, terminal: Terminal): Promise<number> => {
-  const [group = "", verb = "", ...args] = argv;
-  const command = COMMANDS.find(({ name }) => name === `${group} ${verb}`);
-  if (command === undefined) {
-    const isHelp = argv.length === 0 || argv.includes("--help") || argv.includes("-h") || group === "help";
-    if (isHelp) terminal.out(OVERVIEW);
-    else terminal.note(`There is no command "${`${group} ${verb}`.trim()}".\n\n${OVERVIEW}`);
-    return isHelp && argv.length > 0 ? 0 : EXIT_USAGE;
+type Found = { readonly command: Command; readonly args: readonly string[] };
+
+/** The command that the first words call; of two, the one with more words. */
+const find = (argv: readonly string[]): Found | null => {
+  for (const words of [2, 1]) {
+    const command = COMMANDS.find(({ name }) => name === argv.slice(0, words).join(" "));
+    if (command !== undefined) return { command, args: argv.slice(words) };
   }
+  return null;
+};
+
+const withoutCommand = (argv: readonly string[], terminal: Terminal): number => {
+  const isHelp = argv.length === 0 || argv.includes("--help") || argv.includes("-h");
+  const group = COMMANDS.filter(({ name }) => argv[0] !== undefined && name.startsWith(`${argv[0]} `));
+  const shown = group.length === 0 ? OVERVIEW : group.map((command) => `usage: ${callOf(command)}`).join("\n");
+  if (isHelp) terminal.out(shown);
+  else terminal.note(`There is no command "${argv.slice(0, 2).join(" ")}".\n\n${shown}`);
+  return isHelp && argv.length > 0 ? 0 : EXIT_USAGE;
+};
+
+/** Runs one command; its answer is the exit code: 0, 1 for a failure, 2 for a wrong call. */
+export const run = async (given: readonly string[], env: Env, terminal: Terminal): Promise<number> => {
+  const argv = given[0] === "help" ? [...given.slice(1), "--help"] : given;
+  const found = find(argv);
+  if (found === null) return withoutCommand(argv, terminal);
+  const { command, args } = found;
   try {
     const { values, positionals } = parse(command, args);
     if (values.help === true) terminal.out(helpOf(command));
@@ -52,6 +90,7 @@ export const run = async (argv: readonly string[], env: Env, terminal: Terminal)
     else await command.run({ positionals, options: values as Record<string, string | boolean> }, env, terminal);
     return 0;
   } catch (error) {
+    if (error instanceof Ended) return error.status;
     if (error instanceof UsageError) {
       terminal.note(`${error.message}\nusage: ${callOf(command)}`);
       return EXIT_USAGE;

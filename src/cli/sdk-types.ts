@@ -59,6 +59,7 @@ const isUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(
 export const sdkTypes: Command = {
   name: "sdk types",
   synopsis: "--url <url> [--key <key>] [--out <file>]",
+  summary: "the TypeScript types of the account's actions, for the agent SDK",
   help: [
     "Writes the TypeScript types of the account's actions, from their schemas, for the agent SDK.",
     "--url <url>   where the service is, as https://countersign.example.com",

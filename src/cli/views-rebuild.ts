@@ -30,6 +30,7 @@ const names = (projections: readonly Projection[]): string => projections.map(({
 export const viewsRebuild: Command = {
   name: "views rebuild",
   synopsis: `[<view>|${ALL}]`,
+  summary: "folds views again from the log, beside a running service",
   help: [
     "Folds one view, or all, again from the log, with the engines of the environment: DATA_DIR,",
     "EVENTSTORE_URL, MONGODB_URL. The views are empty at first and fill; a service may run.",

@@ -35,7 +35,9 @@ const costOf = (state: Delivery, estimate: number | null): number | null => {
   if (!("attempts" in state)) return estimate;
   const spent = state.stepEnd === undefined ? state.spent : state.stepEnd.cost;
   // Given back, it was for nothing.
-  return spent === undefined ? estimate : (spent ?? 0);
+  const own = spent === undefined ? estimate : (spent ?? 0);
+  const counted = "replay" in state ? (state.replay?.counted ?? 0) : 0;
+  return own === null ? null : own + counted;
 };
 
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
@@ -52,7 +54,7 @@ export const executionAnswer = async (
   const about: JsonObject = {
     event_id: eventId,
     status,
-    ...(verdict?.decision === "hold" ? { approval_id: approvalIdOf(account, eventId) } : {}),
+    ...(verdict?.decision === "hold" ? { approval_id: approvalIdOf(account, eventId, request?.replay?.id) } : {}),
     // A verdict is plain JSON by its type.
     verdict: verdict as never,
     cost_eur: cost === null ? null : eurOf(cost),

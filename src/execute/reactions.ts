@@ -18,7 +18,8 @@ export type AgentReactionsDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
-  readonly ledgers: Pick<Ledgers, "settleNow" | "release">;
+  readonly ledgers: Pick<Ledgers, "reserveDay" | "settleNow" | "release">;
+  readonly timeZoneOf: (account: string) => Promise<string>;
   readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -67,13 +68,28 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
     for await (const eventId of eachOfAgent(deps, agent, shown)) await cancel(cause, eventId);
   };
 
+  /** What a replay has cost on top is spent today, whatever limit there is: it is spent already. */
+  const charge = async (
+    account: string,
+    { event_id, cost, replay_id, policy_id }: Determined,
+    trace: Envelope["trace"],
+  ): Promise<void> => {
+    if (replay_id === undefined || policy_id === undefined || policy_id === null || cost === null) return;
+    const holder = `${event_id}/${replay_id}`;
+    const policy = { account, id: policy_id, timeZone: await deps.timeZoneOf(account) };
+    const { stream } = await ledgers.reserveDay(policy, holder, cost, {}, trace);
+    await ledgers.settleNow(stream, account, holder, cost, trace);
+  };
+
   return [
     {
       on: "CostDetermined",
       async run({ data, meta }) {
         // The type of a recorded event says what its data are.
-        const { event_id, ledgers: names, cost } = data as unknown as Determined;
+        const determined = data as unknown as Determined;
+        const { event_id, ledgers: names, cost } = determined;
         const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+        await charge(meta.account, determined, trace);
         for (const stream of names) {
           if (cost === null) await ledgers.release(stream, meta.account, event_id, trace, true);
           else await ledgers.settleNow(stream, meta.account, event_id, cost, trace);

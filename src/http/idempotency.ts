@@ -55,7 +55,7 @@ export type Idempotency = {
 };
 
 /** `api.md`, Conventions. */
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** Twice the longest wait of a call: a claim older than this and without an answer is that of a dead process. */
 const CLAIM_MS = 60_000;
 /** Larger answers are not kept, and this one sealed fits into an append; the largest command's has a few kilobytes. */
@@ -98,7 +98,7 @@ export const idempotency = (deps: {
     // Only this module writes to these streams.
     const { type, data } = last as unknown as IdempotencyEvent;
     const ageMs = clock.now() - Date.parse(data.at);
-    if (ageMs >= KEPT_MS) return { claimable: { commandId: null } };
+    if (ageMs >= IDEMPOTENCY_KEPT_MS) return { claimable: { commandId: null } };
     if (data.digest !== digest) {
       return problem("idempotency-key-reused", "This Idempotency-Key came with another call or another body before.");
     }
@@ -124,6 +124,8 @@ export const idempotency = (deps: {
 
   const claim = async (request: KeyedRequest, stream: string, digest: string): Promise<Claim | Problem | Wire> => {
     const { envelope } = request;
+    /** Of a stream whose answers were erased: it is empty and goes on behind them. */
+    let erasedUpTo: Revision | "absent" = "absent";
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS_MAX; attempt += 1) {
       const last = await log.last(stream);
       const looked = look(last, digest, envelope.account);
@@ -131,8 +133,9 @@ export const idempotency = (deps: {
       const commandId = looked.claimable.commandId ?? randomId("cmd_", randomness);
       const data = { digest, command_id: commandId, node, at: envelope.at };
       const fact: IdempotencyEvent = { type: "RequestClaimed", data };
-      const appended = await append(stream, last?.revision ?? "absent", fact, envelope);
+      const appended = await append(stream, last?.revision ?? erasedUpTo, fact, envelope);
       if (appended.outcome === "appended") return { commandId, revision: appended.revision };
+      erasedUpTo = appended.actual;
     }
     return problem("in-progress", "Others are using this Idempotency-Key at this moment.", { retryAfterS: 1 });
   };

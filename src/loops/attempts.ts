@@ -1,6 +1,7 @@
 import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
 import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
+import { attemptOfSchedule, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
@@ -16,6 +17,8 @@ import type { Outbound } from "./outbound.ts";
 
 /** A delivery handed over by the admission, with what is known of it already: nothing has to be read again. */
 export type Offered = Job & {
+  /** Also before its schedule says so: as the probe of an open circuit, or in its turn behind an outage. */
+  readonly early?: "probe" | "turn";
   readonly trace?: Trace;
   readonly known?: Known<Delivery>;
   readonly body?: Buffer;
@@ -35,10 +38,21 @@ export type AttemptDeps = {
   readonly node: string;
   readonly othersAreGone: boolean;
   readonly onError: (error: unknown) => void;
-  /** Told of an endpoint as it is now, before anything is sent to it. */
-  readonly onEndpoint: (endpointId: string, state: Endpoint) => void;
+  /** Told of an endpoint as it is now, before anything is sent to it. False: the job waits on disk. */
+  readonly onEndpoint: (job: Offered, state: Endpoint) => boolean;
+  /** Told of what came of an attempt, which is written down meanwhile. */
+  readonly onAnswered: (job: Offered, answered: Answered, trace: Trace) => Promise<void>;
   /** Told of a delivery as it is in the log now. */
   readonly onWritten: (job: Offered, known: Known<Delivery>) => void;
+};
+
+/** Times in ms since 1970; `retryAt` is what the receiver asked for. */
+export type Answered = {
+  readonly startedAt: number;
+  readonly at: number;
+  readonly succeeded: boolean;
+  readonly statusCode: number | null;
+  readonly retryAt: number | null;
 };
 
 export type Attempts = {
@@ -57,8 +71,20 @@ const RECORD_BACKOFF_MS = 500;
 /** In which the receiver of an agent's request says what it has cost. */
 const COST_HEADER = "countersign-cost-eur";
 
+type Admitted = Extract<Delivery, { phase: "admitted" }>;
+
 const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
+
+/** Whose Retry-After is kept (RFC 6585, section 4; RFC 9110, section 15.6.4). */
+const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
+
+const answerOf = (sent: Sent, startedAt: number, at: number): Answered => {
+  const statusCode = sent.statusCode ?? null;
+  const isAsked = sent.outcome === "answered" && sent.retryAfterMs !== null && ASKS_TO_WAIT.has(sent.statusCode);
+  const retryAt = isAsked && sent.retryAfterMs !== null ? at + sent.retryAfterMs : null;
+  return { startedAt, at, succeeded: failureOf(sent) === null, statusCode, retryAt };
+};
 
 const costReported = (sent: Sent): Pick<AttemptEnd, "cost_reported"> => {
   const said = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
@@ -134,33 +160,38 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     };
   };
 
+  /** An event that failed as a probe waits for the next one, whatever its schedule says. */
+  const nextAfter = ({ settings, circuit }: PresentEndpoint, state: Admitted, answered: Answered): number | null => {
+    const { at, retryAt } = answered;
+    if (circuit.state === "open") return Math.max(Date.parse(circuit.nextProbeAt), retryAt ?? 0, at);
+    const nth = attemptOfSchedule(state, state.attempts);
+    const wait = retryAt === null ? null : retryAt - at;
+    return nextAttemptAt(settings.retry_schedule_s, nth, at, randomness.number(), wait);
+  };
+
   const outcome = (
     job: Offered,
     endpoint: PresentEndpoint,
-    number: number,
-    startedAt: number,
+    state: Admitted,
     sent: Sent,
-    isAgents: boolean,
+    answered: Answered,
   ): DeliveryCommand => {
-    const now = clock.now();
-    const status = sent.outcome === "answered" ? sent.statusCode : (sent.statusCode ?? null);
+    const { at, startedAt, statusCode: status } = answered;
     const attempt: AttemptEnd = {
       event_id: job.eventId,
       endpoint_id: job.endpointId,
-      number,
-      at: iso(now),
-      duration_ms: Math.max(0, Math.round(now - startedAt)),
+      number: state.attempts,
+      at: iso(at),
+      duration_ms: Math.max(0, Math.round(at - startedAt)),
       status_code: status,
       timings_ms: sent.timings,
-      ...(isAgents ? costReported(sent) : {}),
+      ...(state.request.origin.kind === "agent" ? costReported(sent) : {}),
     };
     const failure = failureOf(sent);
     if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
     // Gone (RFC 9110, section 15.5.11): the receiver asks not to be called again.
     const retryable = status !== 410;
-    const wait = sent.outcome === "answered" && (status === 429 || status === 503) ? sent.retryAfterMs : null;
-    const schedule = endpoint.settings.retry_schedule_s;
-    const next = retryable ? nextAttemptAt(schedule, number, now, randomness.number(), wait) : null;
+    const next = retryable ? nextAfter(endpoint, state, answered) : null;
     return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
   };
 
@@ -176,31 +207,77 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     return { known, trace };
   };
 
-  const startOf = ({ endpointId }: Offered, nowMs: number, timeoutMs: number) => {
+  /** The endpoint as it is with the turn to send one event to it although it is open; null when it is another's turn. */
+  const takeTurn = async (job: Offered, trace: Trace): Promise<PresentEndpoint | null> => {
+    const { eventId, account, endpointId } = job;
+    const command = { type: "ProbeEndpoint", account, eventId, at: iso(clock.now()) } as const;
+    const stream = `endpoint-${endpointId}`;
+    const done = await aggregates.handle(endpointDecider, stream, command, envelope(account, trace));
+    return done.outcome === "accepted" && done.state.phase === "present" ? done.state : null;
+  };
+
+  const startOf = (
+    { endpointId, early }: Offered,
+    state: Delivery,
+    nowMs: number,
+    timeoutMs: number,
+    isProbe = false,
+  ) => {
     const leaseUntil = iso(nowMs + timeoutMs + LEASE_MARGIN_MS);
     const { othersAreGone } = deps;
     return {
       type: "StartAttempt",
       endpointId,
-      trigger: "auto",
+      trigger: state.phase === "admitted" ? triggerOf(state) : "auto",
       node,
       at: iso(nowMs),
       leaseUntil,
       othersAreGone,
+      ...(isProbe ? { early: "probe" as const } : early === undefined ? {} : { early }),
     } as const;
   };
 
   /** False when another node is at it, or done with it: the view that lists what waits is a little behind. Asked before the
    * payload is read, and before anything is given up. */
   const isOpen = (job: Offered, { state }: Known<Delivery>): boolean => {
-    const start = delivery.decide(startOf(job, clock.now(), 0), state);
+    const start = delivery.decide(startOf(job, state, clock.now(), 0), state);
     return start.ok || start.rejection === "payload-erased";
+  };
+
+  /** The request of an attempt that has begun, and what is left to do with its answer. */
+  const send = async (
+    job: Offered & { readonly body: Buffer },
+    endpoint: PresentEndpoint,
+    started: Known<Admitted>,
+    trace: Trace,
+    startedAt: number,
+  ): Promise<() => Promise<void>> => {
+    const { state } = started;
+    const { request, attempts: number } = state;
+    const { body, contentType = request.payload.content_type } = job;
+    const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
+    const content = { contentType, contentEncoding, body };
+    const headers = deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs: startedAt, request });
+    const { url, timeout_ms: timeoutMs } = endpoint.settings;
+    const sent = await deps.sender.send({ url, headers, body, timeoutMs });
+    return async () => {
+      const answered = answerOf(sent, startedAt, clock.now());
+      const reported = deps.onAnswered(job, answered, trace).catch(deps.onError);
+      const command = outcome(job, endpoint, state, sent, answered);
+      const keep = keepingResponse(job, number, sent, headers, trace, request.payload.revision);
+      const isAgents = request.origin.kind === "agent";
+      // An agent is answered with what its target said: once the outcome is known, so is that.
+      if (isAgents) await persistently(keep).catch(deps.onError);
+      const response = isAgents ? null : keep().catch(deps.onError);
+      await record(job, command, started, trace);
+      await Promise.all([response, reported]);
+    };
   };
 
   /** Everything up to the answer of the receiver; the promise of the second step records what came of it. */
   const begin = async (job: Offered): Promise<(() => Promise<void>) | null> => {
-    const { state: endpoint } = await aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
-    deps.onEndpoint(job.endpointId, endpoint);
+    const { state: loaded } = await aggregates.load(endpointDecider, `endpoint-${job.endpointId}`);
+    if (!deps.onEndpoint(job, loaded)) return null;
     const { known, trace } = job.known === undefined ? await recall(job) : { known: job.known, trace: job.trace };
     if (known.state.phase !== "admitted" || trace === undefined) return null;
     if (!isOpen(job, known)) {
@@ -208,25 +285,31 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       return null;
     }
     const { request } = known.state;
-    const isAgents = request.origin.kind === "agent";
-    const stopped = isAgents ? await stoppedBecause(aggregates, request) : null;
+    const stopped = request.origin.kind === "agent" ? await stoppedBecause(aggregates, request) : null;
     if (stopped !== null) {
       await record(job, { type: "Cancel", reason: stopped, at: iso(clock.now()) }, known, trace);
       return null;
     }
-    if (endpoint.phase !== "present") {
+    if (loaded.phase !== "present") {
       await giveUp(job, known, DELETED, trace);
       return null;
     }
-    if (endpoint.disabled !== null) return null;
+    const isProbe = loaded.circuit.state === "open";
+    const isReplay = triggerOf(known.state) === "replay";
+    // A probe that was found on disk before somebody else found out.
+    if (job.early === "probe" ? !isProbe : isProbe && !isReplay) return null;
     const body = job.body ?? (await deps.payloads.read(job.eventId, request.payload.revision))?.body;
     if (body === undefined) {
       await giveUp(job, known, ERASED, trace);
       return null;
     }
+    // What somebody has sent again is not kept waiting for a turn.
+    const endpoint = isProbe && !isReplay ? await takeTurn(job, trace) : loaded;
+    if (endpoint === null) return null;
 
     const startedAt = clock.now();
-    const ran = await run(job, startOf(job, startedAt, endpoint.settings.timeout_ms), known, trace);
+    const start = startOf(job, known.state, startedAt, endpoint.settings.timeout_ms, isProbe);
+    const ran = await run(job, start, known, trace);
     if (ran.outcome === "rejected" && ran.rejection === "payload-erased") {
       await giveUp(job, ran.known, ERASED, trace);
       return null;
@@ -235,23 +318,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       deps.onWritten(job, ran.known);
       return null;
     }
-    const number = ran.known.state.attempts;
-    const contentType = job.contentType ?? request.payload.content_type;
-    const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
-    const content = { contentType, contentEncoding, body };
-    const headers = deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs: startedAt, request });
-    const { url, timeout_ms: timeoutMs } = endpoint.settings;
-    const sent = await deps.sender.send({ url, headers, body, timeoutMs });
-    const started = ran.known;
-    return async () => {
-      const command = outcome(job, endpoint, number, startedAt, sent, isAgents);
-      const keep = keepingResponse(job, number, sent, headers, trace, request.payload.revision);
-      // An agent is answered with what its target said: once the outcome is known, so is that.
-      if (isAgents) await persistently(keep).catch(deps.onError);
-      const response = isAgents ? null : keep().catch(deps.onError);
-      await record(job, command, started, trace);
-      await response;
-    };
+    return send({ ...job, body }, endpoint, { ...ran.known, state: ran.known.state }, trace, startedAt);
   };
 
   return { begin };

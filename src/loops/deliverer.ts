@@ -1,9 +1,20 @@
 import type { Delivery } from "../../domain/delivery/decider.ts";
-import { type Endpoint, endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
+import { triggerOf } from "../../domain/delivery/replay.ts";
+import {
+  type Endpoint,
+  endpoint as endpointDecider,
+  type PresentEndpoint,
+  takesDeliveries,
+} from "../../domain/endpoint/decider.ts";
 import type { ViewStore } from "../../domain/ports.ts";
 import type { Known } from "../run-command.ts";
-import { type AttemptDeps, attempts, type Offered } from "./attempts.ts";
+import { arrivals } from "./arrivals.ts";
+import { type Answered, type AttemptDeps, attempts, type Offered } from "./attempts.ts";
+import { backlog, type Look } from "./backlog.ts";
+import { endpointHealth } from "./endpoint-health.ts";
 import { LANE_MAX, type Lane, lanes } from "./lanes.ts";
+import { paces } from "./paces.ts";
+import { systemTimers, type Timers } from "./timers.ts";
 
 export type Deliverer = {
   /** A hint: what is not taken is found on disk. */
@@ -17,10 +28,12 @@ export type Deliverer = {
   healthy(): boolean;
 };
 
-export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onWritten"> & {
+export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onAnswered" | "onWritten"> & {
   readonly views: ViewStore;
   /** Told of each delivery that this deliverer has written to, as it then is. */
   readonly onChanged?: (eventId: string, known: Known<Delivery>) => void;
+  /** By the clock's milliseconds; those of the process unless given. */
+  readonly timers?: Timers;
 };
 
 /** Requests under way to all receivers together: bounds sockets and the bodies in memory. */
@@ -35,38 +48,43 @@ const REFILL_GAP_MS = 50;
 const LOOK_AGE_MAX_MS = 30_000;
 /** Endpoints looked at in one go; the next look goes on behind the last. */
 const ENDPOINTS_A_LOOK = 500;
+/** Deliveries of one endpoint looked at in one go: a full lane, and those under way. */
+const DELIVERIES_A_LOOK = LANE_MAX + RUNNING_MAX;
 /** Deliveries whose newest revision is remembered, as the view that lists what waits is a little behind. */
 const ENDED_MAX = 20_000;
-/** Until an endpoint's own settings have been read, which its first attempt does. */
-const FIRST_LIMITS: Limits = { concurrency: 1, ratePerSecond: null };
-const LIMITS_MAX = 10_000;
+const NEVER = Number.POSITIVE_INFINITY;
 
-const QUEUE = "delivery-queue.v1";
+/** One request at a time: its events are sent in the order of their admission, whatever has waited on disk. */
+const isOrdered = ({ settings }: PresentEndpoint): boolean => settings.concurrency === 1;
 
-type Limits = { readonly concurrency: number; readonly ratePerSecond: number | null };
+/** Somebody has it sent again: it does not wait for the circuit of its endpoint. */
+const isReplay = ({ trigger, known }: Offered): boolean =>
+  trigger === "replay" || (known?.state.phase === "admitted" && triggerOf(known.state) === "replay");
+
+/** The receiver is there, and refuses this one event: another may be taken. */
+const isRefusal = ({ statusCode, retryAt }: Answered): boolean =>
+  statusCode !== null && statusCode >= 400 && statusCode < 500 && statusCode !== 408 && retryAt === null;
 
 export const deliverer = (deps: DelivererDeps): Deliverer => {
-  const { views, aggregates, clock, node } = deps;
+  const { aggregates, clock, timers = systemTimers } = deps;
   const queue = lanes<Offered>();
+  const pace = paces(clock, timers);
+  const health = endpointHealth({ ...deps, paces: pace, onClosing: (id, state) => void see(id, state) });
+  const behind = arrivals<Offered>();
   const ended = new Map<string, number>();
-  const limits = new Map<string, Limits>();
+  const disk = backlog({ ...deps, isFresh: (eventId, revision) => (ended.get(eventId) ?? -1) <= revision });
+  /** By endpoint, the event that its last probe was refused with. */
+  const refused = new Map<string, string>();
   let bodyBytes = 0;
   let stopping = false;
   let started = false;
-  let timer: NodeJS.Timeout | null = null;
-  let timerAt = Number.POSITIVE_INFINITY;
+  let cancelTimer: (() => void) | null = null;
+  let timerAt = NEVER;
   let refilling = false;
   let lastEndpoint = "";
   /** The start counts as a look; null before, and after one that failed. */
   let lookedAt: number | null = null;
   const recording = new Set<Promise<void>>();
-
-  const note = (endpointId: string, state: Endpoint): void => {
-    if (state.phase !== "present") return;
-    const { concurrency, rate_per_second: ratePerSecond } = state.settings;
-    if (limits.size >= LIMITS_MAX) limits.clear();
-    limits.set(endpointId, { concurrency, ratePerSecond });
-  };
 
   const end = (eventId: string, known: Known<Delivery>): void => {
     ended.delete(eventId);
@@ -78,22 +96,61 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
 
   const lookAt = (atMs: number): void => {
     if (stopping || !started || atMs >= timerAt) return;
-    if (timer !== null) clearTimeout(timer);
+    cancelTimer?.();
     timerAt = atMs;
-    timer = setTimeout(
-      () => {
-        timer = null;
-        timerAt = Number.POSITIVE_INFINITY;
-        void refill();
-      },
-      Math.max(0, Math.min(atMs - clock.now(), POLL_MS)),
-    );
-    timer.unref();
+    cancelTimer = timers.after(Math.max(0, Math.min(atMs - clock.now(), POLL_MS)), () => {
+      cancelTimer = null;
+      timerAt = NEVER;
+      void refill();
+    });
+  };
+
+  const forgetBody = (job: Offered, lane: Lane<Offered> | undefined): void => {
+    const bytes = job.body?.length ?? 0;
+    bodyBytes -= bytes;
+    if (lane !== undefined) lane.bodyBytes -= bytes;
+  };
+
+  /** What waits in memory is on disk as well, and is found there in its order; so is the job, if there is one. */
+  const hold = (endpointId: string, account: string, job?: Offered): void => {
+    const forgotten = queue.hold(endpointId, account);
+    const lane = queue.lane(endpointId);
+    for (const it of forgotten) forgetBody(it, lane);
+    const newest = forgotten.at(-1) ?? job;
+    if (newest !== undefined) behind.miss(endpointId, newest.eventId, clock.now());
+  };
+
+  /** Takes notice of an endpoint as it is; answers how it was seen before. */
+  const see = (endpointId: string, state: PresentEndpoint, job?: Offered): PresentEndpoint | null => {
+    const before = pace.see(endpointId, state);
+    if (before === state) return before;
+    const takes = takesDeliveries(state);
+    // What was admitted before this process saw an endpoint for the first time may be on disk.
+    const took = before === null ? !isOrdered(state) : takesDeliveries(before);
+    if (before === null ? !takes || !took : took && !takes) hold(endpointId, state.account, job);
+    if (takes) refused.delete(endpointId);
+    if (takes && !took) lookAt(clock.now());
+    if (state.circuit.state === "open") lookAt(Date.parse(state.circuit.nextProbeAt));
+    return before;
+  };
+
+  const maySend = (job: Offered, state: Endpoint): boolean => {
+    if (state.phase !== "present") return true;
+    const before = see(job.endpointId, state, job);
+    if (state.disabled !== null) return false;
+    if (state.circuit.state === "open") return job.early === "probe" || isReplay(job);
+    return before !== null || !isOrdered(state);
   };
 
   const attempting = attempts({
     ...deps,
-    onEndpoint: note,
+    onEndpoint: maySend,
+    async onAnswered(job, answered, trace) {
+      if (job.early === "probe" && isRefusal(answered)) refused.set(job.endpointId, job.eventId);
+      else refused.delete(job.endpointId);
+      const state = await health.answered(job, answered, trace);
+      if (state?.phase === "present") see(job.endpointId, state);
+    },
     onWritten: (job, known) => {
       end(job.eventId, known);
       deps.onChanged?.(job.eventId, known);
@@ -103,7 +160,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   });
 
   const work = async (job: Offered): Promise<void> => {
-    bodyBytes -= job.body?.length ?? 0;
+    forgetBody(job, queue.lane(job.endpointId));
     let rest: (() => Promise<void>) | null = null;
     try {
       rest = await attempting.begin(job);
@@ -122,20 +179,15 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     pump();
   };
 
+  /** None that hangs has all the requests: it takes no more of them than it leaves to the others. */
   const room = (lane: Lane<Offered>): number => {
-    const settings = limits.get(lane.endpointId) ?? FIRST_LIMITS;
-    if (settings.ratePerSecond !== null) {
-      const now = clock.now();
-      if (lane.notBefore > now) {
-        setTimeout(() => {
-          queue.wake(lane);
-          pump();
-        }, lane.notBefore - now).unref();
-        return 0;
-      }
-      lane.notBefore = Math.max(now, lane.notBefore) + 1_000 / settings.ratePerSecond;
-    }
-    return settings.concurrency - lane.running;
+    if (lane.running >= RUNNING_MAX - queue.running()) return 0;
+    const wake = (): void => {
+      const waiting = queue.lane(lane.endpointId);
+      if (waiting !== undefined) queue.wake(waiting);
+      pump();
+    };
+    return pace.mayBegin(lane.endpointId, lane.running, wake) ? 1 : 0;
   };
 
   const pump = (): void => {
@@ -150,17 +202,13 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const refill = async (): Promise<void> => {
     if (refilling || stopping) return;
     refilling = true;
-    let soonest = Number.POSITIVE_INFINITY;
+    let soonest = NEVER;
     try {
       for (let looked = 0; looked < ENDPOINTS_A_LOOK; looked += 1) {
-        const [next] = await views.page(QUEUE, {
-          where: [{ field: "endpoint_id", is: ">", value: lastEndpoint }],
-          sort: { field: "endpoint_id", order: "asc" },
-          limit: 1,
-        });
-        lastEndpoint = String(next?.document.endpoint_id ?? "");
-        if (next === undefined) break;
-        soonest = Math.min(soonest, await refillLane(lastEndpoint));
+        const next = await disk.endpointAfter(lastEndpoint);
+        lastEndpoint = next ?? "";
+        if (next === null) break;
+        soonest = Math.min(soonest, await refillLane(next));
       }
       if (lastEndpoint !== "") soonest = clock.now() + REFILL_GAP_MS;
       lookedAt = clock.now();
@@ -175,29 +223,58 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
 
   /** Answers when the endpoint's next delivery is due that is not yet. */
   const refillLane = async (endpointId: string): Promise<number> => {
-    const lane = queue.lane(endpointId);
-    const space = LANE_MAX - (lane?.waiting.length ?? 0);
-    const now = clock.now();
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
-    if (state.phase === "present" && state.disabled !== null) return Number.POSITIVE_INFINITY;
-    note(endpointId, state);
-    if (space < LANE_MAX / 2) return Number.POSITIVE_INFINITY;
-    const limit = LANE_MAX + RUNNING_MAX;
-    const due = await views.page(QUEUE, {
-      where: [{ field: "endpoint_id", is: "=", value: endpointId }],
-      sort: { field: "due_at", order: "asc" },
-      limit,
-    });
-    if (lane !== undefined) lane.overflowed = due.length === limit;
-    let soonest = Number.POSITIVE_INFINITY;
-    for (const { id, document } of deps.othersAreGone ? due : shuffled(due)) {
-      const at = dueAt(document.due_at, document.node, document.lease_until);
-      if (at > now) soonest = Math.min(soonest, at);
-      else if ((ended.get(id) ?? -1) <= Number(document.revision)) {
-        queue.put({ eventId: id, account: String(document.account), endpointId });
-      }
+    if (state.phase === "present") {
+      see(endpointId, state);
+      if (state.disabled !== null) return NEVER;
+      if (state.circuit.state === "open") return probe(endpointId, state.circuit.nextProbeAt);
     }
-    return soonest;
+    const lane = queue.lane(endpointId);
+    if (lane !== undefined && lane.waiting.length > LANE_MAX / 2) return NEVER;
+    if (state.phase === "present" && isOrdered(state)) return takeInOrder(endpointId, state);
+    const look = await disk.due(endpointId, DELIVERIES_A_LOOK);
+    // Looked up again: the lane may have come or gone meanwhile.
+    const filling = queue.lane(endpointId);
+    if (filling !== undefined) filling.overflowed = look.listed === null;
+    putAll(deps.othersAreGone ? look.jobs : shuffled(look.jobs));
+    return look.soonest;
+  };
+
+  /** One event finds out how an endpoint is that takes nothing else. */
+  const probe = async (endpointId: string, nextProbeAt: string): Promise<number> => {
+    const at = Date.parse(nextProbeAt);
+    if (at > clock.now()) return at;
+    const job = await disk.oldest(endpointId, refused.get(endpointId) ?? null);
+    if (job !== null) queue.put(job);
+    return NEVER;
+  };
+
+  const takeInOrder = async (endpointId: string, state: PresentEndpoint): Promise<number> => {
+    const isBehind = queue.lane(endpointId)?.overflowed === true;
+    const look = await disk.inOrder(endpointId, state, DELIVERIES_A_LOOK);
+    const isFull = !putAll(look.jobs);
+    if (isBehind && !isFull && look.listed !== null) joinArrivals(endpointId, look.listed);
+    return look.soonest;
+  };
+
+  /** What was offered meanwhile comes behind what was on disk, and what is offered from now on behind that. */
+  const joinArrivals = (endpointId: string, listed: NonNullable<Look["listed"]>): void => {
+    const later = behind.take(endpointId, listed, clock.now());
+    const lane = queue.lane(endpointId);
+    if (later === null || lane === undefined) return;
+    lane.overflowed = false;
+    putAll(later);
+  };
+
+  /** False when the lane of one of them was full. */
+  const putAll = (jobs: readonly Offered[]): boolean => {
+    let isTaken = true;
+    for (const job of jobs) {
+      const isFull = (queue.lane(job.endpointId)?.waiting.length ?? 0) >= LANE_MAX;
+      if (isFull) isTaken = false;
+      queue.put(job);
+    }
+    return isTaken;
   };
 
   /** Nodes that look at the same time see the same list: each takes it in an order of its own, so that they seldom want the
@@ -208,18 +285,35 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
       .sort((a, b) => a.order - b.order)
       .map(({ item }) => item);
 
-  /** A lease that a gone process held does not have to run out. */
-  const dueAt = (due: unknown, holder: unknown, lease: unknown): number =>
-    deps.othersAreGone && typeof lease === "string" && holder !== node ? 0 : Date.parse(String(due));
+  /** False when it waits on disk, behind others or until its endpoint takes deliveries again. */
+  const isAhead = (job: Offered): boolean => {
+    const state = pace.seen(job.endpointId);
+    if (state === null || isReplay(job)) return true;
+    if (!takesDeliveries(state)) {
+      behind.miss(job.endpointId, job.eventId, clock.now());
+      return false;
+    }
+    if (!isOrdered(state) || queue.lane(job.endpointId)?.overflowed !== true) return true;
+    const { body: _left, known: _recalled, ...lean } = job;
+    behind.add(lean, clock.now());
+    return false;
+  };
 
   return {
     offer(job) {
-      if (stopping || !started) return;
+      if (stopping || !started || !isAhead(job)) return;
       const bytes = job.body?.length ?? 0;
+      const laneBytes = queue.lane(job.endpointId)?.bodyBytes ?? 0;
+      // As with requests: one endpoint's bodies leave as much room to those of the others.
+      const keepsBody = laneBytes + bytes <= BODY_BYTES_MAX - bodyBytes;
       const { body: _left, ...lean } = job;
-      const taken = queue.put(bodyBytes + bytes > BODY_BYTES_MAX ? lean : job);
-      if (taken && bodyBytes + bytes <= BODY_BYTES_MAX) bodyBytes += bytes;
-      if (taken) pump();
+      if (!queue.put(keepsBody ? job : lean)) return;
+      const lane = queue.lane(job.endpointId);
+      if (keepsBody && lane !== undefined) {
+        bodyBytes += bytes;
+        lane.bodyBytes += bytes;
+      }
+      pump();
     },
     start() {
       started = true;
@@ -228,7 +322,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     },
     async stop(graceMs) {
       stopping = true;
-      if (timer !== null) clearTimeout(timer);
+      cancelTimer?.();
       const deadline = Date.now() + graceMs;
       while ((queue.running() > 0 || recording.size > 0 || refilling) && Date.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 10));

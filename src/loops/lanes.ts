@@ -3,6 +3,8 @@ export type Job = {
   readonly eventId: string;
   readonly account: string;
   readonly endpointId: string;
+  /** Somebody has asked for it now: a replay is a probe of an endpoint that takes nothing else. */
+  readonly trigger?: "replay";
 };
 
 /** Jobs that one endpoint may have waiting in memory; the rest waits on disk, in the log and its `delivery-queue` view. */
@@ -13,10 +15,10 @@ export type Lane<J extends Job> = {
   readonly account: string;
   readonly waiting: J[];
   running: number;
-  /** More of them are on disk than were taken. */
+  /** More of them are on disk than were taken, or may be. */
   overflowed: boolean;
-  /** Not before, by the endpoint's rate_per_second; ms since 1970. */
-  notBefore: number;
+  /** Of the bodies that wait with the jobs. */
+  bodyBytes: number;
 };
 
 export type Lanes<J extends Job> = {
@@ -25,6 +27,8 @@ export type Lanes<J extends Job> = {
   /** The next job whose endpoint has room, endpoints taking turns. `room` says how many more an endpoint may run. */
   take(room: (lane: Lane<J>) => number): J | null;
   done(job: J): void;
+  /** Forgets what waits for an endpoint, and answers it: it is on disk, and so is what comes until somebody has looked. */
+  hold(endpointId: string, account: string): readonly J[];
   /** The lane may have room again. */
   wake(lane: Lane<J>): void;
   lane(endpointId: string): Lane<J> | undefined;
@@ -42,11 +46,10 @@ export const lanes = <J extends Job>(): Lanes<J> => {
   let running = 0;
   let waiting = 0;
 
-  const laneOf = (job: J): Lane<J> => {
-    let lane = byEndpoint.get(job.endpointId);
+  const laneOf = (endpointId: string, account: string): Lane<J> => {
+    let lane = byEndpoint.get(endpointId);
     if (lane === undefined) {
-      const { endpointId, account } = job;
-      lane = { endpointId, account, waiting: [], running: 0, overflowed: false, notBefore: 0 };
+      lane = { endpointId, account, waiting: [], running: 0, overflowed: false, bodyBytes: 0 };
       byEndpoint.set(endpointId, lane);
     }
     return lane;
@@ -55,7 +58,7 @@ export const lanes = <J extends Job>(): Lanes<J> => {
   return {
     put(job) {
       if (known.has(job.eventId)) return false;
-      const lane = laneOf(job);
+      const lane = laneOf(job.endpointId, job.account);
       if (lane.waiting.length >= LANE_MAX) {
         lane.overflowed = true;
         return false;
@@ -90,6 +93,14 @@ export const lanes = <J extends Job>(): Lanes<J> => {
       running -= 1;
       if (lane.waiting.length > 0) ready.add(lane);
       else if (lane.running === 0 && !lane.overflowed) byEndpoint.delete(job.endpointId);
+    },
+    hold(endpointId, account) {
+      const lane = laneOf(endpointId, account);
+      const forgotten = lane.waiting.splice(0);
+      for (const { eventId } of forgotten) known.delete(eventId);
+      waiting -= forgotten.length;
+      lane.overflowed = true;
+      return forgotten;
     },
     wake(lane) {
       if (lane.waiting.length > 0) ready.add(lane);

@@ -8,6 +8,12 @@ export const NOTIFICATIONS = [
   "agent.suspended",
   "agent.resumed",
   "budget.threshold",
+  "endpoint.degraded",
+  "endpoint.opened",
+  "endpoint.recovered",
+  "endpoint.warned",
+  "endpoint.disabled",
+  "delivery.failed",
 ] as const;
 
 export type NotificationName = (typeof NOTIFICATIONS)[number];

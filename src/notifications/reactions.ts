@@ -18,8 +18,9 @@ export const notificationReactions = (deps: NotificationReactionsDeps): readonly
       const said = await say(record, deps.aggregates);
       if (said === null) return;
       const { account, recorded_at: timestamp } = record.meta;
-      for (const endpointId of await subscribed(account, said.type, record.position)) {
-        await send({ ...said, timestamp }, record, endpointId);
+      const { about, ...what } = said;
+      for (const endpointId of await subscribed(account, what.type, record.position)) {
+        if (endpointId !== about) await send({ ...what, timestamp }, record, endpointId);
       }
     },
   }));

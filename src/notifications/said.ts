@@ -9,6 +9,7 @@ import type { JsonObject, RecordedEvent } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { approvalStream } from "../approvals.ts";
 import { agentStream } from "../credentials.ts";
+import { ENDPOINTS_SAID } from "./endpoints-said.ts";
 import type { NotificationName } from "./names.ts";
 
 export type Notification = {
@@ -21,9 +22,12 @@ export type Notification = {
   readonly data: JsonObject;
 };
 
-type Said = Pick<Notification, "type" | "subject" | "data">;
+export type Said = Pick<Notification, "type" | "subject" | "data"> & {
+  /** The endpoint that it is about: that one is not told of itself. */
+  readonly about?: string;
+};
 /** Null: the record says nothing to anybody. */
-type Say = (record: RecordedEvent, aggregates: Pick<Aggregates, "load">) => Promise<Said | null>;
+export type Say = (record: RecordedEvent, aggregates: Pick<Aggregates, "load">) => Promise<Said | null>;
 
 type Fact = AgentEvent | ApprovalEvent | LedgerEvent;
 /** The type of a recorded event says what its data are. */
@@ -108,8 +112,9 @@ const thresholdReached: Say = async (record, aggregates) => {
   return { type: "budget.threshold", subject: `${policyId}/${day}/${threshold}`, data };
 };
 
-/** What records say, by their types. None is about a delivery, so no notification leads to another. */
-export const SAID: ReadonlyMap<string, Say> = new Map<Fact["type"], Say>([
+/** What records say, by their types. None is about the delivery of a notification: whoever is not reached is not told so. */
+export const SAID: ReadonlyMap<string, Say> = new Map<string, Say>([
+  ...ENDPOINTS_SAID,
   ["ApprovalRequested", asked],
   ["ApprovalGranted", decided("ApprovalGranted", "approved")],
   ["ApprovalRejected", decided("ApprovalRejected", "rejected")],

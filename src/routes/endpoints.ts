@@ -1,5 +1,4 @@
 import { PLANS } from "../../domain/account/plans.ts";
-import { failureOf } from "../../domain/delivery/failure-of.ts";
 import type { EndpointCommand } from "../../domain/endpoint/commands.ts";
 import {
   type EndpointRejection,
@@ -7,17 +6,16 @@ import {
   type PresentEndpoint,
   SECRETS_MAX,
 } from "../../domain/endpoint/decider.ts";
-import type { Clock, HttpSender, ViewStore } from "../../domain/ports.ts";
+import type { ViewStore } from "../../domain/ports.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
 import type { AddressRules } from "../../infra/http/addresses.ts";
 import { makeSigningSecret } from "../../infra/http/standard-webhooks.ts";
-import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
+import { type CircuitDocument, type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
 import { sources } from "../../projections/sources.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Outbound } from "../loops/outbound.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import {
   DEFAULTS,
@@ -31,28 +29,22 @@ import {
   TESTED,
 } from "./endpoint-input.ts";
 import { settingsOf } from "./endpoint-settings.ts";
+import { type EndpointTestDeps, sendTest } from "./endpoint-test.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { type Call, positionOf, type Route } from "./route.ts";
 
-export type EndpointsDeps = {
+export type EndpointsDeps = EndpointTestDeps & {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "get" | "page">;
   readonly box: SecretBox;
   readonly secrets: DerivedSecret;
   readonly addresses: Pick<AddressRules, "vetUrl">;
-  readonly sender: Pick<HttpSender, "send">;
-  readonly outbound: Pick<Outbound, "headers">;
-  readonly clock: Clock;
-  /** What waits for an endpoint may go: it was enabled or changed. */
-  readonly wake: () => void;
 };
 
 type Handle = (deps: EndpointsDeps) => Route["handle"];
 
 /** How long the secret before signs beside a new one (`api.md`). */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
-/** Somebody waits for the answer of a test, whatever the endpoint's own limit. */
-const TEST_TIMEOUT_MAX_MS = 15_000;
 
 /** No plan has more sources. */
 const SOURCES_MAX = PLANS.scale.endpoints;
@@ -98,11 +90,16 @@ const untried = {
 
 /** Settings as the stream has them; only what deliveries add comes from the view, which may be a moment behind. */
 const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoint) => {
-  const { endpointId, account, disabled, createdAt: created_at } = state;
+  const { endpointId, account, disabled, circuit: is, createdAt: created_at } = state;
   const { headers, ...settings } = state.settings;
   // What the view's own projection has put.
   const seen = (await views.get(endpoints.schema.name, endpointId)) as EndpointDocument | null;
-  const own = { ...settings, account, header_names: Object.keys(headers), disabled, created_at };
+  const circuit: CircuitDocument = {
+    state: is.state,
+    since: is.state === "healthy" ? null : is.since,
+    next_probe_at: is.state === "open" ? is.nextProbeAt : null,
+  };
+  const own = { ...settings, account, header_names: Object.keys(headers), disabled, circuit, created_at };
   return show(endpointId, { ...untried, ...seen, ...own }, clock.now());
 };
 
@@ -266,35 +263,9 @@ const remove: Handle = (deps) => async (call) => {
   return { status: 204, ...done.position };
 };
 
-/** Also of a disabled endpoint, as one tries it before enabling it. Nothing is recorded: it is no event. */
 const tryOut: Handle = (deps) => async (call) => {
-  const { account } = call.principal;
-  const { commandId, trace, at } = call.envelope;
   const it = await own(deps, call);
-  if (it === null) return notFound();
-  const { endpointId, settings } = it;
-  const eventId = derivedId("test_", account, commandId);
-  const data = { endpoint_id: endpointId };
-  const body = Buffer.from(JSON.stringify({ type: "countersign.test", timestamp: at, data }));
-  const nowMs = deps.clock.now();
-  const headers = deps.outbound.headers({
-    job: { eventId, account, endpointId },
-    endpoint: it,
-    number: 1,
-    contentType: "application/json",
-    contentEncoding: "",
-    body,
-    trace,
-    nowMs,
-  });
-  const timeoutMs = Math.min(settings.timeout_ms, TEST_TIMEOUT_MAX_MS);
-  const sent = await deps.sender.send({ url: settings.url, headers, body, timeoutMs });
-  const failure = failureOf(sent);
-  const outcome = failure === null ? "succeeded" : "failed";
-  return {
-    status: 200,
-    body: { outcome, status_code: sent.statusCode ?? null, timings_ms: sent.timings, failure },
-  };
+  return it === null ? notFound() : sendTest(deps)(call, it);
 };
 
 const READS = { session: "viewer", key: "viewer" } as const;
@@ -364,7 +335,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/endpoints/{id}/enable",
     who: CONFIGURES,
-    summary: "Enable an endpoint; what waited for it is delivered",
+    summary: "Enable an endpoint and close its circuit; what waited for it is delivered, slowly at first",
     tag: "endpoints",
     answers: { 200: ENDPOINT },
     handle: enable(deps),
@@ -373,7 +344,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/endpoints/{id}/test",
     who: CONFIGURES,
-    summary: "Send a signed test event right away",
+    summary: "Send a signed test event right away; one that arrives closes an open circuit",
     tag: "endpoints",
     answers: { 200: TESTED },
     handle: tryOut(deps),

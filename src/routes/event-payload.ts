@@ -44,24 +44,50 @@ const safeHeaders = (id: string, contentType: string, contentEncoding: string | 
   ...(contentEncoding === undefined ? {} : { "countersign-content-encoding": contentEncoding }),
 });
 
+export type PayloadDeps = { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> };
+
+/** The bytes as this reader sees them. */
+export type VisiblePayload = {
+  readonly body: Buffer;
+  readonly contentType: string;
+  readonly contentEncoding: string | undefined;
+  /** Fields are hidden, so that it is not what was received. */
+  readonly isRedacted: boolean;
+};
+
 /** The bytes as received; for a role below admin the fields that the policy redacts are hidden. */
-export const readPayload = async (
-  { log, payloads }: { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> },
+export const visiblePayload = async (
+  { log, payloads }: PayloadDeps,
   id: string,
   event: EventDocument,
   principal: Principal,
-): Promise<Answer | Problem> => {
+): Promise<VisiblePayload | Problem> => {
   const kept = event.payload.erased_at === null ? await payloads.read(id, event.payload.revision) : null;
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
-  const { body } = kept;
-  const headers = safeHeaders(id, kept.content_type, kept.content_encoding);
+  const { body, content_type: contentType, content_encoding: contentEncoding } = kept;
   const paths = await hiddenPaths(log, event, principal);
-  if (paths.length === 0) return { status: 200, body, headers };
+  if (paths.length === 0) return { body, contentType, contentEncoding, isRedacted: false };
   const shown = redactText(body.toString("utf8"), paths);
   // Nothing is shown rather than too much.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
-  return { status: 200, body: Buffer.from(shown), headers: { ...headers, "countersign-redacted": "true" } };
+  return { body: Buffer.from(shown), contentType, contentEncoding, isRedacted: true };
+};
+
+export const readPayload = async (
+  deps: PayloadDeps,
+  id: string,
+  event: EventDocument,
+  principal: Principal,
+): Promise<Answer | Problem> => {
+  const it = await visiblePayload(deps, id, event, principal);
+  if ("problem" in it) return it;
+  const headers = safeHeaders(id, it.contentType, it.contentEncoding);
+  return {
+    status: 200,
+    body: it.body,
+    headers: it.isRedacted ? { ...headers, "countersign-redacted": "true" } : headers,
+  };
 };
 
 /** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */

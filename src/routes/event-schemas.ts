@@ -1,4 +1,5 @@
 import { listOf } from "./listing.ts";
+import { EVENT_REPLAYS } from "./replay-schemas.ts";
 import type { JsonSchema } from "./route.ts";
 
 const text: JsonSchema = { type: "string" };
@@ -89,11 +90,17 @@ const attempt = object({
 
 const stage: JsonSchema = {
   type: "object",
-  required: ["stage", "at"],
+  required: ["stage", "at", "ms"],
   properties: {
     stage: text,
     at: time,
+    ms: { type: "integer", description: "Since the stage before" },
     number: { type: "integer", description: "Of an attempt" },
+    outcome: { type: "string", description: "Of an attempt" },
+    duration_ms: { type: ["integer", "null"], description: "Of an attempt" },
+    status_code: { type: ["integer", "null"], description: "Of an attempt" },
+    count: { type: "integer", description: "How often it was sent again" },
+    last_at: { ...time, description: "When it was last sent again" },
     reason: { type: "string", description: "Why people or the system ended it" },
   },
 };
@@ -105,5 +112,6 @@ export const EVENT_DETAIL: JsonSchema = object({
   ...summary,
   headers: { ...headers, type: ["object", "null"], description: "Of the request, secrets redacted; null once erased" },
   attempts: { type: "array", items: attempt },
+  replays: EVENT_REPLAYS,
   timeline: { type: "array", items: stage },
 });

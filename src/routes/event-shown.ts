@@ -1,7 +1,7 @@
 import type { PayloadEvent } from "../../domain/delivery/events.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
 import type { EventLog, Revision } from "../../domain/ports.ts";
-import type { Attempt, EventDocument } from "../../projections/events.ts";
+import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import { payloadStream } from "../payloads.ts";
 import { redactText } from "./event-payload.ts";
 
@@ -76,9 +76,26 @@ const attemptShown = (attempt: Attempt, kept: Kept<"ResponseKept"> | undefined, 
 export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: readonly string[]) =>
   event.attempts.map((attempt) => attemptShown(attempt, responses.get(attempt.number), hidden));
 
+/** The attempt that a stage is about, as far as the timeline tells. */
+const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
+  const attempt = attempts.find((it) => it.number === number);
+  if (number === undefined || attempt === undefined) return {};
+  const { outcome, duration_ms, status_code } = attempt;
+  return { outcome, duration_ms, status_code };
+};
+
+/** Every stage with the milliseconds since the one before. Clocks of several nodes differ: no gap is below zero. */
+export const timelineShown = (event: EventDocument) =>
+  event.timeline.map((stage, index) => {
+    const before = event.timeline[index - 1] ?? stage;
+    const ms = Math.max(0, Date.parse(stage.at) - Date.parse(before.at));
+    return { ...stage, ms, ...attemptIn(event, stage) };
+  });
+
 export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: readonly string[]) => ({
   ...eventSummary(id, event),
   headers: exchanges.headers,
   attempts: attemptsShown(event, exchanges, hidden),
-  timeline: event.timeline,
+  replays: event.replays ?? [],
+  timeline: timelineShown(event),
 });

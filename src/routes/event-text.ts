@@ -1,21 +1,22 @@
 import type { Condition, Document, Found, ViewStore } from "../../domain/ports.ts";
 import { events, type SeenInAccount } from "../../projections/events.ts";
+import { refusals } from "../../projections/refusals.ts";
 import { eventIdOf, isEventId } from "../event-id.ts";
 import type { Cursor } from "./listing.ts";
+import { newestFirst } from "./merged-pages.ts";
 
-/** Where to look for what a text means, and what to look for there. */
-export type Searched = {
-  readonly views: Pick<ViewStore, "page">;
-  readonly where: readonly Condition[];
-  /** The types that begin with the text. */
-  readonly types: readonly string[];
-};
+/** What a text means among an account's events. */
+export type Meant =
+  /** These alone: it is their id, or the sender's name for them. */
+  | { readonly kind: "events"; readonly ids: readonly string[] }
+  /** Types that contain it, and what was refused by the gate or for the reason that is called so. */
+  | { readonly kind: "words"; readonly types: readonly string[]; readonly refused: readonly Condition[] }
+  /** More types than are known: those that begin with it, as a range. */
+  | { readonly kind: "range"; readonly where: readonly Condition[] };
 
-type Views = Pick<ViewStore, "get" | "getMany" | "page">;
+type Views = Pick<ViewStore, "get" | "getMany" | "count">;
 
 const VIEW = events.schema.name;
-/** Types that begin with what is searched for; with more of them the store walks through their range instead. */
-const TYPES_JOINED_MAX = 16;
 /** Behind every text that begins with the one before it: no character has a higher code point. */
 const LAST_CHARACTER = "\u{10ffff}";
 
@@ -33,8 +34,11 @@ export const satisfies = (document: Document, where: readonly Condition[]): bool
     return (typeof kept === "string" || typeof kept === "number") && HOLDS[is](kept, value);
   });
 
+const isBehind = ({ id, document }: Found, after: Cursor): boolean =>
+  newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
+
 /** Events found by their ids, as if they had been searched for. */
-const thoseOf = (views: Views, ids: readonly string[]): Pick<ViewStore, "page"> => ({
+export const thoseOf = (views: Pick<ViewStore, "getMany">, ids: readonly string[]): Pick<ViewStore, "page"> => ({
   async page(view, { where, after, limit }) {
     const documents = await views.getMany(view, ids);
     return [...documents]
@@ -45,41 +49,36 @@ const thoseOf = (views: Views, ids: readonly string[]): Pick<ViewStore, "page"> 
   },
 });
 
-const newestFirst = (a: Found, b: Found): number => {
-  const [left, right] = [String(a.document.received_at), String(b.document.received_at)];
-  return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
+/** `gate-budget` is the problem's code, `budget` the gate, and what the gate says in particular is a code of its own. */
+const refusedBy = (q: string): readonly Condition[] => [
+  { field: "gate", is: "=", value: q.replace(/^gate-/, "").replaceAll("-", "_") },
+  { field: "code", is: "=", value: q },
+];
+
+/** Of the two, those that any refusal of the account is found by. */
+const known = async (views: Views, account: string, q: string): Promise<readonly Condition[]> => {
+  const own: Condition = { field: "account", is: "=", value: account };
+  const counted = await Promise.all(
+    refusedBy(q).map(async (it) => ((await views.count(refusals.schema.name, [own, it], 1)) > 0 ? [it] : [])),
+  );
+  return counted.flat();
 };
 
-const isBehind = ({ id, document }: Found, after: Cursor): boolean =>
-  newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
-
-/** The page over several types, each read in its own order by an index: their whole range would have to be sorted. */
-const anyOfTypes = (views: Views, types: readonly string[]): Pick<ViewStore, "page"> => ({
-  async page(view, query) {
-    const pages = await Promise.all(
-      types.map((type) =>
-        views.page(view, { ...query, where: [...query.where, { field: "type", is: "=", value: type }] }),
-      ),
-    );
-    return pages.flat().sort(newestFirst).slice(0, query.limit);
-  },
-});
-
-/** An event's id, a sender's delivery id, or the beginning of an event type. */
-export const byText = async (views: Views, account: string, q: string): Promise<Searched> => {
-  if (isEventId(q)) return { views: thoseOf(views, [q]), where: [], types: [] };
+/** An event's id, a sender's delivery id, a part of an event type, or what refused it. */
+export const meaningOf = async (views: Views, account: string, q: string): Promise<Meant> => {
+  if (isEventId(q)) return { kind: "events", ids: [q] };
   // Written by the projection under the account's id.
   const seen = (await views.get(VIEW, account)) as SeenInAccount | null;
-  if (seen === null) return { views: thoseOf(views, []), where: [], types: [] };
+  if (seen === null) return { kind: "events", ids: [] };
   const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));
   const named = [...(await views.getMany(VIEW, ids)).keys()];
-  if (named.length > 0) return { views: thoseOf(views, named), where: [], types: [] };
-  const types = seen.types.filter((type) => type.startsWith(q));
-  if (seen.types_complete && types.length <= TYPES_JOINED_MAX)
-    return { views: anyOfTypes(views, types), where: [], types };
-  const range: Condition[] = [
+  if (named.length > 0) return { kind: "events", ids: named };
+  const refused = await known(views, account, q);
+  const types = seen.types.filter((type) => type.includes(q));
+  if (seen.types_complete || refused.length > 0) return { kind: "words", types, refused };
+  const begins: Condition[] = [
     { field: "type", is: ">=", value: q },
     { field: "type", is: "<", value: q + LAST_CHARACTER },
   ];
-  return { views, where: range, types: [] };
+  return { kind: "range", where: begins };
 };

@@ -1,11 +1,13 @@
 import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
+import { refusals } from "../../projections/refusals.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem } from "../problems.ts";
-import { erasePayload, hiddenPaths, readPayload } from "./event-payload.ts";
+import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
+import { erasePayload, hiddenPaths, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
-import { attemptsShown, eventDetail, eventSummary, exchangesOf } from "./event-shown.ts";
+import { attemptsShown, eventDetail, eventSummary, exchangesOf, timelineShown } from "./event-shown.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import type { Answer, Call, Route } from "./route.ts";
 
@@ -13,6 +15,8 @@ export type EventsDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
+  /** Where the payload can be fetched. */
+  readonly publicUrl: () => string;
 };
 
 const VIEW = events.schema.name;
@@ -39,6 +43,18 @@ const list =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
+/** The request of the last attempt where there is one. */
+const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Answer | Problem> => {
+  const payload = await visiblePayload(deps, id, event, call.principal);
+  if ("problem" in payload) return payload;
+  const { responses } = await exchangesOf(deps.log, id, event.payload.revision);
+  const sent = [...responses.values()].at(-1)?.request_headers ?? {};
+  const to = receiverOf(call.query);
+  if (typeof to !== "string") return to;
+  const text = curlCommand({ id, payload, sent, to, publicUrl: deps.publicUrl(), at: call.envelope.at });
+  return { status: 200, body: Buffer.from(text), headers: { "content-type": "text/plain; charset=utf-8" } };
+};
+
 /** A read of one event; another account's is none. */
 const ofOne =
   (deps: EventsDeps, show: (it: Found, call: Call) => Promise<Answer | Problem>): Route["handle"] =>
@@ -60,7 +76,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     query: { ...EVENT_SEARCH_QUERY, ...LISTING_QUERY },
     answers: { 200: listOf(EVENT_SUMMARY) },
-    reads: [VIEW],
+    reads: [VIEW, refusals.schema.name],
     handle: list(deps),
   },
   {
@@ -107,7 +123,22 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     answers: { 200: TIMELINE },
     reads: [VIEW],
-    handle: ofOne(deps, async ({ event }) => ({ status: 200, body: { data: event.timeline, next_cursor: null } })),
+    handle: ofOne(deps, async ({ event }) => ({
+      status: 200,
+      body: { data: timelineShown(event), next_cursor: null },
+    })),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/curl",
+    who: READERS,
+    summary: "A curl command that repeats the delivery to a receiver on this machine, signed with a test secret",
+    tag: "events",
+    query: CURL_QUERY,
+    answers: { 200: { type: "string" } },
+    produces: "text/plain",
+    reads: [VIEW],
+    handle: ofOne(deps, (it, call) => curl(deps, it, call)),
   },
   {
     method: "DELETE",

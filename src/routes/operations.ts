@@ -1,5 +1,5 @@
 import type { Clock, Json, JsonObject } from "../../domain/ports.ts";
-import { landingPage } from "./landing-page.ts";
+import { consoleRoutes } from "./console.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
@@ -148,11 +148,7 @@ export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
       status: 200,
       body: await describeProcess(deps),
     })),
-    operation("/", "A page to start from", { 200: null }, async () => {
-      const { html, csp } = landingPage(deps.publicUrl());
-      const headers = { "content-type": "text/html; charset=utf-8", "content-security-policy": csp };
-      return { status: 200, body: Buffer.from(html), headers };
-    }),
+    ...consoleRoutes(deps.publicUrl),
     ...viewSchemaRoutes(deps.publicUrl),
   ];
 };

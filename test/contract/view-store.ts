@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document, Position, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Condition, Document, Position, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports.ts";
 
 /** The views that an adapter is opened with; `orders.v1` has every kind of field and index. */
 export const CONTRACT_SCHEMAS: readonly ViewSchema[] = [
@@ -318,6 +318,21 @@ const pages: readonly ContractCase[] = [
       assert.equal(ids(await page(descending, 10)), ["e", "c", "b", "a", "d"]);
       assert.equal(ids(await page(ascending, 2)), ["d", "a"]);
       assert.equal(await page(ascending, 0), []);
+    },
+  },
+  {
+    name: "which condition is to lead changes nothing of what is found",
+    async run(views) {
+      const orders = { a: order("x", 1), b: order("x", 2), c: order("y", 3), d: order("y", 2) };
+      await put(views, ORDERS, orders);
+      const where: Condition[] = [
+        { field: "account", is: "=", value: "x" },
+        { field: "at", is: ">", value: 1 },
+      ];
+      for (const lead of ["account", "at", undefined]) {
+        const query = { where, sort: descending, limit: 10, ...(lead === undefined ? {} : { lead }) };
+        assert.equal(ids(await views.page(ORDERS, query)), ["b"], lead);
+      }
     },
   },
   {

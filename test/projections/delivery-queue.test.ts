@@ -23,6 +23,8 @@ test("an admitted event is due at once; without an endpoint nothing waits", () =
     attempts: 0,
     node: null,
     lease_until: null,
+    failed_at: null,
+    position: "0000000000000001",
     revision: 0,
   });
   assert.is(after(facts.admitted({ endpoint_id: null })), null);
@@ -37,6 +39,9 @@ test("during an attempt it is due when the lease ends, between attempts when the
   );
   const waiting = after(facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, at(7)));
   assert.equal([waiting?.due_at, waiting?.lease_until, waiting?.node, waiting?.attempts], [at(7), null, null, 1]);
+  assert.equal([leased?.failed_at, waiting?.failed_at], [null, at(2)]);
+  const again = after(facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, at(7)), facts.started(2, 7));
+  assert.equal([again?.failed_at, again?.position], [null, leased?.position]);
 });
 
 test("counts and erasures move the revision that the next attempt expects", () => {

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { JsonObject } from "../../domain/ports.ts";
 import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
 import { at, deliveryFacts, endpointRegistered, history, START } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
@@ -64,23 +65,44 @@ test("rates, percentiles and failures in a row are of the last hour, by the even
   it.add("delivery-evt_1", facts.attemptFailed(9, 500, at(600), 1_000));
   it.add("delivery-evt_1", facts.attemptFailed(10, 600, null, 1_000));
   const now = health(it.document(), 700);
-  assert.equal(
-    [now.state, now.success_rate_1h, now.p50_ms, now.consecutive_failures, now.last_success_at],
-    ["degraded", 0.8, 10, 2, at(420)],
-  );
+  assert.equal([now.success_rate_1h, now.p50_ms, now.consecutive_failures, now.last_success_at], [0.8, 10, 2, at(420)]);
   assert.ok(Math.abs((now.p99_ms ?? 0) - 1_000) < 63);
   assert.equal(now.last_failure, { at: at(600), kind: "http-5xx", status_code: 503 });
 
   const later = health(it.document(), 2 * HOUR_S);
-  assert.equal([later.success_rate_1h, later.p50_ms, later.state], [null, null, "healthy"]);
+  assert.equal([later.success_rate_1h, later.p50_ms], [null, null]);
 });
 
-test("three failures in a row degrade, one success heals", () => {
+test("failures in a row are counted until one succeeds", () => {
   const it = world();
   for (let i = 0; i < 3; i += 1) it.add("delivery-evt_1", facts.attemptFailed(i + 1, i, at(i + 1)));
-  assert.is(health(it.document(), 4).state, "degraded");
+  assert.is(health(it.document(), 4).consecutive_failures, 3);
   it.add("delivery-evt_1", facts.succeeded(4, 5));
   assert.is(health(it.document(), 6).consecutive_failures, 0);
+});
+
+test("its state is what its stream says: degraded, open with the next probe, healthy", () => {
+  const it = world();
+  const tell = (type: string, data: JsonObject): readonly unknown[] => {
+    it.add("endpoint-end_1", { type, data: { endpoint_id: "end_1", ...data } });
+    const { state, next_probe_at } = health(it.document(), 10_000);
+    return [state, next_probe_at];
+  };
+  const counts = { consecutive_failures: 10, attempts: 12, failed: 12 };
+  assert.equal(tell("EndpointDegraded", { ...counts, at: at(1) }), ["degraded", null]);
+  const opened = { ...counts, reason: "failures-in-a-row", failing_since: at(0), next_probe_at: at(12), at: at(2) };
+  assert.equal(tell("EndpointOpened", opened), ["open", at(12)]);
+  assert.equal(tell("EndpointProbed", { event_id: "evt_1", probe: 1, next_probe_at: at(32), at: at(12) }), [
+    "open",
+    at(32),
+  ]);
+  assert.equal(tell("EndpointProbeDeferred", { next_probe_at: at(90), at: at(13) }), ["open", at(90)]);
+  assert.equal(tell("EndpointChanged", { changes: { url: "https://other.example/" }, at: at(14) }), ["open", at(14)]);
+  assert.equal(tell("EndpointWarned", { failing_since: at(0), disables_at: at(99), at: at(15) }), ["open", at(14)]);
+  assert.equal(tell("EndpointDisabled", { reason: "5 days", at: at(16) }), ["disabled", null]);
+  assert.equal(tell("EndpointEnabled", { at: at(17) }), ["healthy", null]);
+  tell("EndpointOpened", opened);
+  assert.equal(tell("EndpointRecovered", { from: "open", since: at(2), at: at(20) }), ["healthy", null]);
 });
 
 test("an hour of buckets is kept, also when a clock is behind or jumps", () => {

@@ -98,6 +98,14 @@ test("repeats are added up and an erasure is shown", () => {
   const reused = { type: "DeliveryIdReused", data: { event_id: "evt_1", count: 4, at: at(4) } } as const;
   const document = after(facts.admitted(), facts.duplicates(2, 2), facts.duplicates(3, 3), reused, facts.erased(9));
   assert.equal([document.duplicates, document.reused, document.payload.erased_at], [5, 4, at(9)]);
+  assert.equal(
+    document.timeline.slice(DECIDED.length + 1).map(({ stage, count, last_at }) => [stage, count, last_at]),
+    [
+      ["duplicate", 5, at(3)],
+      ["delivery_id_reused", 4, document.timeline.at(-2)?.at],
+      ["payload_erased", undefined, undefined],
+    ],
+  );
   assert.is(stages(document).at(-1), "payload_erased");
 });
 

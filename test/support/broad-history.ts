@@ -3,6 +3,7 @@ import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { JsonObject } from "../../domain/ports.ts";
+import type { ReplayEvent } from "../../domain/replay/events.ts";
 import {
   approvalFacts,
   at,
@@ -13,6 +14,7 @@ import {
   type Fact,
   type History,
   history,
+  replayFacts,
 } from "./history.ts";
 
 const people = (log: History): void => {
@@ -54,6 +56,13 @@ const sources = (log: History): void => {
   const changes = { name: "till", status: "paused" };
   log.add("source-src_2", { type: "SourceChanged", data: { source_id: "src_2", changes, at: at(1) } });
   log.add("source-src_4", { type: "SourceDeleted", data: { source_id: "src_4", at: at(1) } });
+  const first = { ip: "192.0.2.1", user_agent: "curl" };
+  const rejected = { source_id: "src_1", minute: at(60), sample: { reason: "stale", ...first } };
+  const counted = (more: JsonObject): void => {
+    log.add("source-src_1", { type: "SourceRejectsCounted", data: { ...rejected, ...more, at: at(120) } });
+  };
+  counted({ counts: { stale: 2, missing: 1 } });
+  counted({ counts: { stale: 1, mismatch: 3 }, samples: { stale: first, mismatch: first } });
 };
 
 const policies = (log: History): void => {
@@ -91,7 +100,7 @@ const policies = (log: History): void => {
 const endpoints = (log: History): void => {
   const about = (endpoint_id: string, type: string, data: JsonObject = {}): void =>
     void log.add(`endpoint-${endpoint_id}`, { type, data: { endpoint_id, ...data, at: at(5) } });
-  for (const id of ["end_1", "end_2", "end_3"]) log.add(`endpoint-${id}`, endpointRegistered(id));
+  for (const id of ["end_1", "end_2", "end_3", "end_4", "end_5"]) log.add(`endpoint-${id}`, endpointRegistered(id));
   about("end_1", "EndpointChanged", {
     changes: { rate_per_second: 5, headers: { "x-team": "sealed" }, notifications: ["approval.requested"] },
   });
@@ -99,6 +108,15 @@ const endpoints = (log: History): void => {
   about("end_3", "EndpointDisabled", { reason: "asked for" });
   about("end_3", "EndpointEnabled");
   about("end_3", "EndpointDeleted");
+  const counts = { consecutive_failures: 10, attempts: 20, failed: 14 };
+  about("end_4", "EndpointDegraded", { ...counts, consecutive_failures: 3 });
+  about("end_5", "EndpointOpened", {
+    ...counts,
+    reason: "failure-rate",
+    failing_since: at(1),
+    next_probe_at: at(15),
+  });
+  about("end_5", "EndpointProbed", { event_id: "evt_1", probe: 1, next_probe_at: at(35) });
 };
 
 const VIOLATED: Request["verdict"] = {
@@ -234,6 +252,37 @@ const bundles = (log: History): void => {
   told("bun_7", (is) => [is.admitted(), is.started(0, 1)]);
 };
 
+const replays = (log: History): void => {
+  type Tell = (facts: ReturnType<typeof deliveryFacts>) => readonly DeliveryEvent[];
+  const told = (id: string, tell: Tell): void => {
+    for (const fact of tell(deliveryFacts(id))) log.add(`delivery-${id}`, fact);
+  };
+  const of = (id: string, tell: (facts: ReturnType<typeof replayFacts>) => readonly ReplayEvent[]): void => {
+    for (const fact of tell(replayFacts(id))) log.add(`replay-${id}`, fact);
+  };
+  const narrow = { status: "blocked", source_id: "src_1", endpoint_id: "end_1", from: at(0), to: at(99) } as const;
+  of("rpl_1", (is) => [is.started()]);
+  of("rpl_2", (is) => [byKey(is.started(narrow, null)), is.progressed(1, null), is.cancelled(2)]);
+  of("rpl_3", (is) => [is.started(), byKey(is.cancelled(2, null))]);
+  const end = (it: DeliveryEvent): DeliveryEvent =>
+    ({ ...it, data: { ...it.data, replay_id: "rpl_1" } }) as DeliveryEvent;
+  const failing: Tell = (is) => [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
+  told("evt_20", (is) => [...failing(is), is.replayed(60)]);
+  told("evt_21", (is) => [...failing(is), is.replayed(60, { reason: null }), is.started(2, 61), is.succeeded(2, 62)]);
+  told("evt_21", (is) => [end(is.delivered(62, at(60)))]);
+  told("evt_22", (is) => [...failing(is), is.replayed(60), is.started(2, 61, "replay"), is.attemptFailed(2, 62, null)]);
+  told("evt_22", (is) => [end(is.failed(62))]);
+  const again = { replay: { id: "rpl_1", by: { kind: "key", id: "key_1" }, reason: null } } as const;
+  told("evt_23", (is) => [is.blocked(), is.blocked(again)]);
+  told("evt_24", (is) => [is.blocked(), is.held({ approval_id: "apr_24" }, again)]);
+  told("evt_25", (is) => [is.blocked(), is.admitted(again)]);
+  told("evt_26", (is) => [is.admitted({ bundle: { id: "bun_1", index: 1, undo: true } }), is.started(1, 70)]);
+  of("rpl_4", (is) => [is.started(), is.progressed(2, { received_at: at(0), id: "evt_22" }, 1), is.finished(3)]);
+};
+
+const byKey = <E extends ReplayEvent>(event: E): E =>
+  ({ ...event, data: { ...event.data, by: { kind: "key", id: "key_1" } } }) as E;
+
 /** Every type of event that a view is folded from, with each of its members set and, where it can be, null or missing. */
 export const broadHistory = (): History => {
   const log = history();
@@ -246,5 +295,6 @@ export const broadHistory = (): History => {
   deliveries(log);
   approvals(log);
   bundles(log);
+  replays(log);
   return log;
 };

@@ -52,7 +52,8 @@ export const signUp = async (base: string): Promise<Client> => {
   return clientAt(base, { account: signed.body.account.id, cookie, key: made.body.key });
 };
 
-const clientAt = (
+/** With credentials that an earlier run was given. */
+export const clientAt = (
   base: string,
   who: { readonly account: string; readonly cookie: string; readonly key: string },
 ): Client => {

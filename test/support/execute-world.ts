@@ -177,7 +177,17 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
   });
   const reacting = reactor(
     log,
-    agentReactions({ log, aggregates: streams, views, progress, ledgers: places, outcomes: waiting, clock, onError }),
+    agentReactions({
+      log,
+      aggregates: streams,
+      views,
+      progress,
+      ledgers: places,
+      outcomes: waiting,
+      clock,
+      onError,
+      timeZoneOf: async () => "UTC",
+    }),
     clock,
     onError,
   );

@@ -9,6 +9,7 @@ import type {
   StepOutcome,
 } from "../../domain/delivery/events.ts";
 import type { Actor, EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
 /** Seconds behind the start, as the log writes times. */
@@ -19,7 +20,11 @@ type About = { readonly account?: string; readonly actor?: Actor; readonly at?: 
 
 export type History = {
   readonly events: RecordedEvent[];
-  add(stream: string, fact: Fact | DeliveryEvent | ApprovalEvent | BundleEvent, about?: About): RecordedEvent;
+  add(
+    stream: string,
+    fact: Fact | DeliveryEvent | ApprovalEvent | BundleEvent | ReplayEvent,
+    about?: About,
+  ): RecordedEvent;
 };
 
 /** Records as a log would have them: revisions a stream, positions over all. */
@@ -141,9 +146,9 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
       type: "EventCancelled",
       data: { ...ids, attempts, reason: "suspended", at: at(second) },
     }),
-    started: (number: number, second: number): DeliveryEvent => ({
+    started: (number: number, second: number, trigger: "auto" | "replay" = "auto"): DeliveryEvent => ({
       type: "AttemptStarted",
-      data: { ...ids, number, trigger: "auto", node: "node_1", lease_until: at(second + 30), at: at(second) },
+      data: { ...ids, number, trigger, node: "node_1", lease_until: at(second + 30), at: at(second) },
     }),
     succeeded: (number: number, second: number, durationMs = 40): DeliveryEvent => ({
       type: "AttemptSucceeded",
@@ -170,6 +175,21 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
     duplicates: (count: number, second: number): DeliveryEvent => ({
       type: "DuplicatesCounted",
       data: { event_id, count, at: at(second) },
+    }),
+    replayed: (
+      second: number,
+      over: { readonly id?: string; readonly reason?: string | null } = {},
+    ): DeliveryEvent => ({
+      type: "EventReplayed",
+      data: {
+        ...ids,
+        replay_id: over.id ?? "rpl_1",
+        by: { kind: "member", id: "mem_1" },
+        reason: over.reason === undefined ? "mended" : over.reason,
+        attempts: 1,
+        admitted_at: at(0),
+        at: at(second),
+      },
     }),
     erased: (second: number): DeliveryEvent => ({
       type: "PayloadErased",
@@ -335,6 +355,33 @@ export const bundleFacts = (bundle_id = "bun_1") => {
     }),
   };
 };
+
+/** The facts of one replay of many events. */
+export const replayFacts = (replay_id = "rpl_1") => ({
+  started: (filter: ReplayFilter = { status: "failed" }, reason: string | null = "mended", total = 3): ReplayEvent => ({
+    type: "ReplayStarted",
+    data: {
+      replay_id,
+      account: "acc_1",
+      filter,
+      total,
+      rate_per_second: 10,
+      by: { kind: "member", id: "mem_1" },
+      reason,
+      up_to: "0000000000000100",
+      at: at(0),
+    },
+  }),
+  progressed: (second: number, cursor: ReplayCursor | null, skipped = 0, node = "node_1"): ReplayEvent => ({
+    type: "ReplayProgressed",
+    data: { replay_id, cursor, skipped, node, at: at(second) },
+  }),
+  cancelled: (second: number, reason: string | null = "enough"): ReplayEvent => ({
+    type: "ReplayCancelled",
+    data: { replay_id, by: { kind: "member", id: "mem_1" }, reason, at: at(second) },
+  }),
+  finished: (second: number): ReplayEvent => ({ type: "ReplayFinished", data: { replay_id, at: at(second) } }),
+});
 
 export const endpointRegistered = (endpoint_id = "end_1"): Fact => ({
   type: "EndpointRegistered",

@@ -90,7 +90,8 @@ export const notificationsWorld = () => {
       for (const record of await log.readAll(null, PAGE, "records")) {
         // A delivery's stream holds delivery events alone.
         const event = record as unknown as DeliveryEvent;
-        if (event.type !== "EventAdmitted") continue;
+        if (event.type !== "EventAdmitted" || event.data.origin.kind !== "system") continue;
+        if (event.data.origin.id !== event.data.type) continue;
         const { event_id: eventId, endpoint_id, payload } = event.data;
         const kept = await payloads(log, randomness).read(eventId, payload.revision);
         told.push({ eventId, endpointId: String(endpoint_id), body: JSON.parse(String(kept?.body)) });

@@ -1,5 +1,14 @@
 import * as fc from "fast-check";
-import { approvalFacts, at, bundleFacts, deliveryFacts, endpointRegistered, type History, history } from "./history.ts";
+import {
+  approvalFacts,
+  at,
+  bundleFacts,
+  deliveryFacts,
+  endpointRegistered,
+  type History,
+  history,
+  replayFacts,
+} from "./history.ts";
 
 /** Any facts about four events, three endpoints and two accounts, in any order: also such as no decider would allow. */
 const step = fc.record({
@@ -7,6 +16,7 @@ const step = fc.record({
   endpoint: fc.integer({ min: 1, max: 3 }),
   fact: fc.constantFrom(
     ...(["admitted", "blocked", "started", "succeeded", "delivered", "attemptFailed", "lastFailed", "failed"] as const),
+    ...(["replayed", "replayStarted", "replayProgressed", "replayCancelled", "replayFinished"] as const),
     ...(["held", "released", "holdEnded", "cancelling", "cancelled"] as const),
     ...(["asked", "voted", "granted", "notGranted", "notDecided", "stopped"] as const),
     ...([
@@ -74,6 +84,16 @@ const add = (log: History, { event, endpoint, fact, number, second }: Step): voi
     case "cancelling":
     case "cancelled":
       return void log.add(stream, facts[fact](second), about);
+    case "replayed":
+      return void log.add(stream, facts.replayed(second, { id: `rpl_${number}` }), about);
+    case "replayStarted":
+      return void log.add(`replay-rpl_${number}`, replayFacts(`rpl_${number}`).started(), about);
+    case "replayProgressed":
+      return void log.add(`replay-rpl_${number}`, replayFacts(`rpl_${number}`).progressed(second, null, 1), about);
+    case "replayCancelled":
+      return void log.add(`replay-rpl_${number}`, replayFacts(`rpl_${number}`).cancelled(second), about);
+    case "replayFinished":
+      return void log.add(`replay-rpl_${number}`, replayFacts(`rpl_${number}`).finished(second), about);
     case "asked":
       return void addToApproval(approval.requested());
     case "voted":

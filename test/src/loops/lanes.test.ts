@@ -51,4 +51,26 @@ test("a full lane takes no more and says that there is more on disk", () => {
   assert.is(queue.waiting(), LANE_MAX + 1);
 });
 
+test("what waits for an endpoint is forgotten when it is held, and may be taken in again; what runs goes on", () => {
+  const queue = lanes();
+  const all = [1, 2, 3].map((n) => job("a", n));
+  for (const it of all) queue.put(it);
+  queue.put(job("b", 1));
+  const running = queue.take(() => 1);
+  assert.equal(
+    queue.hold("a", "acc").map(({ eventId }) => eventId),
+    ["a/2", "a/3"],
+  );
+  assert.equal([queue.running(), queue.waiting(), queue.lane("a")?.overflowed], [1, 1, true]);
+  assert.is(queue.take(() => 1)?.endpointId, "b");
+  assert.is(
+    queue.take(() => 1),
+    null,
+  );
+  assert.equal([queue.put(job("a", 1)), queue.put(job("a", 2))], [false, true]);
+  if (running !== null) queue.done(running);
+  assert.is(queue.take(() => 1)?.eventId, "a/2");
+  assert.equal([queue.hold("new", "acc"), queue.lane("new")?.overflowed], [[], true]);
+});
+
 test.run();

@@ -6,7 +6,7 @@ import { NOTIFICATIONS } from "../../../src/notifications/names.ts";
 import { SUBSCRIBERS_MAX } from "../../../src/notifications/subscribers.ts";
 import { payloadDigest, payloadStream } from "../../../src/payloads.ts";
 import { failingLog } from "../../support/failing-log.ts";
-import { at, START } from "../../support/history.ts";
+import { at, deliveryFacts, SERVER_ERROR, START } from "../../support/history.ts";
 import { fieldOf } from "../../support/log-facts.ts";
 import { notificationsWorld } from "../../support/notifications-world.ts";
 
@@ -270,7 +270,7 @@ test("while the view is behind nobody is passed over: it is tried again", async 
   await world.react().catch((error: Error) => {
     refused = error.message;
   });
-  assert.match(refused, "endpoints.v1 is behind");
+  assert.match(refused, "endpoints.v2 is behind");
   assert.equal(await world.told(), []);
   world.view.isBehind = false;
   await world.react();
@@ -286,6 +286,72 @@ test("of more subscribers than are told of one thing it is the oldest", async ()
   assert.equal(
     told,
     Array.from({ length: SUBSCRIBERS_MAX }, (_, n) => `end_${100 + n}`),
+  );
+});
+
+const endpointFact = (endpoint_id: string, type: string, data: JsonObject = {}) =>
+  ({ type, data: { endpoint_id, ...data, at: at(9) } }) as const;
+
+test("how an endpoint is goes to the others that subscribe, by its name, and not to itself", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_app", NOTIFICATIONS);
+  await world.endpoint("end_pager", NOTIFICATIONS);
+  const counts = { consecutive_failures: 10, attempts: 12, failed: 12 };
+  const tell = (type: string, data: JsonObject) => world.add("endpoint-end_app", endpointFact("end_app", type, data));
+  await tell("EndpointDegraded", counts);
+  const opened = { ...counts, reason: "failures-in-a-row", failing_since: at(5), next_probe_at: at(19) };
+  await tell("EndpointOpened", opened);
+  await tell("EndpointProbed", { event_id: "evt_1", probe: 1, next_probe_at: at(39) });
+  await tell("EndpointWarned", { failing_since: at(5), disables_at: at(99) });
+  await tell("EndpointRecovered", { from: "open", since: at(9) });
+  await tell("EndpointDisabled", { reason: "410" });
+  await tell("EndpointEnabled", {});
+  await world.react();
+  await world.react();
+  const told = await world.told();
+  assert.equal([...new Set(told.map(({ endpointId }) => endpointId))], ["end_pager"]);
+  const about = { endpoint_id: "end_app", name: "orders" };
+  assert.equal(
+    told.map(({ body }) => [body.type, body.data]),
+    [
+      ["endpoint.degraded", { ...about, ...counts, degraded_at: at(9) }],
+      ["endpoint.opened", { ...about, ...opened, opened_at: at(9) }],
+      ["endpoint.warned", { ...about, failing_since: at(5), disables_at: at(99), warned_at: at(9) }],
+      ["endpoint.recovered", { ...about, from: "open", since: at(9), recovered_at: at(9) }],
+      ["endpoint.disabled", { ...about, reason: "410", disabled_at: at(9) }],
+    ],
+  );
+});
+
+test("what could not be delivered is told each time, to others than its endpoint; of a notification nothing is", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_1", NOTIFICATIONS);
+  await world.endpoint("end_pager", NOTIFICATIONS);
+  const is = deliveryFacts("evt_1", "end_1");
+  const stream = "delivery-evt_1";
+  await world.add(stream, { type: "EventAdmitted", data: is.admitted().data });
+  for (const fact of [is.started(1, 5), is.attemptFailed(1, 6, null), is.failed(6)]) await world.add(stream, fact);
+  const origin = { kind: "system", id: "agent.resumed", name: "agent.resumed", type: "notification" } as const;
+  const own = deliveryFacts("evt_2", "end_1");
+  for (const fact of [own.admitted({ origin }), own.failed(6)]) await world.add("delivery-evt_2", fact);
+  await world.react();
+  const told = (await world.told()).filter(({ body }) => body.type === "delivery.failed");
+  assert.equal(
+    told.map(({ endpointId, body }) => [endpointId, body.data]),
+    [
+      [
+        "end_pager",
+        {
+          event_id: "evt_1",
+          event_type: "payment_intent.succeeded",
+          origin: { kind: "source", id: "src_1", name: "shop" },
+          endpoint_id: "end_1",
+          attempts: 1,
+          failure: SERVER_ERROR,
+          failed_at: at(6),
+        },
+      ],
+    ],
   );
 });
 

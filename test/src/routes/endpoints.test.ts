@@ -185,7 +185,7 @@ test("what it is told of is what it subscribed to last, and only what there is c
 
   const isTaken = new Ajv2020({ allowUnionTypes: true, strictTypes: false }).compile(ENDPOINT_CHANGES);
   for (const taken of [[], [...NOTIFICATIONS]]) assert.ok(isTaken({ notifications: taken }));
-  for (const refused of [["delivery.failed"], ["approval.*"], [7], ["agent.resumed", "agent.resumed"], "agent.resumed"])
+  for (const refused of [["delivery.lost"], ["approval.*"], [7], ["agent.resumed", "agent.resumed"], "agent.resumed"])
     assert.not(isTaken({ notifications: refused }), JSON.stringify(refused));
 });
 
@@ -321,6 +321,48 @@ test("a test event is sent right away, signed with both secrets while they overl
     assert.is(verified.type, "countersign.test");
   }
   assert.is((await log.readAll(null, 10)).length, recorded, "a test is no event");
+  await server.close();
+});
+
+/** Opened by its deliveries, an hour ago. */
+const openCircuit = (id: unknown) => ({
+  type: "EndpointOpened",
+  data: {
+    endpoint_id: String(id),
+    consecutive_failures: 10,
+    attempts: 10,
+    failed: 10,
+    reason: "failures-in-a-row",
+    failing_since: "2026-03-01T10:59:00.000Z",
+    next_probe_at: "2026-03-01T11:05:00.000Z",
+    at: "2026-03-01T11:00:00.000Z",
+  },
+});
+
+test("an open endpoint is shown with its next probe; a test that arrives, and enabling, closes it", async () => {
+  let answer = "500 Oops";
+  const server = await misbehavingServer({ onRequest: (socket) => socket.write(plainAnswer(answer)) });
+  const { register, call, one, log, woken, now } = world();
+  const { id } = (await register({ url: server.url })).body;
+  const { envelope } = callOf({ principal: owner("acc_1") });
+  const health = async () => {
+    const { body } = await call("GET", "/v1/endpoints/{id}", one(id));
+    const { state, next_probe_at } = body.health as { state: string; next_probe_at: string | null };
+    return [state, next_probe_at];
+  };
+  for (const [n, close] of ["test", "enable"].entries()) {
+    const events = toEvents([openCircuit(id)], { ...envelope, commandId: `open ${n}` });
+    await log.append(`endpoint-${id}`, "any", events);
+    now.ms += 1_000;
+    assert.equal(await health(), ["open", "2026-03-01T11:05:00.000Z"]);
+    answer = "500 Oops";
+    const failed = await call("POST", "/v1/endpoints/{id}/test", one(id));
+    assert.equal([failed.body.outcome, await health()], ["failed", ["open", "2026-03-01T11:05:00.000Z"]]);
+    answer = "204 No Content";
+    const wakes = woken.times;
+    assert.is((await call("POST", `/v1/endpoints/{id}/${close}`, one(id))).outcome, 200);
+    assert.equal([await health(), woken.times], [["healthy", null], wakes + 1]);
+  }
   await server.close();
 });
 

@@ -4,12 +4,14 @@ import type { RecordedEvent } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { events } from "../../../projections/events.ts";
+import { refusals } from "../../../projections/refusals.ts";
 import { eventIdOf } from "../../../src/event-id.ts";
 import { encodeBody, payloads } from "../../../src/payloads.ts";
 import { eventRoutes } from "../../../src/routes/events.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
 import { appendTo, at, deliveryFacts, history } from "../../support/history.ts";
+import { PUBLIC_URL } from "../../support/http-app.ts";
 import { folded } from "../../support/projected.ts";
 
 const test = suite("event routes");
@@ -54,16 +56,19 @@ const delivered = (payload = kept(BODY), answered: object = {}) => {
 const world = async (recorded: readonly RecordedEvent[]) => {
   const log = memoryEventLog();
   await appendTo(log, recorded);
-  const views = memoryViewStore([events.schema]);
+  const views = memoryViewStore([events.schema, refusals.schema]);
   const project = async () => {
-    const all = await log.readAll(null, 1_000);
-    await views.drop(events.schema.name, await log.identity());
-    const documents = new Map(Object.entries(folded(events, all, 50).all()));
-    await views.commit(events.schema.name, null, all.at(-1)?.position ?? "", documents);
+    const all = await log.readAll(null, 10_000);
+    for (const projection of [events, refusals]) {
+      const { name } = projection.schema;
+      await views.drop(name, await log.identity());
+      const documents = new Map(Object.entries(folded(projection, all, 50).all()));
+      await views.commit(name, null, all.at(-1)?.position ?? "", documents);
+    }
   };
   await project();
   const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
-  const call = caller(eventRoutes({ views, log, payloads: reader }));
+  const call = caller(eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL }));
   const get = (path: string, principal = VIEWER, over: Partial<Call> = {}) =>
     call("GET", path, { principal, params: { id: ID }, ...over });
   const erase = (principal = ADMIN, when = at(60), id = ID) =>
@@ -105,7 +110,7 @@ test("the detail shows what the contract says, with headers and answers from the
 
 test("another account's event and one that never was are the same nothing, on every route", async () => {
   const { get, erase } = await world(delivered().events);
-  for (const path of ["", "/payload", "/attempts", "/timeline"]) {
+  for (const path of ["", "/payload", "/attempts", "/timeline", "/curl"]) {
     const foreign = await get(`/v1/events/{id}${path}`, STRANGER);
     assert.is(foreign.outcome, "not-found");
     assert.equal(await get(`/v1/events/{id}${path}`, VIEWER, { params: { id: "evt_none" } }), foreign);
@@ -275,18 +280,152 @@ test("a common status of a small source is looked for among that source's events
   assert.is(rest.body.next_cursor, null);
 });
 
-test("a search by more types than can be joined walks through their range", async () => {
+test("a search by many types is newest first from page to page, also beside a rare and a common filter", async () => {
   const log = history();
-  for (let i = 0; i < 20; i += 1) {
-    const id = `evt_${i}`;
-    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ type: `order.${i}`, received_at: at(i) }));
+  const rare = { kind: "source", id: "src_2", name: "b", type: "github" } as const;
+  for (let i = 0; i < 60; i += 1) {
+    const id = `evt_${String(i).padStart(2, "0")}`;
+    const origin = i % 7 === 0 ? { origin: rare } : {};
+    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ type: `order.${i % 20}`, received_at: at(i), ...origin }));
   }
   const { get } = await world(log.events);
-  const { body } = await get("/v1/events", VIEWER, { query: { q: "order.", limit: 3 } });
+  const all = async (query: Call["query"]): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let cursor: unknown; cursor !== null; ) {
+      const { body } = await get("/v1/events", VIEWER, {
+        query: { ...query, ...(cursor ? { cursor } : {}), limit: 7 },
+      });
+      ids.push(...(body.data as { id: string }[]).map(({ id }) => id));
+      cursor = body.next_cursor;
+    }
+    return ids;
+  };
+  const newest = Array.from({ length: 60 }, (_, i) => `evt_${String(59 - i).padStart(2, "0")}`);
+  assert.equal(await all({ q: "order." }), newest);
+  assert.equal(
+    await all({ q: "rder.1" }),
+    newest.filter((id) => /^(1|1\d)$/.test(String(Number(id.slice(4)) % 20))),
+  );
+  assert.equal(
+    await all({ q: "order.", source_id: "src_2" }),
+    newest.filter((id) => Number(id.slice(4)) % 7 === 0),
+  );
+  assert.equal(await all({ q: "order.", status: "queued" }), newest);
+  assert.equal(await all({ q: "order.", status: "queued", source_id: "src_1", endpoint_id: "end_2" }), []);
+});
+
+test("with more types than are kept, those that begin with the text are found", async () => {
+  const log = history();
+  for (let i = 0; i < 520; i += 1) {
+    const id = `evt_${String(i).padStart(3, "0")}`;
+    log.add(`delivery-${id}`, deliveryFacts(id).admitted({ type: `made.up.${i}`, received_at: at(i) }));
+  }
+  const { get } = await world(log.events);
+  const { body } = await get("/v1/events", VIEWER, { query: { q: "made.up.51", limit: 3 } });
   assert.equal(
     (body.data as { id: string }[]).map(({ id }) => id),
-    ["evt_19", "evt_18", "evt_17"],
+    ["evt_519", "evt_518", "evt_517"],
   );
+});
+
+test("what a gate refused is found by the gate, its problem and its code, until it is admitted after all", async () => {
+  const log = history();
+  const deny = (gate: "budget" | "require_fields", code: string) => ({
+    verdict: { decision: "deny", policy: null, gates: [{ gate, outcome: "deny", code, detail: "" }] } as const,
+  });
+  const add = (name: string, second: number, over: object) => {
+    const facts = deliveryFacts(`evt_${name}`);
+    log.add(`delivery-evt_${name}`, facts.blocked({ received_at: at(second), type: "budget.changed", ...over }));
+  };
+  add("a", 1, deny("budget", "over-budget"));
+  add("b", 2, { ...deny("budget", "cost-unknown"), type: "refund" });
+  add("c", 3, { ...deny("require_fields", "missing-field"), type: "refund" });
+  add("d", 4, { ...deny("budget", "over-budget"), type: "refund" });
+  log.add("delivery-evt_d", deliveryFacts("evt_d").admitted({ received_at: at(5), type: "refund" }));
+  // Rarer than what the gate has refused.
+  const rare = { kind: "source", id: "src_3", name: "b", type: "github" } as const;
+  add("f", 0, { ...deny("budget", "over-budget"), type: "refund", origin: rare });
+  add("g", 0, { ...deny("require_fields", "missing-field"), type: "refund", origin: rare });
+  log.add("delivery-evt_e", deliveryFacts("evt_e").admitted({ received_at: at(6), type: "budget.changed" }));
+  const { get } = await world(log.events);
+  const found = async (query: Call["query"]) => {
+    const { body } = await get("/v1/events", VIEWER, { query });
+    return (body.data as { id: string }[]).map(({ id }) => id.slice(4)).join("");
+  };
+  assert.is(await found({ q: "gate-budget" }), "baf");
+  assert.is(await found({ q: "gate-require-fields" }), "cg");
+  assert.is(await found({ q: "require_fields" }), "cg");
+  assert.is(await found({ q: "cost-unknown" }), "b");
+  assert.is(await found({ q: "cost-unknown", status: "queued" }), "");
+  assert.is(await found({ q: "cost-unknown", from: at(3) }), "");
+  // A word that is both, with each event once.
+  assert.is(await found({ q: "budget" }), "ebaf");
+  assert.is(await found({ q: "gate-budget", source_id: "src_3" }), "f");
+  assert.is(await found({ q: "budget", source_id: "src_1" }), "eba");
+  assert.is(await found({ q: "budget", source_id: "src_2" }), "");
+  assert.is(await found({ q: "gate-budget", action: "refund" }), "");
+  assert.is(await found({ q: "gate-budget", status: "blocked", endpoint_id: "end_1" }), "baf");
+  assert.is(await found({ q: "gate-budget", status: "queued" }), "");
+  const { body } = await get("/v1/events", STRANGER, { query: { q: "gate-budget" } });
+  assert.equal(body.data, []);
+});
+
+test("whoever pages sees each event that was there exactly once, whatever arrives or goes on meanwhile", async () => {
+  for (const query of [{}, { q: "order" }, { source_id: "src_1" }, { q: "order", source_id: "src_1" }] as const) {
+    const log = history();
+    const add = (name: string, second: number) => {
+      const facts = deliveryFacts(`evt_${name}`);
+      log.add(`delivery-evt_${name}`, facts.admitted({ type: "order.created", received_at: at(second) }));
+    };
+    // Several of one time, so that pages end among equals.
+    for (let i = 0; i < 23; i += 1) add(`old${String(i).padStart(2, "0")}`, 10 + Math.floor(i / 5));
+    const { get, log: kept, project } = await world(log.events);
+    const seen: string[] = [];
+    for (let cursor: unknown, round = 0; cursor !== null; round += 1) {
+      const { body } = await get("/v1/events", VIEWER, {
+        query: { ...query, ...(cursor ? { cursor } : {}), limit: 4 },
+      });
+      seen.push(...(body.data as { id: string }[]).map(({ id }) => id));
+      cursor = body.next_cursor;
+      const before = log.events.length;
+      add(`new${round}a`, 20 + round);
+      // Received at the time of the oldest, and only now visible.
+      add(`new${round}b`, 14);
+      log.add("delivery-evt_old03", deliveryFacts("evt_old03").started(round + 1, 15));
+      await appendTo(kept, log.events.slice(before));
+      await project();
+    }
+    const old = seen.filter((id) => id.startsWith("evt_old"));
+    assert.is(new Set(seen).size, seen.length);
+    assert.is(old.length, 23);
+    assert.not(seen.some((id) => id.endsWith("a")));
+  }
+});
+
+test("the timeline says how long each stage took, how attempts ended, and what was sent again", async () => {
+  const past = delivered();
+  const count = (type: string, n: number, second: number) =>
+    past.add(`delivery-${ID}`, { type, data: { event_id: ID, count: n, at: at(second) } });
+  count("DuplicatesCounted", 2, 10);
+  count("DeliveryIdReused", 1, 11);
+  count("DuplicatesCounted", 3, 70);
+  const { get } = await world(past.events);
+  const { body } = await get("/v1/events/{id}/timeline");
+  const stages = body.data as { stage: string; ms: number; outcome?: string; count?: number; last_at?: string }[];
+  assert.equal(
+    stages.map(({ stage, ms }) => [stage, ms]),
+    [
+      ["received", 0],
+      ["authenticated", 0],
+      ["gated", 0],
+      ["admitted", 0],
+      ["attempt", 1_000],
+      ["delivered", 1_000],
+      ["duplicate", 8_000],
+      ["delivery_id_reused", 1_000],
+    ],
+  );
+  assert.equal([stages[4]?.outcome, stages[6]?.count, stages[6]?.last_at], ["succeeded", 5, at(70)]);
 });
 
 test.run();

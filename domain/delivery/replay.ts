@@ -1,0 +1,119 @@
+import { accept, type Decision, reject } from "../decider.ts";
+import type { Delivery } from "./decider.ts";
+import type { DeliveryEvent, Replay, Request } from "./events.ts";
+
+type Admitted = Extract<Delivery, { phase: "admitted" }>;
+
+/** What is known of a replay that is under way, or was the last. */
+export type Replaying = Replay & {
+  readonly at: string;
+  /** Attempts that had begun before it: the endpoint's schedule is counted from here. */
+  readonly before: number;
+  /** Micro-euros that its receiver was paid for before, which stay spent; null when nothing had reached one. */
+  readonly counted: number | null;
+};
+
+/** Begins a failed delivery anew, under the same webhook-id. */
+export type ReplayCommand = {
+  readonly type: "Replay";
+  readonly replay: Replay;
+  /** Taken again for a request that had given its places back; null where none has to be. Cost in micro-euros. */
+  readonly places: { readonly ledgers: readonly string[]; readonly cost: number | null } | null;
+  readonly at: string;
+};
+
+export type ReplayRejection =
+  /** Not decided, or blocked: that has to pass the gates again. */
+  | "not-admitted"
+  | "already-delivered"
+  | "in-progress"
+  /** Ended by people or by time, or with nowhere to go. */
+  | "not-failed"
+  | "of-bundle"
+  | "payload-erased"
+  /** Nothing of it has reached its receiver, so its cost was given back. */
+  | "places-needed";
+
+type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
+
+/** Nothing that an agent asked for has ever reached its receiver: what it reserved is free again. */
+export const hasGivenBack = (state: Delivery): boolean =>
+  state.phase === "admitted" &&
+  state.end === "failed" &&
+  state.request.origin.kind === "agent" &&
+  state.lease === null &&
+  state.reached === null &&
+  (state.replay?.counted ?? null) === null;
+
+/** Of the replay, if this is one, that what happens to a delivery belongs to. */
+export const replayIdOf = ({ replay, request }: { readonly replay?: Replaying; readonly request: Request }) =>
+  replay?.id ?? request.replay?.id;
+
+/** The same as a member of a record, left out where there is none. */
+export const replayField = (state: Parameters<typeof replayIdOf>[0]): { readonly replay_id?: string } => {
+  const id = replayIdOf(state);
+  return id === undefined ? {} : { replay_id: id };
+};
+
+/** What the next attempt is made for: the first one of a replay is the replay's. */
+export const triggerOf = (state: Admitted): "auto" | "replay" =>
+  replayIdOf(state) !== undefined && state.attempts === (state.replay?.before ?? 0) ? "replay" : "auto";
+
+/** Attempts since it was admitted or replayed, without probes: the number by which the endpoint's schedule is read. */
+export const attemptOfSchedule = ({ replay, probes = 0 }: Admitted, number: number): number =>
+  number - (replay?.before ?? 0) - probes;
+
+/** The delivery as it begins anew. */
+export const replayed = (state: Admitted, data: Replayed): Admitted => {
+  const { spent: _, ...rest } = state;
+  const { cost, ledgers, counted = null, at, replay_id: id, by, reason } = data;
+  const places = cost === undefined && ledgers === undefined ? {} : { cost: cost ?? null, ledgers: ledgers ?? [] };
+  return {
+    ...rest,
+    request: { ...state.request, ...places },
+    lease: null,
+    dueAt: at,
+    end: null,
+    cancelling: null,
+    reached: null,
+    probes: 0,
+    replay: { id, by, reason, at, before: state.attempts, counted },
+  };
+};
+
+/** Of an agent's request that its receiver had before: what it was counted for, and no estimate a second time. */
+const countedBefore = ({ request, replay, spent }: Admitted): Pick<Replayed, "cost" | "ledgers" | "counted"> =>
+  request.origin.kind === "agent" ? { cost: 0, ledgers: [], counted: (replay?.counted ?? 0) + (spent ?? 0) } : {};
+
+export const decideReplay = (
+  { replay: { id, by, reason }, places, at }: ReplayCommand,
+  state: Delivery,
+): Decision<DeliveryEvent, ReplayRejection> => {
+  if (state.phase === "held") return reject("in-progress");
+  if (state.phase === "ended") return reject("not-failed");
+  if (state.phase !== "admitted") return reject("not-admitted");
+  // Given again, however far it has got since: one replay replays once.
+  if (replayIdOf(state) === id) return accept();
+  if (state.request.bundle !== undefined) return reject("of-bundle");
+  if (state.end === null) return reject("in-progress");
+  if (state.end === "delivered") return reject("already-delivered");
+  if (state.end === "recorded") return reject("not-failed");
+  if (state.erased) return reject("payload-erased");
+  const isFree = hasGivenBack(state);
+  if (isFree && places === null) return reject("places-needed");
+  const { event_id, endpoint_id } = state.request;
+  return accept({
+    type: "EventReplayed",
+    data: {
+      event_id,
+      endpoint_id: endpoint_id ?? "",
+      replay_id: id,
+      by,
+      reason,
+      attempts: state.attempts,
+      admitted_at: state.admittedAt,
+      ...(isFree ? places : countedBefore(state)),
+      at,
+    },
+  });
+};

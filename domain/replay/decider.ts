@@ -1,0 +1,95 @@
+import { accept, type Decider, reject } from "../decider.ts";
+import type { Replayer } from "../delivery/events.ts";
+import type { ReplayCursor, ReplayEvent } from "./events.ts";
+
+type Started = Extract<ReplayEvent, { type: "ReplayStarted" }>["data"];
+
+export type BegunReplay = {
+  readonly phase: "running" | "done" | "cancelled";
+  readonly started: Started;
+  readonly cursor: ReplayCursor | null;
+  readonly skipped: number;
+  /** Who works on it, and when that was last said; null before the first. */
+  readonly claim: { readonly node: string; readonly at: string } | null;
+};
+
+/** Stream `replay-<id>`. */
+export type ReplayState = { readonly phase: "absent" } | BegunReplay;
+
+export type ReplayCommand =
+  | { readonly type: "StartReplay"; readonly replay: Omit<Started, "at">; readonly at: string }
+  | {
+      readonly type: "ProgressReplay";
+      readonly cursor: ReplayCursor | null;
+      readonly skipped: number;
+      readonly node: string;
+      readonly at: string;
+    }
+  | {
+      readonly type: "CancelReplay";
+      readonly account: string;
+      readonly by: Replayer;
+      readonly reason: string | null;
+      readonly at: string;
+    }
+  | { readonly type: "FinishReplay"; readonly at: string };
+
+export type ReplayRejection = "not-found" | "conflict" | "ended" | "overtaken";
+
+/** Times and ids as text, in the order of the list. */
+const isBehind = (a: ReplayCursor | null, b: ReplayCursor | null): boolean => {
+  if (b === null) return false;
+  if (a === null) return true;
+  return a.received_at === b.received_at ? a.id < b.id : a.received_at < b.received_at;
+};
+
+export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayRejection> = {
+  initial: { phase: "absent" },
+
+  evolve(state, event) {
+    if (event.type === "ReplayStarted") {
+      return { phase: "running", started: event.data, cursor: null, skipped: 0, claim: null };
+    }
+    if (state.phase === "absent") return state;
+    switch (event.type) {
+      case "ReplayProgressed": {
+        const { cursor, skipped, node, at } = event.data;
+        return { ...state, cursor, skipped, claim: { node, at } };
+      }
+      case "ReplayCancelled":
+        return { ...state, phase: "cancelled" };
+      case "ReplayFinished":
+        return { ...state, phase: "done" };
+    }
+  },
+
+  decide(command, state) {
+    if (command.type === "StartReplay") {
+      // Its id comes from the command: one that is there was begun by the same.
+      if (state.phase === "absent")
+        return accept({ type: "ReplayStarted", data: { ...command.replay, at: command.at } });
+      return state.started.account === command.replay.account ? accept() : reject("conflict");
+    }
+    if (state.phase === "absent") return reject("not-found");
+    const { replay_id, account } = state.started;
+    const { at } = command;
+    switch (command.type) {
+      case "ProgressReplay": {
+        if (state.phase !== "running") return reject("ended");
+        const { cursor, skipped, node } = command;
+        // Another node is further: what it dealt with is not to be gone through again.
+        if (isBehind(cursor, state.cursor)) return reject("overtaken");
+        return accept({ type: "ReplayProgressed", data: { replay_id, cursor, skipped, node, at } });
+      }
+      case "CancelReplay":
+        // Another account's replay is to the caller as one that never was.
+        if (account !== command.account) return reject("not-found");
+        if (state.phase === "cancelled") return accept();
+        if (state.phase === "done") return reject("ended");
+        return accept({ type: "ReplayCancelled", data: { replay_id, by: command.by, reason: command.reason, at } });
+      case "FinishReplay":
+        if (state.phase !== "running") return state.phase === "done" ? accept() : reject("ended");
+        return accept({ type: "ReplayFinished", data: { replay_id, at } });
+    }
+  },
+};

@@ -1,0 +1,70 @@
+import type { Document, RecordedEvent } from "../domain/ports.ts";
+import type { RejectReason, SourceEvent } from "../domain/source/events.ts";
+import type { Projection } from "./projection.ts";
+
+/** Requests that a source refused for one reason in one minute: who they were from is shown of the first. */
+export type RejectionDocument = {
+  readonly account: string;
+  readonly source_id: string;
+  /** Its beginning. */
+  readonly minute: string;
+  readonly reason: RejectReason;
+  readonly count: number;
+  /** Null where records of an earlier version say it of another reason only. */
+  readonly sample: { readonly ip: string; readonly user_agent: string } | null;
+};
+
+type Counted = Extract<SourceEvent, { type: "SourceRejectsCounted" }>["data"];
+
+const countedBy = ({ type, data }: RecordedEvent): Counted | null =>
+  // The type names the shape of the data.
+  type === "SourceRejectsCounted" ? (data as unknown as Counted) : null;
+
+const idOf = ({ source_id, minute }: Counted, reason: string): string => `${source_id}/${minute}/${reason}`;
+
+/** Reasons come from the log: one that a later build knows is counted like the others. */
+const reasonsOf = ({ counts }: Counted): readonly (readonly [RejectReason, number])[] =>
+  Object.entries(counts) as [RejectReason, number][];
+
+const sampleOf = ({ sample, samples }: Counted, reason: RejectReason): RejectionDocument["sample"] => {
+  const own = samples?.[reason] ?? (sample.reason === reason ? sample : undefined);
+  return own === undefined ? null : { ip: own.ip, user_agent: own.user_agent };
+};
+
+/** One document a source, minute and reason. Several records of a minute, as several nodes write them, add up. */
+export const rejections: Projection = {
+  schema: {
+    name: "rejections.v1",
+    fields: { account: "text", source_id: "text", reason: "text", minute: "text" },
+    indexes: [
+      ["account", "source_id", "minute"],
+      ["account", "source_id", "reason", "minute"],
+    ],
+  },
+
+  idsOf(event) {
+    const counted = countedBy(event);
+    return counted === null ? [] : reasonsOf(counted).map(([reason]) => idOf(counted, reason));
+  },
+
+  apply(event, documents) {
+    const counted = countedBy(event);
+    if (counted === null) return;
+    const { account } = event.meta;
+    const { source_id, minute } = counted;
+    for (const [reason, count] of reasonsOf(counted)) {
+      const id = idOf(counted, reason);
+      // The view's own documents come back as they were put.
+      const before = documents.get(id) as RejectionDocument | null;
+      const after: RejectionDocument = {
+        account,
+        source_id,
+        minute,
+        reason,
+        count: (before?.count ?? 0) + count,
+        sample: before?.sample ?? sampleOf(counted, reason),
+      };
+      documents.put(id, after satisfies Document);
+    }
+  },
+};

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Arguments, type Env, UsageError } from "./command.ts";
+
+/** A service at its address, with the caller's key. What a call answers is as the HTTP interface says: `T` is believed. */
+export type Api = {
+  readonly origin: string;
+  get<T>(path: string, query?: Query): Promise<T>;
+  /** With an Idempotency-Key: sent again after a lost answer it is done once. `position` is for a read behind it. */
+  post<T>(path: string, body: unknown): Promise<{ readonly body: T; readonly position: string | null }>;
+  /** An answer that is no JSON; as long as it takes if `signal` is given. */
+  open(path: string, headers?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
+};
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The service was asked and said no, or cannot be reached (`status` 0). */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly status: number;
+  readonly retryAfterS: number | null;
+  constructor(message: string, status: number, retryAfterS: number | null = null) {
+    super(message);
+    this.status = status;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+/** Of every command that calls a service. */
+export const API_OPTIONS = {
+  url: { type: "string" },
+  key: { type: "string" },
+  json: { type: "boolean" },
+} as const;
+
+export const API_SYNOPSIS = "[--json]";
+export const API_HELP = [
+  "--json       for scripts: JSON, one document a line",
+  "--url <url>  the service; left out: COUNTERSIGN_URL, or http://localhost:8080",
+  "--key <key>  a key of the account (csk_…); left out: COUNTERSIGN_API_KEY, which others on the machine do not see",
+] as const;
+
+const URL_DEFAULT = "http://localhost:8080";
+const CALL_MS_MAX = 30_000;
+/** How often a call is made again that could not be answered for the moment. */
+const TRIES_MAX = 6;
+const RETRY_S_MAX = 60;
+const KEY = /^csk_[\x21-\x7e]+$/;
+
+const isUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+const problemOf = async (response: Response): Promise<string> => {
+  const body = (await response.json().catch(() => null)) as { detail?: unknown; errors?: unknown } | null;
+  const detail = typeof body?.detail === "string" ? body.detail : "";
+  // The problem's `errors` name what is wrong in a request.
+  const errors = Array.isArray(body?.errors) ? (body.errors as { path: string; message: string }[]) : [];
+  return [detail, ...errors.map(({ path, message }) => `${path} ${message}`)].filter((it) => it !== "").join("; ");
+};
+
+const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {
+  const said = await problemOf(response);
+  const after = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const message = said === "" ? `${url.origin}${url.pathname} answered with ${response.status}` : said;
+  return new Refusal(message, response.status, Number.isFinite(after) ? after : null);
+};
+
+/** Refused for now: the same call may be answered a little later. */
+export const isPassing = (error: unknown): error is Refusal =>
+  error instanceof Refusal && (error.status === 0 || error.status === 429 || error.status === 503);
+
+type Settings = { readonly base: string; readonly key: string | null };
+
+const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings => {
+  const base = String(options.url ?? (env.COUNTERSIGN_URL || URL_DEFAULT));
+  if (!isUrl(base)) throw new UsageError("The service is named by an http or https URL (--url, COUNTERSIGN_URL).");
+  const key = options.key ?? (env.COUNTERSIGN_API_KEY || null);
+  // A key is not repeated.
+  if (key !== null && !KEY.test(String(key)))
+    throw new UsageError("A key of the account begins with csk_ (--key, COUNTERSIGN_API_KEY).");
+  return { base: base.replace(/\/+$/, ""), key: key === null ? null : String(key) };
+};
+
+const apiAt = ({ base, key }: Settings): Api => {
+  const call = async (url: URL, init: RequestInit): Promise<Response> => {
+    // A redirect would take the key along.
+    const response = await fetch(url, { ...init, redirect: "manual" }).catch((error: Error) => {
+      throw new Refusal(`${url.origin} cannot be reached: ${String(error.cause ?? error.message)}`, 0);
+    });
+    if (response.ok) return response;
+    throw await refusalOf(response, url);
+  };
+
+  const headersOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...more,
+  });
+
+  const patiently = async (url: URL, init: RequestInit): Promise<Response> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await call(url, { ...init, signal: AbortSignal.timeout(CALL_MS_MAX) });
+      } catch (error) {
+        // Whoever is not there at all is not waited for at the first call.
+        const mayWait = isPassing(error) && error.retryAfterS !== null && attempt < TRIES_MAX;
+        if (!mayWait) throw error;
+        await pause(Math.min(error.retryAfterS ?? 1, RETRY_S_MAX) * 1_000);
+      }
+    }
+  };
+
+  const urlOf = (path: string, query: Query = {}): URL => {
+    const url = new URL(`${base}${path}`);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, `${value}`);
+    return url;
+  };
+
+  return {
+    origin: new URL(base).origin,
+    async get<T>(path: string, query?: Query) {
+      const response = await patiently(urlOf(path, query), { headers: headersOf({ accept: "application/json" }) });
+      return (await response.json()) as T;
+    },
+    async post<T>(path: string, body: unknown) {
+      const headers = headersOf({ "content-type": "application/json", "idempotency-key": randomUUID() });
+      const response = await patiently(urlOf(path), { method: "POST", headers, body: JSON.stringify(body) });
+      return { body: (await response.json()) as T, position: response.headers.get("countersign-position") };
+    },
+    open: (path, headers = {}, signal) =>
+      signal === undefined
+        ? patiently(urlOf(path), { headers: headersOf(headers) })
+        : call(urlOf(path), { headers: headersOf(headers), signal }),
+  };
+};
+
+/** Throws `UsageError` when the address or the key is none. */
+export const apiOf = (args: Pick<Arguments, "options">, env: Env): Api => {
+  const settings = settingsOf(args, env);
+  if (settings.key === null)
+    throw new UsageError("This needs a key of the account (csk_…): --key, or COUNTERSIGN_API_KEY.");
+  return apiAt(settings);
+};
+
+/** For what anybody may ask as well; null for the key that is not there. */
+export const apiOrNone = (
+  args: Pick<Arguments, "options">,
+  env: Env,
+): { readonly api: Api; readonly hasKey: boolean } => {
+  const settings = settingsOf(args, env);
+  return { api: apiAt(settings), hasKey: settings.key !== null };
+};

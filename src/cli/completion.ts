@@ -1,0 +1,97 @@
+import { type Command, UsageError } from "./command.ts";
+
+type Completed = Pick<Command, "name" | "options" | "summary">;
+
+const flagsOf = ({ options = {} }: Completed): readonly string[] => [
+  ...Object.keys(options).map((name) => `--${name}`),
+  "--help",
+];
+
+/** First words with what may follow each: the second words of a group, and of a command its flags. */
+const wordsOf = (commands: readonly Completed[]): ReadonlyMap<string, readonly string[]> => {
+  const words = new Map<string, readonly string[]>();
+  for (const command of commands) {
+    const [first = "", second] = command.name.split(" ");
+    words.set(first, [...(words.get(first) ?? []), ...(second === undefined ? flagsOf(command) : [second])]);
+  }
+  return words;
+};
+
+const groupsOf = (commands: readonly Completed[]): readonly Completed[] =>
+  commands.filter(({ name }) => name.includes(" "));
+
+/** Completes words with `compgen`; files where no word fits, as `-o default` says. */
+const bash = (commands: readonly Completed[]): readonly string[] => [
+  "# countersign completion for bash: countersign completion bash > ~/.local/share/bash-completion/completions/countersign",
+  "_countersign() {",
+  "  local words",
+  `  case "$COMP_CWORD:\${COMP_WORDS[1]}:\${COMP_WORDS[2]}" in`,
+  `    1:*) words="${[...wordsOf(commands).keys(), "help"].join(" ")}" ;;`,
+  ...[...wordsOf(commands)].map(([first, next]) => `    2:${first}:*) words="${next.join(" ")}" ;;`),
+  ...groupsOf(commands).map(
+    (command) => `    *:${command.name.replace(" ", ":")}) words="${flagsOf(command).join(" ")}" ;;`,
+  ),
+  ...[...wordsOf(commands)].map(([first, next]) => `    *:${first}:*) words="${next.join(" ")}" ;;`),
+  "  esac",
+  `  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))`,
+  "}",
+  "complete -o default -F _countersign countersign",
+];
+
+const zsh = (commands: readonly Completed[]): readonly string[] => [
+  "#compdef countersign",
+  `# countersign completion for zsh: countersign completion zsh > "\${fpath[1]}/_countersign"`,
+  "_countersign() {",
+  `  case "$CURRENT:\${words[2]}:\${words[3]}" in`,
+  `    2:*) compadd -- ${[...wordsOf(commands).keys(), "help"].join(" ")} ;;`,
+  ...[...wordsOf(commands)].map(([first, next]) => `    3:${first}:*) compadd -- ${next.join(" ")} ;;`),
+  ...groupsOf(commands).map(
+    (command) => `    *:${command.name.replace(" ", ":")}) compadd -- ${flagsOf(command).join(" ")} ;;`,
+  ),
+  ...[...wordsOf(commands)].map(([first, next]) => `    *:${first}:*) compadd -- ${next.join(" ")} ;;`),
+  "    *) _files ;;",
+  "  esac",
+  "}",
+  '_countersign "$@"',
+];
+
+const quoted = (text: string): string => `'${text.replace(/['\\]/g, "\\$&")}'`;
+
+const fish = (commands: readonly Completed[]): readonly string[] => [
+  "# countersign completion for fish: countersign completion fish > ~/.config/fish/completions/countersign.fish",
+  ...commands.flatMap((command) => {
+    const [first = "", second] = command.name.split(" ");
+    const isHere =
+      second === undefined
+        ? `__fish_seen_subcommand_from ${first}`
+        : `__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${second}`;
+    return [
+      `complete -c countersign -f -n __fish_use_subcommand -a ${first}${second === undefined ? ` -d ${quoted(command.summary)}` : ""}`,
+      ...(second === undefined
+        ? []
+        : [
+            `complete -c countersign -f -n '__fish_seen_subcommand_from ${first}' -a ${second} -d ${quoted(command.summary)}`,
+          ]),
+      ...flagsOf(command).map((flag) => `complete -c countersign -n '${isHere}' -l ${flag.slice(2)}`),
+    ];
+  }),
+];
+
+const SHELLS: Readonly<Record<string, (commands: readonly Completed[]) => readonly string[]>> = { bash, zsh, fish };
+
+/** `commands` are all there are, and this one. */
+export const completion = (commands: () => readonly Completed[]): Command => ({
+  name: "completion",
+  synopsis: Object.keys(SHELLS).join("|"),
+  summary: "prints what makes a shell complete these commands",
+  help: [
+    "Prints a script for a shell; its first lines say where to put it.",
+    `<shell>    ${Object.keys(SHELLS).join(", ")}`,
+  ],
+  async run({ positionals: [shell = "", ...others] }, _env, { out }) {
+    const script = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
+    if (script === undefined || others.length > 0)
+      throw new UsageError(`completion takes one of ${Object.keys(SHELLS).join(", ")}.`);
+    out(script(commands()).join("\n"));
+  },
+});

@@ -1,0 +1,42 @@
+import type { Query } from "./api.ts";
+import { type Options, UsageError } from "./command.ts";
+
+export const FILTER_OPTIONS = {
+  status: { type: "string" },
+  source: { type: "string" },
+  agent: { type: "string" },
+  endpoint: { type: "string" },
+  action: { type: "string" },
+  q: { type: "string" },
+  from: { type: "string" },
+  to: { type: "string" },
+} as const;
+
+export const TIMES_HELP = "a time (2026-03-01T12:00:00Z), or how long ago: 90s, 30m, 2h, 3d";
+
+const AGO = /^(\d{1,6})([smhd])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** ISO-8601 UTC of a time that a person writes. */
+export const timeOf = (name: string, text: string | boolean | undefined, nowMs: number): string | undefined => {
+  if (text === undefined) return undefined;
+  const [, count, unit = ""] = AGO.exec(String(text)) ?? [];
+  const ms = count === undefined ? Date.parse(String(text)) : nowMs - Number(count) * (UNIT_MS[unit] ?? 0);
+  if (Number.isNaN(ms)) throw new UsageError(`--${name} takes ${TIMES_HELP}.`);
+  return new Date(ms).toISOString();
+};
+
+const text = (value: string | boolean | undefined): string | undefined =>
+  value === undefined ? undefined : String(value);
+
+/** The query of `GET /v1/events`. */
+export const filterQuery = (options: Options, nowMs: number): Query => ({
+  status: text(options.status),
+  source_id: text(options.source),
+  agent_id: text(options.agent),
+  endpoint_id: text(options.endpoint),
+  action: text(options.action),
+  q: text(options.q),
+  from: timeOf("from", options.from, nowMs),
+  to: timeOf("to", options.to, nowMs),
+});

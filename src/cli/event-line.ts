@@ -1,0 +1,108 @@
+import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import type { StreamRecord } from "./record-stream.ts";
+import { printable, shownTime } from "./shown.ts";
+
+/** What `GET /v1/events` says of one event, as far as it is shown here. */
+export type EventSummary = {
+  readonly id: string;
+  readonly status: string;
+  readonly type: string;
+  readonly received_at: string;
+  readonly origin: { readonly kind: string; readonly id: string; readonly name: string; readonly type: string };
+  readonly endpoint_id: string | null;
+  readonly delivery_id: string;
+  readonly failure: { readonly kind: string; readonly detail: string } | null;
+  readonly verdict: Verdict;
+};
+
+export type Verdict = {
+  readonly decision: string;
+  readonly policy: { readonly id: string; readonly version: number } | null;
+  readonly gates: readonly {
+    readonly gate: string;
+    readonly outcome: string;
+    readonly code: string;
+    readonly detail: string;
+  }[];
+};
+
+/** An event at one moment of its life: one line. */
+export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" | "endpoint_id" | "delivery_id"> & {
+  readonly at: string;
+  /** Why, or how; null where there is nothing to say. */
+  readonly detail: string | null;
+};
+
+const violated = ({ gates }: Verdict): string | null =>
+  gates
+    .filter(({ outcome }) => outcome !== "allow")
+    .map(({ gate, detail }) => `${gate}: ${detail}`)
+    .join("; ") || null;
+
+export const lineOfSummary = (event: EventSummary): EventLine => {
+  const { id, status, type, origin, endpoint_id, delivery_id, failure, verdict } = event;
+  const why = failure === null ? null : `${failure.kind}: ${failure.detail}`;
+  return {
+    at: event.received_at,
+    id,
+    status,
+    type,
+    origin,
+    endpoint_id,
+    delivery_id,
+    detail: why ?? (status === "blocked" || status === "held" ? violated(verdict) : null),
+  };
+};
+
+export const lineOfRequest = (status: string, request: Request): EventLine => ({
+  at: request.at,
+  id: request.event_id,
+  status: status === "queued" && request.endpoint_id === null ? "recorded" : status,
+  type: request.type,
+  origin: request.origin,
+  endpoint_id: request.endpoint_id,
+  delivery_id: request.delivery_key,
+  detail: status === "queued" ? null : violated(request.verdict),
+});
+
+/** What a record makes of an event: its status and a word about it; null for records that change neither. */
+export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status" | "detail"> | null => {
+  // The type of a record says what its data are; one that this build does not know falls through.
+  const event = { type, data } as unknown as DeliveryEvent;
+  switch (event.type) {
+    case "EventReleased":
+      return { status: event.data.endpoint_id === null ? "recorded" : "queued", detail: "approved" };
+    case "EventReplayed":
+      return { status: "queued", detail: "replayed" };
+    case "HoldEnded":
+      return { status: event.data.outcome, detail: event.data.reason };
+    case "EventCancelled":
+      return { status: "cancelled", detail: event.data.reason };
+    case "AttemptFailed": {
+      const { number, failure, next_attempt_at: next } = event.data;
+      const detail = `attempt ${number}: ${failure.kind}: ${failure.detail}`;
+      // The last one is told by the end that follows it.
+      return next === null ? null : { status: "retrying", detail: `${detail}; again ${shownTime(next)}` };
+    }
+    case "EventDelivered":
+      return { status: "delivered", detail: null };
+    case "DeliveryFailed":
+      return { status: "failed", detail: `${event.data.failure.kind}: ${event.data.failure.detail}` };
+    default:
+      return null;
+  }
+};
+
+/** Of the statuses the longest has nine letters, and an id 36. */
+const STATUS_WIDTH = 9;
+const ID_WIDTH = 36;
+
+export const shownLine = ({ at, id, status, type, origin, detail }: EventLine): string =>
+  [
+    shownTime(at),
+    id.padEnd(ID_WIDTH),
+    status.padEnd(STATUS_WIDTH),
+    printable(type) || "-",
+    `(${printable(origin.name)})`,
+    ...(detail === null ? [] : [`- ${printable(detail)}`]),
+  ].join("  ");

@@ -1,0 +1,133 @@
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
+import { type Command, UsageError } from "./command.ts";
+import type { EventSummary } from "./event-line.ts";
+import { json, printable, shownTime, table } from "./shown.ts";
+
+/** What `GET /v1/events/{id}` answers, as far as it is shown here. */
+export type EventDetail = EventSummary & {
+  readonly payload: {
+    readonly content_type: string;
+    readonly size: number;
+    readonly sha256: string;
+    readonly erased_at: string | null;
+  };
+  readonly cost_eur: number | null;
+  readonly approval_id: string | null;
+  readonly duplicates: number;
+  readonly delivery_id_reused: number;
+  readonly trace_id: string;
+  readonly attempts: readonly AttemptShown[];
+  readonly timeline: readonly {
+    readonly stage: string;
+    readonly at: string;
+    /** Since the stage before. */
+    readonly ms: number;
+    readonly number?: number;
+    readonly reason?: string;
+  }[];
+};
+
+type AttemptShown = {
+  readonly number: number;
+  readonly trigger: string;
+  readonly started_at: string;
+  readonly outcome: string;
+  readonly duration_ms: number | null;
+  readonly status_code: number | null;
+  readonly failure: { readonly kind: string; readonly detail: string } | null;
+  readonly timings_ms: Readonly<Record<string, number | null>> | null;
+  readonly next_attempt_at: string | null;
+  readonly response: { readonly body: string | null; readonly encoding: string; readonly truncated: boolean } | null;
+};
+
+/** Of an answer's body, here: all of it is in the JSON. */
+const BODY_MAX = 2_000;
+
+export const isEventId = (text: string): boolean => /^evt_[a-z2-7]{1,64}$/.test(text);
+
+const timings = (ms: AttemptShown["timings_ms"]): string =>
+  Object.entries(ms ?? {})
+    .map(([name, value]) => `${name.replace("_", " ")} ${value ?? "-"}`)
+    .join(", ");
+
+const attemptLines = (attempt: AttemptShown): readonly string[] => {
+  const { number, trigger, outcome, status_code, duration_ms, failure, response, next_attempt_at } = attempt;
+  const replay = trigger === "replay" ? ", replayed" : "";
+  const came = [status_code, failure === null ? null : `${failure.kind}: ${printable(failure.detail)}`];
+  const said = came.filter((it) => it !== null).join(", ");
+  const body = response?.encoding === "text" ? (response.body ?? "") : "";
+  return [
+    `  ${number}  ${shownTime(attempt.started_at)}  ${outcome}${replay}${said === "" ? "" : `  ${said}`}`,
+    ...(duration_ms === null ? [] : [`     ${duration_ms} ms (${timings(attempt.timings_ms)})`]),
+    ...(body === "" ? [] : [`     answer: ${printable(body.slice(0, BODY_MAX))}${body.length > BODY_MAX ? " …" : ""}`]),
+    ...(next_attempt_at === null ? [] : [`     again ${shownTime(next_attempt_at)}`]),
+  ];
+};
+
+const shownEvent = (event: EventDetail): readonly string[] => {
+  const { verdict, payload, origin } = event;
+  const policy = verdict.policy === null ? "" : `, ${verdict.policy.id} version ${verdict.policy.version}`;
+  const kept = payload.erased_at === null ? "" : `, erased ${shownTime(payload.erased_at)}`;
+  const repeats = `${event.duplicates} duplicates, ${event.delivery_id_reused} with another body`;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ["event", event.id],
+    ["status", event.status],
+    ["type", printable(event.type)],
+    ["from", `${origin.kind} ${origin.id} (${printable(origin.name)}, ${printable(origin.type)})`],
+    ["to", event.endpoint_id],
+    ["delivery id", printable(event.delivery_id)],
+    ["received", shownTime(event.received_at)],
+    [
+      "payload",
+      `${payload.size} bytes, ${printable(payload.content_type) || "no type"}, sha256 ${payload.sha256}${kept}`,
+    ],
+    ["verdict", `${verdict.decision}${policy}`],
+    ["cost", event.cost_eur === null ? null : `${event.cost_eur} EUR`],
+    ["approval", event.approval_id],
+    ["repeats", event.duplicates + event.delivery_id_reused === 0 ? null : repeats],
+    ["failure", event.failure === null ? null : `${event.failure.kind}: ${printable(event.failure.detail)}`],
+    ["trace", event.trace_id],
+  ];
+  const gates = verdict.gates.map(({ gate, outcome, detail }) => [`  ${gate}`, outcome, printable(detail)]);
+  const stages = event.timeline.map(({ stage, at, ms, number, reason }) => [
+    `  ${at}`,
+    `+${ms} ms`,
+    number === undefined ? stage : `${stage} ${number}`,
+    printable(reason ?? ""),
+  ]);
+  return [
+    ...table(facts.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value]]))),
+    ...(gates.length === 0 ? [] : ["gates", ...table(gates)]),
+    "timeline",
+    ...table(stages),
+    ...(event.attempts.length === 0 ? [] : ["attempts", ...event.attempts.flatMap(attemptLines)]),
+  ];
+};
+
+export const eventsShow: Command = {
+  name: "events show",
+  synopsis: `<event> [--payload] ${API_SYNOPSIS}`,
+  summary: "one event: its verdict, its timeline and every attempt",
+  help: [
+    "Prints what is known of one event: where it came from, what the gates said, when what happened, and",
+    "what each attempt sent and got.",
+    "<event>      evt_…",
+    "--payload    prints the payload instead, as it was received",
+    ...API_HELP,
+  ],
+  options: { ...API_OPTIONS, payload: { type: "boolean" } },
+  async run(args, env, terminal) {
+    const [id = "", ...others] = args.positionals;
+    if (!isEventId(id) || others.length > 0) throw new UsageError("events show takes one event, evt_….");
+    const api = apiOf(args, env);
+    if (args.options.payload === true) {
+      const response = await api.open(`/v1/events/${id}/payload`);
+      if (response.headers.get("countersign-redacted") === "true")
+        terminal.note("The policy hides fields of this payload from the role of this key.");
+      return terminal.out(await response.text());
+    }
+    const event = await api.get<EventDetail>(`/v1/events/${id}`);
+    if (args.options.json === true) return terminal.out(json(event));
+    for (const line of shownEvent(event)) terminal.out(line);
+  },
+};

@@ -1,0 +1,158 @@
+import type { Request } from "../../domain/delivery/events.ts";
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query } from "./api.ts";
+import { type Command, type Terminal, UsageError } from "./command.ts";
+import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
+import { changeIn, type EventLine, type EventSummary, lineOfRequest, lineOfSummary, shownLine } from "./event-line.ts";
+import { followRecords, type StreamRecord } from "./record-stream.ts";
+import { json } from "./shown.ts";
+
+type Page = { readonly data: readonly EventSummary[]; readonly next_cursor: string | null };
+
+const COUNT = 20;
+const COUNT_MAX = 1_000;
+const PAGE_MAX = 100;
+/** Events remembered while following: of one that is not, the service is asked. */
+const KNOWN_MAX = 10_000;
+
+const DECIDED: Readonly<Record<string, string>> = {
+  EventAdmitted: "queued",
+  EventHeld: "held",
+  EventBlocked: "blocked",
+};
+
+const countOf = (text: string | boolean): number => {
+  const count = /^\d{1,4}$/.test(String(text)) ? Number(text) : 0;
+  if (count < 1 || count > COUNT_MAX) throw new UsageError(`-n takes a number from 1 to ${COUNT_MAX}.`);
+  return count;
+};
+
+/** The newest that match, oldest of them first. */
+const newest = async (api: Api, query: Query, count: number): Promise<readonly EventLine[]> => {
+  const found: EventLine[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const limit = Math.min(PAGE_MAX, count - found.length);
+    const page: Page = await api.get("/v1/events", { ...query, limit, cursor });
+    found.push(...page.data.map(lineOfSummary));
+    if (page.next_cursor === null || found.length >= count) return found.reverse();
+    cursor = page.next_cursor;
+  }
+};
+
+const is = (wanted: string | number | undefined, value: string | null): boolean =>
+  wanted === undefined || wanted === value;
+
+/** The filters of the query, of a line that came by the stream. */
+export const matches = (query: Query, line: EventLine): boolean => {
+  const { origin, type, id, delivery_id } = line;
+  const words = `${id}\n${delivery_id}\n${type}`.toLowerCase();
+  return (
+    is(query.status, line.status) &&
+    is(query.source_id, origin.kind === "source" ? origin.id : null) &&
+    is(query.agent_id, origin.kind === "agent" ? origin.id : null) &&
+    is(query.endpoint_id, line.endpoint_id) &&
+    is(query.action, origin.kind === "agent" ? type : null) &&
+    (query.q === undefined || words.includes(String(query.q).toLowerCase()))
+  );
+};
+
+export type EventLines = {
+  /** Remembers an event as it is. */
+  seen(line: EventLine): void;
+  /** What a record makes of its event; null for a record that changes no event. */
+  after(record: StreamRecord): Promise<EventLine | null>;
+};
+
+/** Follows events by their records: only of an event whose decision was not heard the service is asked. */
+export const eventLines = (api: Api): EventLines => {
+  const known = new Map<string, EventLine>();
+  const seen = (line: EventLine): void => {
+    known.delete(line.id);
+    known.set(line.id, line);
+    const [oldest] = known.keys();
+    if (known.size > KNOWN_MAX && oldest !== undefined) known.delete(oldest);
+  };
+  const asked = async ({ id, position }: StreamRecord): Promise<EventLine> =>
+    lineOfSummary(await api.get<EventSummary>(`/v1/events/${id}`, { after: position }));
+
+  return {
+    seen,
+    async after(record) {
+      if (record.category !== "delivery") return null;
+      const decided = DECIDED[record.type];
+      let line: EventLine;
+      if (decided !== undefined) {
+        // Each decision's data are the request that was decided on.
+        line = lineOfRequest(decided, record.data as unknown as Request);
+      } else {
+        const change = changeIn(record);
+        if (change === null) return null;
+        line = { ...(known.get(record.id) ?? (await asked(record))), ...change, at: record.time };
+      }
+      seen(line);
+      return line;
+    },
+  };
+};
+
+export const eventsTail: Command = {
+  name: "events tail",
+  synopsis: `[--follow] [-n <count>] [<filters>] ${API_SYNOPSIS}`,
+  summary: "the newest events, and with --follow each change of one as it happens",
+  help: [
+    "Prints the newest events, the newest last; with --follow then a line for whatever becomes of one.",
+    "-f, --follow       goes on until it is interrupted; the key needs the role auditor for it",
+    `-n <count>         how many to begin with (${COUNT})`,
+    "--status <status>  blocked, held, queued, delivering, retrying, delivered, failed, rejected, expired,",
+    "                   cancelled or recorded",
+    "--source <id>      of this source; also --agent <id>, --endpoint <id>, --action <name>",
+    "--q <text>         with this in the event id, delivery id or type",
+    `--from, --to       received between: ${TIMES_HELP}`,
+    ...API_HELP,
+  ],
+  options: {
+    ...API_OPTIONS,
+    ...FILTER_OPTIONS,
+    follow: { type: "boolean", short: "f" },
+    count: { type: "string", short: "n" },
+  },
+  async run(args, env, terminal) {
+    const { positionals, options } = args;
+    if (positionals.length > 0) throw new UsageError("events tail takes no event; events show does.");
+    if (options.follow === true && options.to !== undefined)
+      throw new UsageError("--follow and --to exclude each other.");
+    const query = filterQuery(options, Date.now());
+    const count = countOf(options.count ?? String(COUNT));
+    const api = apiOf(args, env);
+    const print = (line: EventLine): void => terminal.out(options.json === true ? json(line) : shownLine(line));
+    if (options.follow === true) return await follow(api, { query, count, print }, terminal);
+    const lines = await newest(api, query, count);
+    for (const line of lines) print(line);
+    if (lines.length === 0) terminal.note("no event matches");
+  },
+};
+
+type Following = { readonly query: Query; readonly count: number; print(line: EventLine): void };
+
+const follow = async (api: Api, { query, count, print }: Following, { note }: Terminal): Promise<void> => {
+  const lines = eventLines(api);
+  const printed = new Map<string, string>();
+  const show = (line: EventLine): void => {
+    // What was listed at the start may be told by the stream once more.
+    if (printed.get(line.id) === line.status && line.status !== "retrying") return;
+    printed.set(line.id, line.status);
+    const [oldest] = printed.keys();
+    if (printed.size > KNOWN_MAX && oldest !== undefined) printed.delete(oldest);
+    if (matches(query, line)) print(line);
+  };
+  for await (const heard of followRecords(api, note)) {
+    if (heard.kind === "open") {
+      for (const line of await newest(api, query, count)) {
+        lines.seen(line);
+        show(line);
+      }
+      continue;
+    }
+    const line = await lines.after(heard.record);
+    if (line !== null) show(line);
+  }
+};

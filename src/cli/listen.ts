@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import type { Request } from "../../domain/delivery/events.ts";
+import { makeSigningSecret, signatureHeader } from "../../infra/http/standard-webhooks.ts";
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, Refusal } from "./api.ts";
+import { type Command, UsageError } from "./command.ts";
+import { FILTER_OPTIONS, filterQuery } from "./event-filter.ts";
+import type { EventLine } from "./event-line.ts";
+import { eventLines, matches } from "./events-tail.ts";
+import { followRecords, type StreamRecord } from "./record-stream.ts";
+import { json, printable, shownTime } from "./shown.ts";
+
+/** One event as it was given to the local program. */
+type Forwarded = Pick<EventLine, "at" | "id" | "type"> & {
+  readonly status_code: number | null;
+  readonly duration_ms: number;
+  readonly failure: string | null;
+};
+
+/** What makes a delivery due: an admission, an approval, a replay. */
+const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventReplayed"];
+/** A program under a debugger takes its time. */
+const FORWARD_MS_MAX = 300_000;
+const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
+
+const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+/** As a receiver is told of an agent's request. */
+const agentHeaders = ({ data }: StreamRecord): Record<string, string> => {
+  // An admission's data are the request; those of the others have no action here.
+  const { action, origin, run } = data as Partial<Request>;
+  if (action === undefined || origin === undefined) return {};
+  return {
+    "countersign-action": action.name,
+    "countersign-agent": origin.id,
+    ...(run?.id == null ? {} : { "countersign-run": run.id }),
+  };
+};
+
+type Forward = { readonly url: string; readonly secret: string };
+
+const send = async ({ url, secret }: Forward, id: string, payload: Response, more: Record<string, string>) => {
+  const body = new Uint8Array(await payload.arrayBuffer());
+  const timestampS = Math.floor(Date.now() / 1_000);
+  const encoding = payload.headers.get("countersign-content-encoding");
+  return fetch(url, {
+    method: "POST",
+    body,
+    redirect: "manual",
+    signal: AbortSignal.timeout(FORWARD_MS_MAX),
+    headers: {
+      "content-type": payload.headers.get("content-type") ?? "application/octet-stream",
+      ...(encoding === null ? {} : { "content-encoding": encoding }),
+      "user-agent": "Countersign/listen",
+      "webhook-id": id,
+      "webhook-timestamp": String(timestampS),
+      "webhook-signature": signatureHeader([secret], id, timestampS, body),
+      "countersign-attempt": "1",
+      ...more,
+    },
+  });
+};
+
+const forwarded = async (api: Api, to: Forward, line: EventLine, record: StreamRecord): Promise<Forwarded> => {
+  const { at, id, type } = line;
+  const began = performance.now();
+  const ended = (status_code: number | null, failure: string | null): Forwarded => ({
+    at,
+    id,
+    type,
+    status_code,
+    duration_ms: Math.round(performance.now() - began),
+    failure,
+  });
+  try {
+    const payload = await api.open(`/v1/events/${id}/payload?after=${encodeURIComponent(record.position)}`);
+    const response = await send(to, id, payload, agentHeaders(record));
+    await response.body?.cancel();
+    return ended(response.status, null);
+  } catch (error) {
+    if (error instanceof Refusal && (error.status === 401 || error.status === 403)) throw error;
+    const { message, cause } = error as Error;
+    return ended(null, error instanceof Refusal ? message : String(cause ?? message));
+  }
+};
+
+const shown = ({ at, id, type, status_code, duration_ms, failure }: Forwarded): string =>
+  [
+    shownTime(at),
+    id,
+    printable(type) || "-",
+    status_code === null ? `not forwarded: ${printable(failure ?? "")}` : `${status_code} in ${duration_ms} ms`,
+  ].join("  ");
+
+const { status: _status, from: _from, to: _to, ...FILTERS } = FILTER_OPTIONS;
+
+export const listen: Command = {
+  name: "listen",
+  synopsis: `--forward <url> [--secret <whsec_…>] [<filters>] ${API_SYNOPSIS}`,
+  summary: "gives each new delivery to a program on this machine as well",
+  help: [
+    "Gives what is delivered from now on to a local program as well, one after the other: the payload as",
+    "it came in, with its content type and signed as Standard Webhooks. What the program answers changes",
+    "nothing at the service. The key needs the role auditor; below admin, payloads are as the policy shows",
+    "them. It goes on until it is interrupted, and behind the last record when its connection ends.",
+    "--forward <url>     http://localhost:3000/hooks",
+    "--secret <secret>   what to sign with, whsec_…; left out: COUNTERSIGN_SIGNING_SECRET, or a new one, shown",
+    "--source <id>       only of this source; also --agent <id>, --endpoint <id>, --action <name>, --q <text>",
+    ...API_HELP.map((line) => line.replace(/ {2,}/, (gap) => `${gap}       `)),
+  ],
+  options: { ...API_OPTIONS, ...FILTERS, forward: { type: "string" }, secret: { type: "string" } },
+  async run(args, env, terminal) {
+    const { positionals, options } = args;
+    const url = String(options.forward ?? "");
+    if (positionals.length > 0 || !isHttp(url)) throw new UsageError("listen takes --forward, an http or https URL.");
+    const given = options.secret ?? (env.COUNTERSIGN_SIGNING_SECRET || undefined);
+    // A secret is not repeated.
+    if (given !== undefined && !SECRET.test(String(given)))
+      throw new UsageError("A signing secret is whsec_ and 24 to 64 bytes in base64.");
+    const secret = given === undefined ? makeSigningSecret(randomBytes(32)) : String(given);
+    const api = apiOf(args, env);
+    const query = filterQuery(options, Date.now());
+    const lines = eventLines(api);
+    for await (const heard of followRecords(api, terminal.note)) {
+      if (heard.kind === "open") {
+        terminal.note(`forwarding to ${url}${given === undefined ? `, signed with ${secret}` : ""}`);
+        continue;
+      }
+      const line = await lines.after(heard.record);
+      // What this system says itself is for the endpoint that asked for it.
+      const isOwn = line?.origin.kind === "system" && query.endpoint_id === undefined;
+      if (line === null || isOwn || !SENT_BY.includes(heard.record.type) || !matches(query, line)) continue;
+      const done = await forwarded(api, { url, secret }, line, heard.record);
+      terminal.out(options.json === true ? json(done) : shown(done));
+    }
+  },
+};

@@ -1,0 +1,104 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Api, isPassing } from "./api.ts";
+import { Ended, type Terminal } from "./command.ts";
+import { progressBar } from "./progress-bar.ts";
+import { json, shownSeconds, shownTime } from "./shown.ts";
+
+/** The body of `POST /v1/replays`. */
+export type ReplayRequest = {
+  readonly filter: Readonly<Record<string, string>>;
+  readonly rate_per_second?: number;
+  readonly reason?: string;
+};
+
+export type Plan = {
+  readonly count: number;
+  readonly oldest: string | null;
+  readonly newest: string | null;
+  readonly endpoints: readonly { readonly id: string | null; readonly count: number }[];
+  readonly estimated_s: number;
+};
+
+export type ReplayState = {
+  readonly id: string;
+  readonly status: "running" | "done" | "cancelled";
+  readonly total: number;
+  readonly done: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly skipped: number;
+};
+
+const POLL_MS = 500;
+/** Behind the last event that was replayed: what is answered at once is answered by then. */
+const SETTLE_MS = 10_000;
+
+export const planOf = async (api: Api, request: ReplayRequest): Promise<Plan> =>
+  (await api.post<Plan>("/v1/replays", { ...request, dry_run: true })).body;
+
+export const planLines = ({ count, oldest, newest, endpoints, estimated_s }: Plan): readonly string[] => [
+  `${count} events${oldest === null || newest === null ? "" : `, received ${shownTime(oldest)} to ${shownTime(newest)}`}`,
+  ...endpoints.map(({ id, count: own }) => `  ${id ?? "no endpoint"}  ${own}`),
+  ...(count === 0 ? [] : [`about ${shownSeconds(estimated_s)}`]),
+];
+
+const wordsOf = ({ delivered, failed, skipped }: ReplayState): string =>
+  `${delivered} delivered, ${failed} failed, ${skipped} skipped`;
+
+type Watched = { readonly id: string; readonly after?: string | undefined; readonly json: boolean };
+
+/** Follows a replay to its end; ends with 1 when events failed again, or somebody has cancelled it. */
+export const watchReplay = async (
+  api: Api,
+  { id, after, json: asJson }: Watched,
+  terminal: Terminal,
+): Promise<void> => {
+  const bar = progressBar(terminal);
+  let endedAt: number | null = null;
+  for (;;) {
+    const state = await api.get<ReplayState>(`/v1/replays/${id}`, { after }).catch((error: unknown) => {
+      // It goes on whether or not it is watched.
+      if (isPassing(error)) return null;
+      throw error;
+    });
+    if (state !== null) {
+      const { status, total, done, delivered, failed, skipped } = state;
+      bar.show(done, total, wordsOf(state));
+      if (status !== "running") endedAt ??= performance.now();
+      const isSettled = delivered + failed + skipped >= done;
+      if (endedAt !== null && (isSettled || performance.now() - endedAt > SETTLE_MS)) {
+        bar.end();
+        const open = done - delivered - failed - skipped;
+        const rest = open > 0 ? `, ${open} on their way` : "";
+        terminal.out(asJson ? json(state) : `${id} is ${status}: ${done} of ${total}: ${wordsOf(state)}${rest}`);
+        if (status === "cancelled" || failed > 0) throw new Ended(1);
+        return;
+      }
+    }
+    await pause(POLL_MS);
+  }
+};
+
+/** Shows the plan, asks a person, starts, and follows. */
+export const replayMany = async (
+  api: Api,
+  request: ReplayRequest,
+  { json: asJson, yes, detach }: { readonly json: boolean; readonly yes: boolean; readonly detach: boolean },
+  terminal: Terminal,
+): Promise<void> => {
+  const plan = await planOf(api, request);
+  if (!asJson) for (const line of planLines(plan)) terminal.note(line);
+  if (plan.count === 0) return terminal.out(asJson ? json({ total: 0 }) : "Nothing to replay.");
+  if (!yes && terminal.screen !== undefined && !(await terminal.screen.ask(`Replay ${plan.count} events?`))) {
+    terminal.note("Nothing was replayed.");
+    throw new Ended(1);
+  }
+  const { body: started, position } = await api.post<Pick<ReplayState, "id" | "status" | "total">>(
+    "/v1/replays",
+    request,
+  );
+  if (detach)
+    return terminal.out(asJson ? json(started) : `${started.id} is ${started.status}: ${started.total} events`);
+  terminal.note(`${started.id} goes on when this is interrupted; countersign replay cancel ${started.id} stops it.`);
+  await watchReplay(api, { id: started.id, after: position ?? undefined, json: asJson }, terminal);
+};

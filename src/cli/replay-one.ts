@@ -1,0 +1,62 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Api } from "./api.ts";
+import { Ended, type Terminal } from "./command.ts";
+import type { EventDetail } from "./events-show.ts";
+import { json, printable } from "./shown.ts";
+
+export type ReplayOneOptions = {
+  readonly reason: string | undefined;
+  /** Does not wait for what comes of it. */
+  readonly detach: boolean;
+  readonly json: boolean;
+};
+
+const POLL_MS = 300;
+/** One attempt takes less; a retry takes its own time. */
+const WAIT_MS = 35_000;
+/** On its way, so worth waiting for. */
+const MOVING: readonly string[] = ["queued", "delivering"];
+/** What a person wants to hear at once instead of waiting for the next attempt. */
+const WELL: readonly string[] = ["delivered", "recorded", "held", "queued", "delivering"];
+
+const sayingOf = ({ id, status, attempts, approval_id }: EventDetail): string => {
+  const last = attempts.at(-1);
+  const why =
+    last?.failure === null || last === undefined ? "" : `: ${last.failure.kind}: ${printable(last.failure.detail)}`;
+  switch (status) {
+    case "delivered":
+      return `${id} is delivered: attempt ${last?.number} was answered with ${last?.status_code} in ${last?.duration_ms} ms`;
+    case "held":
+      return `${id} is held until ${approval_id} is approved`;
+    case "retrying":
+    case "failed":
+      return `${id} is ${status}${why}`;
+    default:
+      return `${id} is ${status}`;
+  }
+};
+
+/** Replays one event and says what came of the attempt; ends with 1 when it was not delivered. */
+export const replayOne = async (
+  api: Api,
+  id: string,
+  { reason, detach, json: asJson }: ReplayOneOptions,
+  { out, note }: Terminal,
+): Promise<void> => {
+  const asked = reason === undefined ? {} : { reason };
+  const { body, position } = await api.post<{ replay_id: string }>(`/v1/events/${id}/replay`, asked);
+  if (detach) return out(asJson ? json(body) : `${id} is replayed as ${body.replay_id}`);
+  if (!asJson) note(`${id} is replayed as ${body.replay_id}`);
+  const end = performance.now() + WAIT_MS;
+  const after = position ?? undefined;
+  for (;;) {
+    const event = await api.get<EventDetail>(`/v1/events/${id}`, { after });
+    if (MOVING.includes(event.status) && performance.now() < end) {
+      await pause(POLL_MS);
+      continue;
+    }
+    out(asJson ? json({ ...body, status: event.status, attempt: event.attempts.at(-1) ?? null }) : sayingOf(event));
+    if (!WELL.includes(event.status)) throw new Ended(1);
+    return;
+  }
+};

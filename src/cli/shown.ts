@@ -1,0 +1,41 @@
+/** C0 and C1 control characters and the marks that reorder text: a sender must not write to this terminal. */
+const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Text from outside in one line that says nothing to the terminal itself. */
+export const printable = (text: string): string =>
+  text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** As people read it: UTC, to the second. */
+export const shownTime = (iso: string): string => iso.replace("T", " ").replace(/(?:\.\d+)?Z$/, "Z");
+
+/** Columns as wide as their widest cell; the last one is left as it is. */
+export const table = (rows: readonly (readonly string[])[]): readonly string[] => {
+  const widths: number[] = [];
+  for (const row of rows) for (const [n, cell] of row.entries()) widths[n] = Math.max(widths[n] ?? 0, cell.length);
+  return rows.map((row) =>
+    row
+      .map((cell, n) => cell.padEnd(widths[n] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+};
+
+const UNITS_S = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+] as const;
+
+/** A duration in its two largest units. */
+export const shownSeconds = (seconds: number): string => {
+  let rest = Math.ceil(seconds);
+  const parts: string[] = [];
+  for (const [unit, size] of UNITS_S) {
+    if (rest < size && parts.length === 0) continue;
+    parts.push(`${Math.floor(rest / size)} ${unit}`);
+    rest %= size;
+  }
+  return [...parts, `${rest} s`].slice(0, 2).join(" ");
+};
+
+export const json = (value: unknown): string => JSON.stringify(value);

@@ -1,0 +1,118 @@
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOrNone, Refusal } from "./api.ts";
+import { type Command, Ended, UsageError } from "./command.ts";
+import { json, printable, shownSeconds, shownTime, table } from "./shown.ts";
+
+type Ready = { readonly status: string; readonly checks: Readonly<Record<string, string>> };
+
+type Runtime = {
+  readonly version: string;
+  readonly started_at: string;
+  readonly uptime_s: number;
+  readonly engines: Readonly<Record<"log" | "views" | "feed", string>>;
+  readonly roles: readonly string[];
+  readonly projections: readonly { readonly view: string; readonly lag_events: number; readonly lag_s: number }[];
+};
+
+type Usage = {
+  readonly plan: string;
+  readonly period: { readonly start: string; readonly end: string };
+  readonly usage: { readonly events: number; readonly included: number };
+};
+
+type EndpointShown = {
+  readonly id: string;
+  readonly name: string;
+  readonly health: { readonly state: string; readonly success_rate_1h: number | null; readonly queued: number };
+};
+
+type Account = { readonly billing: Usage; readonly endpoints: readonly EndpointShown[] };
+
+const PAGE_MAX = 100;
+
+/** A service that is not ready says so with 503, and what of it fails. */
+const readiness = async (api: Api): Promise<Ready> => {
+  const response = await fetch(`${api.origin}/ready`, {
+    redirect: "manual",
+    signal: AbortSignal.timeout(10_000),
+  }).catch((error: Error) => {
+    throw new Refusal(`${api.origin} cannot be reached: ${String(error.cause ?? error.message)}`, 0);
+  });
+  const body = (await response.json().catch(() => null)) as Ready | null;
+  if (body?.checks === undefined)
+    throw new Refusal(`${api.origin} is no Countersign: it answered ${response.status}`, 0);
+  return body;
+};
+
+const endpointsOf = async (api: Api): Promise<readonly EndpointShown[]> => {
+  const found: EndpointShown[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await api.get<{ data: readonly EndpointShown[]; next_cursor: string | null }>("/v1/endpoints", {
+      limit: PAGE_MAX,
+      cursor,
+    });
+    found.push(...page.data);
+    if (page.next_cursor === null) return found;
+    cursor = page.next_cursor;
+  }
+};
+
+const accountOf = async (api: Api): Promise<Account> => ({
+  billing: await api.get<Usage>("/v1/billing/summary"),
+  endpoints: await endpointsOf(api),
+});
+
+const percent = (rate: number | null): string => (rate === null ? "-" : `${(rate * 100).toFixed(1)} %`);
+
+const accountLines = ({ billing, endpoints }: Account): readonly string[] => [
+  `plan ${billing.plan}: ${billing.usage.events} of ${billing.usage.included} events until ${shownTime(billing.period.end)}`,
+  ...table(
+    endpoints.map(({ id, name, health }) => [
+      id,
+      health.state,
+      `${percent(health.success_rate_1h)} in the last hour`,
+      `${health.queued} queued`,
+      printable(name),
+    ]),
+  ),
+];
+
+const serviceLines = (api: Api, ready: Ready, runtime: Runtime): readonly string[] => {
+  const { engines, projections, roles } = runtime;
+  const behind = projections.filter(({ lag_events }) => lag_events > 0);
+  const lag = behind.map(({ view, lag_events, lag_s }) => `${view} by ${lag_events} records, ${lag_s} s`);
+  return table([
+    ["service", api.origin],
+    ["version", runtime.version],
+    ["ready", ready.status],
+    ...Object.entries(ready.checks).map(([name, check]) => [`  ${name}`, check]),
+    ["up", `${shownSeconds(runtime.uptime_s)}, since ${shownTime(runtime.started_at)}`],
+    ["roles", roles.join(", ")],
+    ["engines", `log ${engines.log}, views ${engines.views}, feed ${engines.feed}`],
+    ["views behind", lag.join("; ") || "none"],
+  ]);
+};
+
+export const status: Command = {
+  name: "status",
+  synopsis: API_SYNOPSIS,
+  summary: "how a service is; with a key also the account's usage and endpoints",
+  help: [
+    "Prints whether a service is ready, what it runs on and how far its views are; with a key also what",
+    "the account has used and how its endpoints are. Exit code 1: not ready.",
+    ...API_HELP,
+  ],
+  options: API_OPTIONS,
+  async run(args, env, terminal) {
+    if (args.positionals.length > 0) throw new UsageError("status takes no argument.");
+    const { api, hasKey } = apiOrNone(args, env);
+    const ready = await readiness(api);
+    const runtime = await api.get<Runtime>("/runtime");
+    const account = hasKey && ready.status === "ok" ? await accountOf(api) : null;
+    if (args.options.json === true) terminal.out(json({ url: api.origin, ready, runtime, account }));
+    else {
+      for (const line of serviceLines(api, ready, runtime)) terminal.out(line);
+      if (account !== null) for (const line of accountLines(account)) terminal.out(line);
+    }
+    if (ready.status !== "ok") throw new Ended(1);
+  },
+};

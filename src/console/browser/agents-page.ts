@@ -1,0 +1,77 @@
+import type { Agent, Page as List } from "./answers.ts";
+import { may, type Page, type Screen } from "./page.ts";
+import { badge, button, facts, link, moment, older, table } from "./parts.ts";
+import { hrefOf } from "./place.ts";
+import { h, type Tree } from "./tree.ts";
+
+/** Suspending has to be one click: the reason is written for whoever reads the records. */
+const REASON = "Suspended in the console.";
+
+const pathOf = (id: string): string => `/v1/agents/${encodeURIComponent(id)}`;
+
+export const switchOf = ({ id, status }: Agent, screen: Screen): Tree => {
+  if (!may(screen, "admin")) return "";
+  return status === "active"
+    ? button(
+        "Suspend",
+        () =>
+          screen.act(
+            "POST",
+            `${pathOf(id)}/suspend`,
+            { reason: REASON },
+            "It is suspended: what it had waiting is cancelled.",
+          ),
+        { class: "danger" },
+      )
+    : button("Resume", () => screen.act("POST", `${pathOf(id)}/resume`, undefined, "It may act again."));
+};
+
+const rowOf = (agent: Agent, screen: Screen): readonly Tree[] => [
+  badge(agent.status),
+  h("div", {}, link(hrefOf("agents", agent.id), agent.name), h("small", {}, agent.id)),
+  h("code", {}, agent.scope.actions.join(", ")),
+  agent.policy_id ?? "–",
+  moment(agent.created_at, screen.now),
+  link(hrefOf("events", null, { agent_id: agent.id }), "Requests"),
+  switchOf(agent, screen),
+];
+
+export const agentsPage: Page<List<Agent>> = {
+  title: "Agents",
+  load: (api, { query }) => api.get<List<Agent>>("/v1/agents", { cursor: query.cursor }),
+  show: ({ data, next_cursor }, screen) =>
+    h(
+      "article",
+      {},
+      h("h1", {}, "Agents"),
+      table(
+        ["Status", "Agent", "Scope", "Policy", "Registered", "", ""],
+        data.map((agent) => rowOf(agent, screen)),
+        "There is no agent yet: POST /v1/agents registers one.",
+      ),
+      older("agents", null, screen.place.query, next_cursor),
+    ),
+  isMoving: () => false,
+};
+
+export const agentPage: Page<Agent> = {
+  title: "Agent",
+  load: (api, { id }) => api.get<Agent>(pathOf(id ?? "")),
+  show: (agent, screen) =>
+    h(
+      "article",
+      {},
+      h("h1", {}, badge(agent.status), " ", agent.name),
+      h("p", {}, h("code", {}, agent.id)),
+      h("p", { class: "buttons" }, switchOf(agent, screen)),
+      facts([
+        ["Suspended because", agent.suspended_reason],
+        ["Scope", h("code", {}, agent.scope.actions.join(", "))],
+        ["Policy", agent.policy_id ?? "none"],
+        ["Key", h("code", {}, `…${agent.last4}`)],
+        ["Registered", moment(agent.created_at, screen.now)],
+      ]),
+      h("p", {}, link(hrefOf("events", null, { agent_id: agent.id }), "Its requests")),
+    ),
+  isMoving: () => false,
+};

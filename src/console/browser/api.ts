@@ -1,0 +1,76 @@
+import { searchOf } from "./place.ts";
+
+/** A problem of RFC 9457, or what stands for one when nothing came. */
+export type Problem = { readonly status: number; readonly code: string; readonly detail: string };
+
+export type Answered<T> = { readonly ok: true; readonly body: T } | { readonly ok: false; readonly problem: Problem };
+
+export type Api = {
+  get<T>(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<Answered<T>>;
+  /** Bytes as text: a payload, a command. */
+  text(path: string): Promise<Answered<string>>;
+  send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<Answered<T>>;
+};
+
+/** A view that is behind is waited for by the service for 2 s; so often it is asked again. */
+const VIEW_TRIES = 3;
+const POSITION = "countersign-position";
+
+const problemOf = async (response: Response): Promise<Problem> => {
+  const { status } = response;
+  try {
+    const { code, detail } = (await response.json()) as Partial<Problem>;
+    return { status, code: code ?? "unknown", detail: detail ?? response.statusText };
+  } catch {
+    return { status, code: "unknown", detail: `The service answered ${status}.` };
+  }
+};
+
+/**
+ * The API with the session's cookie, as pages of the same origin call it. What was changed here is seen here: reads wait
+ * for the position of the last change.
+ */
+export const api = (fetch: typeof globalThis.fetch): Api => {
+  let position: string | null = null;
+
+  const asked = async (path: string, init: RequestInit): Promise<Response | Problem> => {
+    try {
+      const response = await fetch(path, { credentials: "same-origin", redirect: "error", ...init });
+      position = response.headers.get(POSITION) ?? position;
+      return response.ok ? response : await problemOf(response);
+    } catch {
+      return { status: 0, code: "unreachable", detail: "The service cannot be reached at the moment." };
+    }
+  };
+
+  const read = async (
+    path: string,
+    query: Readonly<Record<string, string | undefined>>,
+  ): Promise<Response | Problem> => {
+    for (let tries = 1; ; tries += 1) {
+      const after = position === null ? {} : { after: position };
+      const answer = await asked(`${path}${searchOf({ ...query, ...after })}`, {});
+      if (!("code" in answer) || answer.code !== "view-behind" || tries === VIEW_TRIES) return answer;
+    }
+  };
+
+  /** Each answer is what the API's description says of its path. */
+  const bodyOf = async <T>(answer: Response | Problem): Promise<Answered<T>> => {
+    if ("code" in answer) return { ok: false, problem: answer };
+    const text = await answer.text();
+    return { ok: true, body: (text === "" ? null : JSON.parse(text)) as T };
+  };
+
+  return {
+    get: async (path, query = {}) => bodyOf(await read(path, query)),
+    async text(path) {
+      const answer = await read(path, {});
+      return "code" in answer ? { ok: false, problem: answer } : { ok: true, body: await answer.text() };
+    },
+    async send(method, path, body) {
+      const json =
+        body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+      return bodyOf(await asked(path, { method, ...json }));
+    },
+  };
+};

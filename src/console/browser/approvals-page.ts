@@ -1,0 +1,131 @@
+import type { Approval, ApprovalDetail, Page as List } from "./answers.ts";
+import { euro } from "./format.ts";
+import { may, type Page, type Screen } from "./page.ts";
+import {
+  badge,
+  choice,
+  code,
+  facts,
+  field,
+  form,
+  link,
+  linkTo,
+  moment,
+  older,
+  section,
+  sending,
+  table,
+} from "./parts.ts";
+import { hrefOf } from "./place.ts";
+import { h, type Tree } from "./tree.ts";
+
+const STATUSES = ["", "pending", "approved", "consumed", "rejected", "expired", "cancelled"] as const;
+
+const rowOf = (approval: Approval, { now }: Screen): readonly Tree[] => [
+  badge(approval.status),
+  h("div", {}, link(hrefOf("approvals", approval.id), approval.summary), h("small", {}, approval.id)),
+  approval.requested_by.name,
+  euro(approval.cost_eur),
+  moment(approval.requested_at, now),
+  moment(approval.expires_at, now),
+  `${approval.votes.filter(({ decision }) => decision === "approve").length} of ${approval.min_approvals}`,
+];
+
+export const approvalsPage: Page<List<Approval>> = {
+  title: "Approvals",
+  load: (api, { query }) =>
+    api.get<List<Approval>>("/v1/approvals", { status: query.status ?? "pending", cursor: query.cursor }),
+  show: ({ data, next_cursor }, screen) =>
+    h(
+      "article",
+      {},
+      h("h1", {}, "Approvals"),
+      form(
+        ({ status = "" }) => screen.go(hrefOf("approvals", null, { status })),
+        { class: "filters" },
+        choice("Status", "status", STATUSES.slice(1), screen.place.query.status ?? "pending"),
+        sending("Show"),
+      ),
+      table(
+        ["Status", "What", "Asked by", "Cost", "Asked", "Expires", "Approvals"],
+        data.map((approval) => rowOf(approval, screen)),
+        "None is like that.",
+      ),
+      older("approvals", null, screen.place.query, next_cursor),
+    ),
+  isMoving: () => false,
+};
+
+/** Both send the digest of what is on the screen: what somebody has not seen they do not decide. */
+const decision = ({ id, digest, status }: ApprovalDetail, screen: Screen): Tree => {
+  if (status !== "pending" || !may(screen, "approver")) return "";
+  const path = `/v1/approvals/${encodeURIComponent(id)}`;
+  return section(
+    "Decide",
+    form(
+      ({ comment = "" }) =>
+        screen.act(
+          "POST",
+          `${path}/approve`,
+          { digest, ...(comment === "" ? {} : { comment }) },
+          "Your approval is recorded.",
+        ),
+      { class: "inline" },
+      field("Comment (optional)", { name: "comment", maxlength: 1_000 }),
+      sending("Approve"),
+    ),
+    form(
+      ({ comment = "" }) => screen.act("POST", `${path}/reject`, { digest, comment }, "It is rejected."),
+      { class: "inline" },
+      field("Why not", { name: "comment", required: true, maxlength: 1_000 }),
+      sending("Reject"),
+    ),
+  );
+};
+
+const votesShown = ({ votes }: Approval, now: number): Tree =>
+  section(
+    "Votes",
+    table(
+      ["Who", "Decision", "Comment", "When"],
+      votes.map(({ email, decision: voted, comment, at }) => [email, badge(voted), comment ?? "", moment(at, now)]),
+      "Nobody has decided yet.",
+    ),
+  );
+
+export const approvalPage: Page<ApprovalDetail> = {
+  title: "Approval",
+  load: (api, { id }) => api.get<ApprovalDetail>(`/v1/approvals/${encodeURIComponent(id ?? "")}`),
+  show: (approval, screen) =>
+    h(
+      "article",
+      {},
+      h("h1", {}, badge(approval.status), " ", approval.summary),
+      h("p", {}, h("code", {}, approval.id)),
+      facts([
+        ["Asked by", approval.requested_by.name],
+        ["Action", approval.action === null ? null : h("code", {}, approval.action)],
+        [
+          "Goes to",
+          approval.endpoint === null ? null : (approval.endpoint.url ?? approval.endpoint.name ?? approval.endpoint.id),
+        ],
+        ["Event", approval.event_id === null ? null : linkTo("events", approval.event_id)],
+        ["Bundle", approval.bundle_id === null ? null : linkTo("bundles", approval.bundle_id)],
+        ["Cost", euro(approval.cost_eur)],
+        ["Asked", moment(approval.requested_at, screen.now)],
+        ["Expires", moment(approval.expires_at, screen.now)],
+        ["Needs", `${approval.min_approvals}`],
+        ["Digest", h("code", {}, approval.digest)],
+        ["Ended because", approval.reason],
+      ]),
+      section("Why people are asked", h("ul", {}, ...approval.reasons.map((reason) => h("li", {}, reason)))),
+      section(
+        "What would be done",
+        approval.redacted ? h("p", {}, "The policy hides fields from you.") : "",
+        code(typeof approval.payload === "string" ? approval.payload : JSON.stringify(approval.payload, null, 2)),
+      ),
+      decision(approval, screen),
+      votesShown(approval, screen.now),
+    ),
+  isMoving: () => false,
+};

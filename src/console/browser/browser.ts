@@ -1,0 +1,49 @@
+/** What the console needs of a browser. The program is compiled without the DOM's types, and a test brings a small one. */
+
+export type DomNode = { readonly nodeType: number };
+
+export type DomEvent = { preventDefault(): void };
+
+export type DomElement = DomNode & {
+  hidden: boolean;
+  readonly tagName: string;
+  /** These three of fields. */
+  value?: string;
+  readonly name?: string;
+  readonly type?: string;
+  /** Of forms; what has no name is no field. */
+  readonly elements?: Iterable<DomElement>;
+  textContent: string | null;
+  setAttribute(name: string, value: string): void;
+  removeAttribute(name: string): void;
+  append(...nodes: readonly DomNode[]): void;
+  replaceChildren(...nodes: readonly DomNode[]): void;
+  contains(node: DomNode | null): boolean;
+  addEventListener(type: string, listener: (event: DomEvent) => void): void;
+  focus(): void;
+};
+
+export type Dom = {
+  title: string;
+  readonly activeElement: DomElement | null;
+  readonly visibilityState: string;
+  getElementById(id: string): DomElement | null;
+  createElement(tag: string): DomElement;
+  createTextNode(text: string): DomNode;
+};
+
+export type Browser = {
+  readonly document: Dom;
+  readonly location: { hash: string };
+  readonly fetch: typeof fetch;
+  addEventListener(type: "hashchange", listener: () => void): void;
+  setTimeout(work: () => void, ms: number): unknown;
+  clearTimeout(timer: unknown): void;
+};
+
+/** An element of the page; a missing one is a mistake of ours. */
+export const byId = (document: Dom, id: string): DomElement => {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`the page has no element ${id}`);
+  return element;
+};

@@ -1,0 +1,205 @@
+import type { Me } from "./answers.ts";
+import { type Api, api, type Problem } from "./api.ts";
+import { type Browser, byId, type DomElement } from "./browser.ts";
+import type { Screen } from "./page.ts";
+import { type Loaded, PAGES, pageAt } from "./pages.ts";
+import { link } from "./parts.ts";
+import { hrefOf, type Place, placeOf } from "./place.ts";
+import { fieldsOf, render } from "./render.ts";
+import { h, type Tree } from "./tree.ts";
+
+/** What changes by itself is looked at so often, while somebody looks. */
+const REFRESH_MS = 2_000;
+const TITLE = "Countersign";
+const FIELDS: ReadonlySet<string> = new Set(["INPUT", "SELECT", "TEXTAREA"]);
+
+/** What is on the screen. */
+type Shown = { readonly place: Place; readonly loaded: Loaded; readonly kept: Record<string, unknown> };
+
+const problemShown = ({ code, detail }: Problem): Tree =>
+  h("article", {}, h("h1", {}, "That did not work"), h("p", { class: "bad" }, detail), h("p", {}, h("code", {}, code)));
+
+const NOT_HERE: Tree = h("article", {}, h("h1", {}, "Not here"), h("p", {}, "There is no such page in the console."));
+
+const navigation = (current: string): Tree =>
+  h(
+    "ul",
+    {},
+    ...Object.entries(PAGES).map(([name, { list }]) =>
+      h(
+        "li",
+        {},
+        {
+          ...link(hrefOf(name), list.title),
+          attributes: { href: hrefOf(name), "aria-current": name === current ? "page" : null },
+        },
+      ),
+    ),
+  );
+
+/** The signed-in part: shows the place that the address names, and does what its buttons say. */
+const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
+  const { document, location } = browser;
+  const content = byId(document, "content");
+  let me: Me | null = null;
+  let shown: Shown | null = null;
+  let timer: unknown;
+  /** Of several answers under way the last one asked for is shown. */
+  let asked = 0;
+
+  const say = (text: string, isBad = false): void => {
+    const notice = byId(document, "notice");
+    notice.textContent = text;
+    notice.setAttribute("class", isBad ? "bad" : "good");
+    notice.hidden = text === "";
+  };
+
+  const put = (tree: Tree): void => content.replaceChildren(render(document, tree));
+
+  const refused = (problem: Problem): void => {
+    if (problem.status === 401) onSignedOut();
+    else say(problem.detail, true);
+  };
+
+  const draw = (): void => {
+    if (shown !== null) put(shown.loaded.show(screenOf(shown)));
+  };
+
+  const keep = (from: Shown, entries: Record<string, unknown>): void => {
+    Object.assign(from.kept, entries);
+    // Somebody may be elsewhere by now.
+    if (shown?.kept === from.kept) draw();
+  };
+
+  const screenOf = (from: Shown): Screen => ({
+    place: from.place,
+    now: Date.now(),
+    role: me?.member.role ?? "viewer",
+    kept: from.kept,
+    async act(method, path, body, said) {
+      const answer = await calls.send(method, path, body);
+      if (!answer.ok) return refused(answer.problem);
+      say(said);
+      await load(false);
+    },
+    async keepText(name, path) {
+      const answer = await calls.text(path);
+      if (answer.ok) keep(from, { [name]: answer.body });
+      else refused(answer.problem);
+    },
+    async keepAnswer(name, path, body) {
+      const answer = await calls.send("POST", path, body);
+      if (answer.ok) keep(from, { [name]: answer.body, [`${name} asked`]: body });
+      else refused(answer.problem);
+    },
+    go: (href) => {
+      location.hash = href;
+    },
+  });
+
+  /** Nothing is drawn anew under somebody who is writing. */
+  const isWriting = (): boolean => {
+    const { activeElement: at } = document;
+    return at !== null && FIELDS.has(at.tagName) && content.contains(at);
+  };
+
+  const again = (): void => {
+    if (document.visibilityState !== "visible" || isWriting()) wait();
+    else load(false);
+  };
+
+  const wait = (): void => {
+    browser.clearTimeout(timer);
+    timer = browser.setTimeout(again, REFRESH_MS);
+  };
+
+  const load = async (isNew: boolean): Promise<void> => {
+    browser.clearTimeout(timer);
+    asked += 1;
+    const turn = asked;
+    const place = placeOf(location.hash);
+    const page = pageAt(place);
+    byId(document, "navigation").replaceChildren(render(document, navigation(place.page)));
+    if (isNew) say("");
+    if (page === null) return put(NOT_HERE);
+    const answer = await page.load(calls, place);
+    if (turn !== asked) return;
+    document.title = `${page.title} · ${TITLE}`;
+    if (!answer.ok) {
+      if (answer.problem.status === 401) return onSignedOut();
+      // A refresh that fails leaves what is there.
+      return isNew ? put(problemShown(answer.problem)) : say(answer.problem.detail, true);
+    }
+    const isSame = !isNew && shown?.loaded.fingerprint === answer.body.fingerprint;
+    shown = { place, loaded: answer.body, kept: isNew || shown === null ? {} : shown.kept };
+    // What somebody has unfolded stays so while nothing changes.
+    if (!isSame) draw();
+    if (answer.body.isMoving) wait();
+  };
+
+  return {
+    async begin(who: Me) {
+      me = who;
+      byId(document, "who").textContent = `${who.member.email} · ${who.account.name} (${who.account.plan})`;
+      await load(true);
+    },
+    async move() {
+      if (me !== null) await load(true);
+    },
+    end() {
+      browser.clearTimeout(timer);
+      asked += 1;
+      me = null;
+      shown = null;
+      content.replaceChildren();
+    },
+  };
+};
+
+/** Starts the console in a page that has the elements of `page.ts`; resolves when the first thing is shown. */
+export const start = async (browser: Browser): Promise<void> => {
+  const { document } = browser;
+  const calls = api((input, init) => browser.fetch(input, init));
+  const [outside, console] = [byId(document, "start"), byId(document, "console")];
+
+  const show = (isInside: boolean): void => {
+    outside.hidden = isInside;
+    console.hidden = !isInside;
+  };
+  const leave = (): void => {
+    signedIn.end();
+    document.title = TITLE;
+    show(false);
+  };
+  const signedIn = inside(browser, calls, leave);
+
+  const enter = async (who: Me): Promise<void> => {
+    show(true);
+    await signedIn.begin(who);
+  };
+
+  const signing = (form: DomElement, path: string): void => {
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      const problem = byId(document, "sign-problem");
+      problem.textContent = "";
+      const given = Object.entries(fieldsOf(form)).filter(([, value]) => value !== "");
+      const answer = await calls.send<Me>("POST", path, Object.fromEntries(given));
+      if (answer.ok) await enter(answer.body);
+      else problem.textContent = answer.problem.detail;
+    });
+  };
+  signing(byId(document, "log-in"), "/v1/auth/login");
+  signing(byId(document, "sign-up"), "/v1/auth/signup");
+
+  byId(document, "log-out").addEventListener("click", async () => {
+    await calls.send("POST", "/v1/auth/logout");
+    leave();
+  });
+  byId(document, "refresh").addEventListener("click", () => signedIn.move());
+  browser.addEventListener("hashchange", () => signedIn.move());
+
+  const known = await calls.get<Me>("/v1/auth/me");
+  if (known.ok) await enter(known.body);
+  else show(false);
+};

@@ -1,0 +1,106 @@
+import type { Endpoint, Page as List, Tested } from "./answers.ts";
+import { milliseconds, percent } from "./format.ts";
+import { may, type Page, type Screen } from "./page.ts";
+import { badge, button, facts, link, moment, older, table } from "./parts.ts";
+import { hrefOf } from "./place.ts";
+import { h, type Tree } from "./tree.ts";
+
+const CLOSED: ReadonlySet<string> = new Set(["open", "disabled"]);
+
+const pathOf = (id: string): string => `/v1/endpoints/${encodeURIComponent(id)}`;
+
+const testedShown = (answer: unknown): Tree => {
+  if (typeof answer !== "object" || answer === null) return "";
+  // What `POST …/test` answers.
+  const { outcome, status_code, failure } = answer as Tested;
+  return h(
+    "span",
+    {},
+    badge(outcome),
+    ` ${status_code ?? ""} ${failure === null ? "" : `${failure.kind}: ${failure.detail}`}`,
+  );
+};
+
+const buttons = ({ id, health: { state } }: Endpoint, screen: Screen): Tree =>
+  may(screen, "admin")
+    ? h(
+        "div",
+        { class: "buttons" },
+        button("Test", () => screen.keepAnswer(id, `${pathOf(id)}/test`, undefined)),
+        CLOSED.has(state)
+          ? button("Enable", () =>
+              screen.act("POST", `${pathOf(id)}/enable`, undefined, "It is enabled, and what waits is sent."),
+            )
+          : "",
+        testedShown(screen.kept[id]),
+      )
+    : "";
+
+const rowOf = (endpoint: Endpoint, screen: Screen): readonly Tree[] => {
+  const { health } = endpoint;
+  return [
+    badge(health.state),
+    h("div", {}, link(hrefOf("endpoints", endpoint.id), endpoint.name), h("small", {}, endpoint.url)),
+    percent(health.success_rate_1h),
+    `${milliseconds(health.p50_ms)} / ${milliseconds(health.p99_ms)}`,
+    String(health.queued),
+    moment(health.last_success_at, screen.now),
+    moment(health.next_probe_at, screen.now),
+    buttons(endpoint, screen),
+  ];
+};
+
+export const endpointsPage: Page<List<Endpoint>> = {
+  title: "Endpoints",
+  load: (api, { query }) => api.get<List<Endpoint>>("/v1/endpoints", { cursor: query.cursor }),
+  show: ({ data, next_cursor }, screen) =>
+    h(
+      "article",
+      {},
+      h("h1", {}, "Endpoints"),
+      table(
+        ["Health", "Endpoint", "Success, 1 h", "p50 / p99", "Waiting", "Last success", "Next probe", ""],
+        data.map((endpoint) => rowOf(endpoint, screen)),
+        "There is no endpoint yet: POST /v1/endpoints registers one.",
+      ),
+      older("endpoints", null, screen.place.query, next_cursor),
+    ),
+  isMoving: ({ data }) => data.some(({ health }) => health.state !== "healthy" || health.queued > 0),
+};
+
+const lastFailure = ({ health: { last_failure: failure } }: Endpoint, now: number): Tree =>
+  failure === null ? "none" : h("span", {}, `${failure.kind} ${failure.status_code ?? ""} `, moment(failure.at, now));
+
+export const endpointPage: Page<Endpoint> = {
+  title: "Endpoint",
+  load: (api, { id }) => api.get<Endpoint>(pathOf(id ?? "")),
+  show: (endpoint, screen) => {
+    const { health } = endpoint;
+    return h(
+      "article",
+      {},
+      h("h1", {}, badge(health.state), " ", endpoint.name),
+      h("p", {}, h("code", {}, endpoint.id)),
+      buttons(endpoint, screen),
+      facts([
+        ["Address", h("code", {}, endpoint.url)],
+        ["Success in the last hour", percent(health.success_rate_1h)],
+        ["Half of the answers within", milliseconds(health.p50_ms)],
+        ["99 % of the answers within", milliseconds(health.p99_ms)],
+        ["Failures in a row", String(health.consecutive_failures)],
+        ["Last success", moment(health.last_success_at, screen.now)],
+        ["Last failure", lastFailure(endpoint, screen.now)],
+        ["Next probe", health.next_probe_at === null ? null : moment(health.next_probe_at, screen.now)],
+        ["Waiting", String(health.queued)],
+      ]),
+      h(
+        "p",
+        { class: "buttons" },
+        link(hrefOf("events", null, { endpoint_id: endpoint.id }), "Its events"),
+        link(hrefOf("events", null, { endpoint_id: endpoint.id, status: "failed" }), "Its failed events"),
+        link(hrefOf("replays", null, { endpoint_id: endpoint.id, status: "failed" }), "Replay what failed"),
+      ),
+    );
+  },
+  isMoving: ({ health }) => health.state !== "healthy" || health.queued > 0,
+};

@@ -1,0 +1,54 @@
+/** How things are written for people. None of it depends on the browser's language: two people see the same. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** "3 ms", "1.2 s", "5 min", "2.5 h", "3 d". */
+export const duration = (ms: number): string => {
+  const short = (value: number): string => String(Number(value.toFixed(1)));
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${short(ms / SECOND)} s`;
+  if (ms < HOUR) return `${short(ms / MINUTE)} min`;
+  return ms < DAY ? `${short(ms / HOUR)} h` : `${short(ms / DAY)} d`;
+};
+
+/** As the log has it, to the second: "2026-03-01 12:00:05" in UTC. */
+export const clock = (iso: string): string => iso.slice(0, 19).replace("T", " ");
+
+/** "5 min ago", "in 2 h". */
+export const relative = (iso: string, nowMs: number): string => {
+  const ms = nowMs - Date.parse(iso);
+  if (Number.isNaN(ms)) return iso;
+  if (Math.abs(ms) < SECOND) return "now";
+  return ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
+};
+
+export const bytes = (size: number): string => {
+  if (size < 1_000) return `${size} B`;
+  return size < 1_000_000 ? `${(size / 1_000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(1)} MB`;
+};
+
+/** Cents are always there, smaller parts where there are any: "2.50 €", "0.000125 €". */
+export const euro = (eur: number | null): string => {
+  if (eur === null) return "unknown";
+  const cents = eur.toFixed(2);
+  return `${Number(cents) === eur ? cents : String(Number(eur.toFixed(6)))} €`;
+};
+
+export const percent = (share: number | null): string => (share === null ? "–" : `${(share * 100).toFixed(1)} %`);
+
+export const milliseconds = (ms: number | null): string => (ms === null ? "–" : duration(ms));
+
+/** Indented where it is JSON, else as it is. */
+export const pretty = (text: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+};
+
+/** "rollback_incomplete" → "rollback incomplete". */
+export const words = (name: string): string => name.replaceAll("_", " ");

@@ -1,0 +1,5 @@
+import type { Browser } from "./browser.ts";
+import { start } from "./console.ts";
+
+// In a browser the global object is the window, which has all that `Browser` names.
+await start(globalThis as unknown as Browser);

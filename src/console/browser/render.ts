@@ -1,0 +1,74 @@
+import type { Dom, DomElement, DomNode } from "./browser.ts";
+import type { Element, Fields, Tree } from "./tree.ts";
+
+/** Links lead to places of the console and addresses of this service: nothing that came from outside becomes an address. */
+const isOwnLink = (href: string): boolean => href.startsWith("#/") || /^\/(?![/\\])/.test(href);
+
+/** Set by name: of all attributes these alone, so that none can be a handler or a style. */
+const ATTRIBUTES: ReadonlySet<string> = new Set([
+  "aria-current",
+  "aria-label",
+  "autocomplete",
+  "class",
+  "colspan",
+  "datetime",
+  "disabled",
+  "download",
+  "for",
+  "high",
+  "href",
+  "id",
+  "low",
+  "max",
+  "maxlength",
+  "min",
+  "minlength",
+  "name",
+  "open",
+  "placeholder",
+  "required",
+  "role",
+  "rows",
+  "scope",
+  "selected",
+  "title",
+  "type",
+  "value",
+]);
+
+/** A password is what was typed; of everything else spaces around it are an accident. */
+const fieldValue = ({ type, value = "" }: DomElement): string => (type === "password" ? value : value.trim());
+
+export const fieldsOf = (form: DomElement): Fields =>
+  Object.fromEntries(
+    [...(form.elements ?? [])].flatMap((it) =>
+      it.name === undefined || it.name === "" ? [] : [[it.name, fieldValue(it)]],
+    ),
+  );
+
+const setAttribute = (node: DomElement, name: string, value: string | number | boolean | null): void => {
+  if (value === null || value === false) return;
+  if (!ATTRIBUTES.has(name)) throw new Error(`${name} is no attribute that pages of the console use`);
+  if (name === "href" && !isOwnLink(String(value))) throw new Error(`${value} is no address of the console`);
+  node.setAttribute(name, value === true ? "" : String(value));
+};
+
+const listen = (node: DomElement, { onClick, onSubmit }: Element): void => {
+  if (onClick !== undefined) node.addEventListener("click", () => onClick());
+  if (onSubmit === undefined) return;
+  node.addEventListener("submit", (event) => {
+    // The page's policy would not let a form leave, either.
+    event.preventDefault();
+    onSubmit(fieldsOf(node));
+  });
+};
+
+/** The elements of a tree. */
+export const render = (document: Dom, tree: Tree): DomNode => {
+  if (typeof tree === "string") return document.createTextNode(tree);
+  const node = document.createElement(tree.tag);
+  for (const [name, value] of Object.entries(tree.attributes)) setAttribute(node, name, value);
+  node.append(...tree.children.map((child) => render(document, child)));
+  listen(node, tree);
+  return node;
+};

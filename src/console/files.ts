@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { STYLE } from "./style.ts";
+
+export type ConsoleFile = { readonly body: Buffer; readonly contentType: string; readonly etag: string };
+
+/** The modules that the page loads, as the compiler has left them: they run in browsers as they are. */
+const BROWSER = new URL("./browser/", import.meta.url);
+
+/** RFC 9110, section 8.8.3. */
+export const etagOf = (body: Buffer): string =>
+  `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+
+const file = (body: Buffer, contentType: string): ConsoleFile => ({ body, contentType, etag: etagOf(body) });
+
+/** Everything but the page itself, by its name; read once. */
+export const consoleFiles = (): ReadonlyMap<string, ConsoleFile> => {
+  const names = readdirSync(BROWSER).filter((name) => name.endsWith(".js"));
+  const modules = names.map(
+    (name) => [name, file(readFileSync(new URL(name, BROWSER)), "text/javascript; charset=utf-8")] as const,
+  );
+  return new Map([...modules, ["style.css", file(Buffer.from(STYLE), "text/css; charset=utf-8")]]);
+};

@@ -1,0 +1,119 @@
+import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
+import type { Clock, Found, ViewStore } from "../../domain/ports.ts";
+import { deliveryQueue } from "../../projections/delivery-queue.ts";
+import type { Offered } from "./attempts.ts";
+
+export type BacklogDeps = {
+  readonly views: Pick<ViewStore, "page">;
+  readonly clock: Clock;
+  readonly node: string;
+  readonly othersAreGone: boolean;
+  /** Whether the view shows a delivery as this process last left it: it is a little behind. */
+  readonly isFresh: (eventId: string, revision: number) => boolean;
+};
+
+/** What of an endpoint's deliveries can be sent now, in the order in which it is to be. */
+export type Look = {
+  readonly jobs: readonly Offered[];
+  /** When the next one is due that is not yet; ms since 1970, Infinity for none. */
+  readonly soonest: number;
+  /** All that the view has of the endpoint; null where there is more than was looked at. */
+  readonly listed: ReadonlySet<string> | null;
+};
+
+export type Backlog = {
+  /** The next endpoint, by id, that something waits for; null behind the last. */
+  endpointAfter(endpointId: string): Promise<string | null>;
+  /** What is due, that which is due longest first. */
+  due(endpointId: string, limit: number): Promise<Look>;
+  /** In the order of admission; what failed before the endpoint was last well again does not wait for its schedule. */
+  inOrder(endpointId: string, endpoint: PresentEndpoint | null, limit: number): Promise<Look>;
+  /** The one to find out with how the endpoint is: the oldest, unless it is `unless` and there is another. */
+  oldest(endpointId: string, unless: string | null): Promise<Offered | null>;
+};
+
+const QUEUE = deliveryQueue.schema.name;
+/** The oldest of an endpoint may be under way still. */
+const OLDEST_LOOKED_AT = 64;
+const NEVER = Number.POSITIVE_INFINITY;
+
+const jobOf = (endpointId: string, { id: eventId, document: { account, trigger } }: Found): Offered => ({
+  eventId,
+  account: String(account),
+  endpointId,
+  ...(trigger === "replay" ? { trigger } : {}),
+});
+
+/** What waits on disk, in the log and its view. */
+export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogDeps): Backlog => {
+  const page = (endpointId: string, field: "due_at" | "position", limit: number) =>
+    views.page(QUEUE, {
+      where: [{ field: "endpoint_id", is: "=", value: endpointId }],
+      sort: { field, order: "asc" },
+      limit,
+    });
+
+  const isLeased = ({ document: { node: holder, lease_until } }: Found): boolean => {
+    if (typeof lease_until !== "string") return false;
+    // A lease that a gone process held does not have to run out.
+    return (!othersAreGone || holder === node) && Date.parse(lease_until) > clock.now();
+  };
+
+  const dueAt = (found: Found): number => {
+    const { due_at, lease_until } = found.document;
+    return typeof lease_until === "string" && !isLeased(found) ? 0 : Date.parse(String(due_at));
+  };
+
+  /** Failed while the endpoint was not well: that it is due later is no reason to come later. */
+  const isItsTurn = ({ document: { failed_at } }: Found, endpoint: PresentEndpoint | null): boolean =>
+    typeof failed_at === "string" && endpoint?.wellAt != null && failed_at < endpoint.wellAt;
+
+  const lookOf = (
+    endpointId: string,
+    found: readonly Found[],
+    limit: number,
+    early: (found: Found) => boolean,
+  ): Look => {
+    const now = clock.now();
+    const jobs: Offered[] = [];
+    let soonest = NEVER;
+    for (const it of found) {
+      const { id: eventId, document } = it;
+      const at = dueAt(it);
+      const isEarly = at > now && !isLeased(it) && early(it);
+      if (at > now && !isEarly) soonest = Math.min(soonest, at);
+      else if (isFresh(eventId, Number(document.revision)))
+        jobs.push({ ...jobOf(endpointId, it), ...(isEarly ? { early: "turn" } : {}) });
+    }
+    const listed = found.length === limit ? null : new Set(found.map(({ id }) => id));
+    return { jobs, soonest, listed };
+  };
+
+  const due = async (endpointId: string, limit: number): Promise<Look> =>
+    lookOf(endpointId, await page(endpointId, "due_at", limit), limit, () => false);
+
+  return {
+    async endpointAfter(endpointId) {
+      const [next] = await views.page(QUEUE, {
+        where: [{ field: "endpoint_id", is: ">", value: endpointId }],
+        sort: { field: "endpoint_id", order: "asc" },
+        limit: 1,
+      });
+      return next === undefined ? null : String(next.document.endpoint_id);
+    },
+    due,
+    async inOrder(endpointId, endpoint, limit) {
+      const found = await page(endpointId, "position", limit);
+      const look = lookOf(endpointId, found, limit, (it) => isItsTurn(it, endpoint));
+      // So many that wait for their schedules are no backlog of an outage: what is due is behind them.
+      return look.listed === null && look.jobs.length === 0 ? due(endpointId, limit) : look;
+    },
+    async oldest(endpointId, unless) {
+      const found = await page(endpointId, "position", OLDEST_LOOKED_AT);
+      const free = found.filter((it) => !isLeased(it) && isFresh(it.id, Number(it.document.revision)));
+      const chosen = free.find(({ id }) => id !== unless) ?? free[0];
+      if (chosen === undefined) return null;
+      return { ...jobOf(endpointId, chosen), early: "probe" };
+    },
+  };
+};

@@ -1,0 +1,190 @@
+import type { Clock, Found, Randomness, ViewStore } from "../../domain/ports.ts";
+import { type BegunReplay, type ReplayCommand, replay as replayDecider } from "../../domain/replay/decider.ts";
+import type { ReplayCursor } from "../../domain/replay/events.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { events } from "../../projections/events.ts";
+import { replays as replaysView } from "../../projections/replays.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { type Envelope, NO_TRACE } from "../envelope.ts";
+import { chosenBehind } from "../replays/plan.ts";
+import type { Replaying } from "../replays/replaying.ts";
+import { replayStream } from "../replays/stream.ts";
+import { wakeablePause } from "./wakeable-pause.ts";
+
+export type ReplaysLoop = {
+  start(): void;
+  /** Finishes the events in hand; the rest goes on from the last checkpoint, here or elsewhere. */
+  stop(): Promise<void>;
+  /** A replay that has just been started here: nobody has to find it first. */
+  begin(replayId: string): void;
+};
+
+export type ReplaysDeps = {
+  readonly views: Pick<ViewStore, "page" | "position">;
+  readonly aggregates: Aggregates;
+  readonly replaying: Replaying;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly node: string;
+  /** A claim of another process is that of a dead one. */
+  readonly othersAreGone: boolean;
+  readonly onError: (error: unknown) => void;
+};
+
+/** What another node started is found at a look, as is what another one left when it died. */
+const LOOK_MS = 1_000;
+/** Replays worked on here at once, each at a rate of its own; the others wait for their turn. */
+const RUNNING_MAX = 32;
+/** A checkpoint after so many events, or so much time: what a crash makes this do again comes to nothing. */
+const CHECKPOINT_EVENTS = 100;
+const CHECKPOINT_MS = 1_000;
+/** Several checkpoints: a node that has not written one for so long is dead or very slow, and another goes on. */
+const CLAIM_MS = 5_000;
+/** Events in hand at once at a high rate. */
+const AT_ONCE_MAX = 16;
+/** Batches a second: those of a low rate are of one event. */
+const BATCHES_A_SECOND = 20;
+/** How much of its rate a replay may catch up when the log was slow. */
+const BEHIND_MAX_MS = 250;
+
+const S = 1_000;
+const EVENTS = events.schema.name;
+
+type Place = { readonly cursor: ReplayCursor | null; readonly skipped: number };
+
+/**
+ * Works through the replays that run. What has happened to an event is decided in its own stream, where one replay replays
+ * once: a crash, and nodes that work on the same replay for a moment, only ask for what is done already.
+ */
+export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
+  const { views, aggregates, clock, node, onError } = deps;
+  const rest = wakeablePause();
+  const working = new Map<string, Promise<void>>();
+  let isStarted = false;
+  let isStopping = false;
+  let running: Promise<void> = Promise.resolve();
+
+  const envelopeOf = (account: string): Envelope => ({
+    commandId: randomId("cmd_", deps.randomness),
+    account,
+    actor: { kind: "system", id: "replays" },
+    trace: NO_TRACE,
+    at: new Date(clock.now()).toISOString(),
+  });
+
+  /** Whether another node works on it. */
+  const isTaken = ({ claim }: BegunReplay): boolean =>
+    claim !== null &&
+    claim.node !== node &&
+    !deps.othersAreGone &&
+    Math.abs(clock.now() - Date.parse(claim.at)) < CLAIM_MS;
+
+  /** The replay, as long as it is this node's to work on. */
+  const own = async (id: string, maxAgeMs?: number): Promise<BegunReplay | null> => {
+    const { state } = await aggregates.load(replayDecider, replayStream(id), maxAgeMs);
+    return state.phase !== "running" || isTaken(state) || isStopping ? null : state;
+  };
+
+  const tell = (id: string, account: string, command: ReplayCommand) =>
+    aggregates.handle(replayDecider, replayStream(id), command, envelopeOf(account));
+
+  const checkpoint = async (id: string, account: string, { cursor, skipped }: Place): Promise<boolean> => {
+    const at = new Date(clock.now()).toISOString();
+    const done = await tell(id, account, { type: "ProgressReplay", cursor, skipped, node, at });
+    return done.outcome !== "rejected";
+  };
+
+  const replayOne = async ({ started }: BegunReplay, eventId: string): Promise<boolean> => {
+    const { replay_id: id, account, by, reason, up_to: upTo } = started;
+    const envelope: Envelope = { ...envelopeOf(account), commandId: `${id}/${eventId}`, actor: by };
+    const { outcome } = await deps.replaying({ eventId, replay: { id, by, reason }, envelope, upTo });
+    return outcome !== "refused";
+  };
+
+  /** From where the stream says that it is to its end, or until it is not this node's any more. */
+  const work = async (id: string): Promise<void> => {
+    const begun = await own(id, 0);
+    if (begun === null) return;
+    const { account, filter, rate_per_second: rate, up_to: upTo } = begun.started;
+    /** A view that is being folded again does not show all of them. */
+    const isShown = async (): Promise<boolean> => ((await views.position(EVENTS)) ?? "") >= (upTo ?? "");
+    if (!(await isShown())) return;
+    let place: Place = begun;
+    if (begun.claim?.node !== node && !(await checkpoint(id, account, place))) return;
+    let since = { events: 0, atMs: performance.now() };
+    let dueMs = performance.now();
+    const size = Math.min(AT_ONCE_MAX, Math.max(1, Math.floor(rate / BATCHES_A_SECOND)));
+    for (;;) {
+      const { chosen, next } = await chosenBehind(views, account, filter, upTo, place.cursor, CHECKPOINT_EVENTS);
+      for (let from = 0; from < chosen.length; from += size) {
+        const batch = chosen.slice(from, from + size);
+        await untilDue(dueMs);
+        const state = await own(id);
+        if (state === null) return;
+        const replayed = await Promise.all(batch.map((it) => replayOne(state, it.id)));
+        const last = batch.at(-1);
+        const skipped = place.skipped + replayed.filter((isReplayed) => !isReplayed).length;
+        if (last !== undefined) place = { cursor: { received_at: last.received_at, id: last.id }, skipped };
+        dueMs = Math.max(dueMs, performance.now() - BEHIND_MAX_MS) + (batch.length * S) / rate;
+        since = { ...since, events: since.events + batch.length };
+        if (since.events < CHECKPOINT_EVENTS && performance.now() - since.atMs < CHECKPOINT_MS) continue;
+        if (!(await checkpoint(id, account, place))) return;
+        since = { events: 0, atMs: performance.now() };
+      }
+      if (!(await isShown())) return;
+      if (next === null) break;
+      place = { ...place, cursor: next };
+    }
+    if (since.events > 0 && !(await checkpoint(id, account, place))) return;
+    await tell(id, account, { type: "FinishReplay", at: new Date(clock.now()).toISOString() });
+  };
+
+  const untilDue = async (dueMs: number): Promise<void> => {
+    while (!isStopping) {
+      const leftMs = dueMs - performance.now();
+      if (leftMs <= 0) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, CHECKPOINT_MS)));
+    }
+  };
+
+  const begin = (id: string): void => {
+    if (!isStarted || isStopping || working.has(id) || working.size >= RUNNING_MAX) return;
+    const ended = work(id)
+      .catch(onError)
+      .finally(() => working.delete(id));
+    working.set(id, ended);
+  };
+
+  const look = async (): Promise<void> => {
+    const where = [{ field: "status", is: "=", value: "running" }] as const;
+    const sort = { field: "started_at", order: "asc" } as const;
+    let last: Found | undefined;
+    do {
+      const after = last === undefined ? {} : { after: { value: String(last.document.started_at), id: last.id } };
+      const found = await views.page(replaysView.schema.name, { where, sort, limit: RUNNING_MAX, ...after });
+      for (const { id } of found) begin(id);
+      last = found.length < RUNNING_MAX ? undefined : found.at(-1);
+    } while (last !== undefined && working.size < RUNNING_MAX);
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!isStopping) {
+      await look().catch(onError);
+      if (!isStopping) await rest.pause(LOOK_MS);
+    }
+  };
+
+  return {
+    start() {
+      isStarted = true;
+      running = loop();
+    },
+    async stop() {
+      isStopping = true;
+      rest.wake();
+      await running;
+      await Promise.all(working.values());
+    },
+    begin,
+  };
+};

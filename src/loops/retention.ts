@@ -1,0 +1,119 @@
+import type { Plan } from "../../domain/account/plans.ts";
+import type { Clock, EventLog, Found, ViewStore } from "../../domain/ports.ts";
+import { retention as retained } from "../../projections/retention.ts";
+import { NO_TRACE } from "../envelope.ts";
+import { expirePayload } from "../erasures.ts";
+import type { ExpiredAnswers } from "../http/expired-answers.ts";
+import { wakeablePause } from "./wakeable-pause.ts";
+
+export type Retention = {
+  start(): void;
+  /** Finishes the payload in hand. */
+  stop(): Promise<void>;
+  /** Erases what is due now; how many payloads that were. */
+  look(): Promise<number>;
+};
+
+export type RetentionDeps = {
+  readonly log: EventLog;
+  readonly views: Pick<ViewStore, "page">;
+  readonly answers: ExpiredAnswers;
+  readonly planOf: (account: string) => Promise<Plan>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** Days are promised: a minute more is none. */
+const LOOK_MS = 60_000;
+/** Erased in one go. */
+const PAGE = 100;
+/** Between two of those: what is delivered meanwhile needs the log as well. */
+const GAP_MS = 100;
+
+const VIEW = retained.schema.name;
+const BY_ACCOUNT = { field: "account", order: "asc" } as const;
+const BY_END = { field: "ended_at", order: "asc" } as const;
+
+/** The plan's promise, as the record of each erasure repeats it. */
+const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
+
+/**
+ * Erases payloads when the plan's days since the end of their event have passed, whichever the plan is then, and the
+ * answers kept for repeats after theirs. The view may be behind, and every node has this loop: the event's own stream
+ * decides, and the same erasure again is the same.
+ */
+export const retention = (deps: RetentionDeps): Retention => {
+  const { log, views, answers, planOf, clock, onError } = deps;
+  const rest = wakeablePause();
+  let isStopping = false;
+  let running: Promise<void> = Promise.resolve();
+
+  const expire = ({ id, document }: Found, plan: Plan, endedUpTo: string): Promise<boolean> =>
+    expirePayload(
+      log,
+      id,
+      { reason: reasonOf(plan), endedUpTo },
+      {
+        // A blocked event that comes again ends again, and is erased again.
+        commandId: `retention-${id}-${document.ended_at}`,
+        account: String(document.account),
+        actor: { kind: "system", id: "retention" },
+        trace: NO_TRACE,
+        at: new Date(clock.now()).toISOString(),
+      },
+    );
+
+  const ofAccount = async (account: string): Promise<number> => {
+    const plan = await planOf(account);
+    const endedUpTo = new Date(clock.now() - plan.retentionDays * DAY_MS).toISOString();
+    const where = [
+      { field: "account", is: "=", value: account },
+      { field: "ended_at", is: "<=", value: endedUpTo },
+    ] as const;
+    let erased = 0;
+    let last: Found | undefined;
+    for (;;) {
+      const after = last === undefined ? {} : { after: { value: String(last.document.ended_at), id: last.id } };
+      const due = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });
+      for (const found of due) {
+        if (isStopping) return erased;
+        if (await expire(found, plan, endedUpTo)) erased += 1;
+      }
+      last = due.at(-1);
+      if (due.length < PAGE) return erased;
+      await rest.pause(GAP_MS);
+    }
+  };
+
+  const look = async (): Promise<number> => {
+    let erased = 0;
+    for (let account = ""; !isStopping; ) {
+      const where = [{ field: "account", is: ">", value: account }] as const;
+      const [next] = await views.page(VIEW, { where, sort: BY_ACCOUNT, limit: 1 });
+      if (next === undefined) break;
+      account = String(next.document.account);
+      erased += await ofAccount(account);
+    }
+    return erased + (await answers.sweep(() => isStopping));
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!isStopping) {
+      await look().catch(onError);
+      if (!isStopping) await rest.pause(LOOK_MS);
+    }
+  };
+
+  return {
+    start() {
+      running = loop();
+    },
+    async stop() {
+      isStopping = true;
+      rest.wake();
+      await running;
+    },
+    look,
+  };
+};

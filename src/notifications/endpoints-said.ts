@@ -1,0 +1,81 @@
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
+import type { EndpointEvent } from "../../domain/endpoint/events.ts";
+import type { RecordedEvent } from "../../domain/ports.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { NotificationName } from "./names.ts";
+import type { Said, Say } from "./said.ts";
+
+type Fact = EndpointEvent | DeliveryEvent;
+/** The type of a recorded event says what its data are. */
+const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
+  data as unknown as Extract<Fact, { type: T }>["data"];
+
+/** As it is called now; null once it is deleted. */
+const nameOf = async (aggregates: Pick<Aggregates, "load">, endpointId: string): Promise<string | null> => {
+  const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
+  return state.phase === "present" ? state.settings.name : null;
+};
+
+/** One of an endpoint's own records, by its place, as it happens again and again. */
+const said = async (
+  type: NotificationName,
+  record: RecordedEvent,
+  { endpoint_id, ...rest }: { readonly endpoint_id: string } & Said["data"],
+  aggregates: Pick<Aggregates, "load">,
+): Promise<Said> => ({
+  type,
+  subject: `${endpoint_id}/${record.revision}`,
+  about: endpoint_id,
+  data: { endpoint_id, name: await nameOf(aggregates, endpoint_id), ...rest },
+});
+
+const degraded: Say = (record, aggregates) => {
+  const { at: degraded_at, ...data } = dataOf("EndpointDegraded", record);
+  return said("endpoint.degraded", record, { ...data, degraded_at }, aggregates);
+};
+
+const opened: Say = (record, aggregates) => {
+  const { at: opened_at, ...data } = dataOf("EndpointOpened", record);
+  return said("endpoint.opened", record, { ...data, opened_at }, aggregates);
+};
+
+const recovered: Say = (record, aggregates) => {
+  const { at: recovered_at, ...data } = dataOf("EndpointRecovered", record);
+  return said("endpoint.recovered", record, { ...data, recovered_at }, aggregates);
+};
+
+const warned: Say = (record, aggregates) => {
+  const { at: warned_at, ...data } = dataOf("EndpointWarned", record);
+  return said("endpoint.warned", record, { ...data, warned_at }, aggregates);
+};
+
+const disabled: Say = (record, aggregates) => {
+  const { at: disabled_at, ...data } = dataOf("EndpointDisabled", record);
+  return said("endpoint.disabled", record, { ...data, disabled_at }, aggregates);
+};
+
+/** Not of a notification: whoever cannot be told would be told of that, and so on. */
+const failed: Say = async (record, aggregates) => {
+  const { event_id, endpoint_id, failure, at: failed_at } = dataOf("DeliveryFailed", record);
+  const { state } = await aggregates.load(delivery, record.stream, 0);
+  if (state.phase !== "admitted" || state.request.origin.kind === "system") return null;
+  const { origin, type: event_type } = state.request;
+  const from = { kind: origin.kind, id: origin.id, name: origin.name };
+  const { kind, detail } = failure;
+  const about = { endpoint_id: endpoint_id === "" ? null : endpoint_id, attempts: state.attempts };
+  const data = { event_id, event_type, origin: from, ...about, failure: { kind, detail }, failed_at };
+  // Replayed, it may fail once more.
+  return { type: "delivery.failed", subject: `${event_id}/${record.revision}`, about: endpoint_id, data };
+};
+
+/** What is told of endpoints and of what could not be delivered to them; never through the endpoint itself (`about`). */
+export const ENDPOINTS_SAID: ReadonlyMap<Fact["type"], Say> = new Map<Fact["type"], Say>([
+  ["EndpointDegraded", degraded],
+  ["EndpointOpened", opened],
+  ["EndpointRecovered", recovered],
+  ["EndpointWarned", warned],
+  ["EndpointDisabled", disabled],
+  ["DeliveryFailed", failed],
+]);

@@ -1,0 +1,121 @@
+import { action as actionDecider } from "../../domain/action/decider.ts";
+import { agent as agentDecider } from "../../domain/agent/decider.ts";
+import { inScope } from "../../domain/agent/scope.ts";
+import type { Replay, Request } from "../../domain/delivery/events.ts";
+import type { Json } from "../../domain/ports.ts";
+import { source as sourceDecider } from "../../domain/source/decider.ts";
+import type { CompiledActions } from "../admission/compiled-action.ts";
+import type { Asked, Identified } from "../admission/identified.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { agentStream } from "../credentials.ts";
+import type { Trace } from "../envelope.ts";
+import { actionDigest } from "../execute/digest.ts";
+import type { Payloads, ReadPayload } from "../payloads.ts";
+import { type Problem, problem } from "../problems.ts";
+import { actionStream } from "../routes/actions.ts";
+
+export type AskedAgainDeps = {
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly payloads: Pick<Payloads, "read">;
+  readonly actions: CompiledActions;
+};
+
+/** Asks for what was asked before as if its sender had sent it again; a problem where that is not possible. */
+export type AskedAgain = (
+  request: Request,
+  about: { readonly account: string; readonly replay: Replay; readonly trace: Trace },
+) => Promise<Identified | Problem>;
+
+type Sender = Pick<Identified, "origin" | "policyId" | "endpointId" | "asked" | "isStrict">;
+
+const conflict = (detail: string): Problem => problem("conflict", detail);
+
+const jsonOf = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+};
+
+/** The request in the words of the log: under the sender's settings as they are now, with what was kept of it. */
+export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): AskedAgain => {
+  const sentBySource = async ({ origin: { id, type } }: Request, account: string): Promise<Sender | Problem> => {
+    const { state } = await aggregates.load(sourceDecider, `source-${id}`);
+    if (state.phase !== "present" || state.account !== account) {
+      return conflict("Its source was deleted: nothing says any more what it has to pass.");
+    }
+    const { name, policy_id: policyId, endpoint_id: endpointId, status } = state.settings;
+    if (status === "paused") {
+      return problem("source-paused", "The source is paused: nothing is accepted until it is active again.");
+    }
+    return { origin: { kind: "source", id, name, type }, policyId, endpointId, asked: null, isStrict: false };
+  };
+
+  const askedByAgent = async (
+    { origin: { id }, action: asked, run, type: name, cost }: Request,
+    account: string,
+    payload: Json,
+  ): Promise<Sender | Problem> => {
+    const [{ state: agent }, { state: action }] = await Promise.all([
+      aggregates.load(agentDecider, agentStream(id)),
+      aggregates.load(actionDecider, actionStream(account, name)),
+    ]);
+    if (agent.phase !== "present" || agent.account !== account) return conflict("The agent was deleted.");
+    if (agent.suspended !== null) {
+      return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
+    }
+    if (asked === undefined || run === undefined || action.phase !== "defined") {
+      return problem("unknown-action", `The account has no action ${JSON.stringify(name)} any more.`);
+    }
+    const { version } = action;
+    const { endpoint_id: target } = action.definition;
+    const digest = actionDigest({ account, agent: id, action: name, version, target, payload });
+    const again: Asked = {
+      action: { name, version, digest },
+      run,
+      isInScope: inScope(agent.settings.scope, name),
+      compiled: actions.get(action),
+      // What the agent itself expected is not kept apart: what it was decided with counts where it is more.
+      costMicro: cost,
+    };
+    const origin = { kind: "agent", id, name: agent.settings.name, type: "agent" } as const;
+    return { origin, policyId: agent.settings.policy_id, endpointId: target, asked: again, isStrict: true };
+  };
+
+  const senderOf = (request: Request, account: string, { body }: ReadPayload): Promise<Sender | Problem> =>
+    request.origin.kind === "agent"
+      ? // What an agent asked for was written down as JSON.
+        askedByAgent(request, account, jsonOf(body) as Json)
+      : sentBySource(request, account);
+
+  return async (request, { account, replay, trace }) => {
+    const kept = await payloads.read(request.event_id, request.payload.revision);
+    if (kept === null) return conflict("Its payload was erased: nothing is left to send.");
+    const sender = await senderOf(request, account, kept);
+    if ("problem" in sender) return sender;
+    const { body, headers } = kept;
+    let json: { readonly value: unknown } | null = null;
+    return {
+      ...sender,
+      eventId: request.event_id,
+      account,
+      deliveryKey: request.delivery_key,
+      eventType: request.type,
+      body,
+      contentType: kept.content_type,
+      contentEncoding: kept.content_encoding ?? "",
+      json: () => {
+        json ??= { value: jsonOf(body) };
+        return json.value;
+      },
+      // Secrets and signatures are not kept: conditions see them redacted.
+      headers,
+      shownHeaders: () => headers,
+      trace,
+      receivedAt: Date.parse(request.received_at),
+      authenticatedAt: Date.parse(request.authenticated_at),
+      replay,
+    };
+  };
+};

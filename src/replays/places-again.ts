@@ -1,0 +1,58 @@
+import type { Delivery } from "../../domain/delivery/decider.ts";
+import type { ReplayCommand } from "../../domain/delivery/replay.ts";
+import type { Identified } from "../admission/identified.ts";
+import type { Judged } from "../admission/judge.ts";
+import type { Ledgers } from "../admission/ledgers.ts";
+import { refusal } from "../admission/refusal.ts";
+import { type Problem, problem } from "../problems.ts";
+import type { AskedAgain } from "./asked-again.ts";
+import type { ReplayOrder } from "./replaying.ts";
+
+type Admitted = Extract<Delivery, { phase: "admitted" }>;
+
+export type TakenAgain = {
+  readonly places: NonNullable<ReplayCommand["places"]>;
+  /** Settles what is spent by having been asked for. */
+  keep(): void;
+  giveBack(): Promise<void>;
+};
+
+/**
+ * An agent's request whose cost was given back, as nothing of it had reached its target, has no places any more: its
+ * policy is asked again, as it is now, and what it allows is reserved under the event as before.
+ */
+export const placesAgain =
+  ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: Identified) => Promise<Judged> }) =>
+  async (
+    { eventId, envelope: { account, trace }, replay }: ReplayOrder,
+    { request, approvalId }: Admitted,
+    again: AskedAgain,
+  ): Promise<TakenAgain | Problem> => {
+    const it = await again(request, { account, replay, trace });
+    if ("problem" in it) return it;
+    // What is sent is what was admitted: another endpoint or another version is another request.
+    if (it.asked?.action.digest !== request.action?.digest) {
+      return problem("conflict", "The action was defined anew since: the agent has to ask for it again.");
+    }
+    const judged = await judge(it);
+    const { verdict, reservations, cost } = judged;
+    const giveBack = async (): Promise<void> => {
+      for (const { stream } of reservations) await ledgers.release(stream, account, eventId, trace);
+    };
+    if (verdict.decision === "deny") return refusal({ event_id: eventId }, judged);
+    // What people have approved is what is sent, and nothing of it has happened yet.
+    if (verdict.decision === "hold" && approvalId === null) {
+      await giveBack();
+      return problem("conflict", "The policy asks for an approval by now: the agent has to ask for it again.");
+    }
+    const lasting = reservations.filter(({ lasts }) => lasts);
+    return {
+      places: { ledgers: lasting.map(({ stream }) => stream), cost },
+      keep() {
+        for (const { stream, lasts } of reservations) {
+          if (!lasts) ledgers.settle(stream, account, eventId, cost ?? 0, trace);
+        }
+      },
+      giveBack,
+    };
+  };

@@ -1,0 +1,96 @@
+import type { Condition, Found, Position, ViewStore } from "../../domain/ports.ts";
+import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
+import { type EventDocument, events } from "../../projections/events.ts";
+
+/** What a replay with a filter would take at this moment. */
+export type ReplayPlan = {
+  readonly count: number;
+  /** When the first and the last of them were received; null for none. */
+  readonly oldest: string | null;
+  readonly newest: string | null;
+  /** By where they go; null for blocked ones that would have gone nowhere. */
+  readonly endpoints: ReadonlyMap<string | null, number>;
+  /** How far in the log the events were looked at: what stops behind it belongs to no replay of this plan. */
+  readonly upTo: Position | null;
+};
+
+export type ChosenPage = {
+  readonly chosen: readonly (ReplayCursor & { readonly endpointId: string | null })[];
+  /** Behind it the next page begins; null when there is none. */
+  readonly next: ReplayCursor | null;
+};
+
+const VIEW = events.schema.name;
+const SORT = { field: "received_at", order: "asc" } as const;
+
+const conditionsOf = (account: string, filter: ReplayFilter): readonly Condition[] => {
+  const equal = (field: string, value: string | undefined): Condition[] =>
+    value === undefined ? [] : [{ field, is: "=", value }];
+  return [
+    ...equal("account", account),
+    ...equal("status", filter.status),
+    ...equal("origin_id", filter.source_id),
+    ...equal("endpoint_id", filter.endpoint_id),
+    ...(filter.from === undefined ? [] : [{ field: "received_at", is: ">=", value: filter.from } as const]),
+    ...(filter.to === undefined ? [] : [{ field: "received_at", is: "<", value: filter.to } as const]),
+  ];
+};
+
+/** An erased one has nothing left to send, and a bundle's step is replayed by nothing but its bundle. */
+const isChosen = ({ payload, bundle, stopped_at = "" }: EventDocument, upTo: Position | null): boolean =>
+  payload.erased_at === null && bundle === undefined && stopped_at <= (upTo ?? "");
+
+// The view's documents with a status are what its projection writes for events.
+const eventOf = ({ document }: Found): EventDocument => document as unknown as EventDocument;
+
+/** The next events of a replay, at most `limit`, in the order in which they were received. */
+export const chosenBehind = async (
+  views: Pick<ViewStore, "page">,
+  account: string,
+  filter: ReplayFilter,
+  upTo: Position | null,
+  cursor: ReplayCursor | null,
+  limit: number,
+): Promise<ChosenPage> => {
+  const after = cursor === null ? {} : { after: { value: cursor.received_at, id: cursor.id } };
+  const page = await views.page(VIEW, { where: conditionsOf(account, filter), sort: SORT, limit, ...after });
+  const last = page.at(-1);
+  return {
+    chosen: page
+      .filter((found) => isChosen(eventOf(found), upTo))
+      .map((found) => {
+        const { received_at, endpoint_id: endpointId } = eventOf(found);
+        return { id: found.id, received_at, endpointId };
+      }),
+    next: last === undefined || page.length < limit ? null : { received_at: eventOf(last).received_at, id: last.id },
+  };
+};
+
+/** Documents in memory at once. */
+const PAGE = 500;
+
+/** Walks through all that a filter chooses; null when that is more than `most`. */
+export const planReplay = async (
+  views: Pick<ViewStore, "page" | "position">,
+  account: string,
+  filter: ReplayFilter,
+  most: number,
+): Promise<ReplayPlan | null> => {
+  const upTo = await views.position(VIEW);
+  const endpoints = new Map<string | null, number>();
+  let count = 0;
+  let oldest: string | null = null;
+  let newest: string | null = null;
+  for (let cursor: ReplayCursor | null = null; ; ) {
+    const { chosen, next }: ChosenPage = await chosenBehind(views, account, filter, upTo, cursor, PAGE);
+    for (const { received_at, endpointId } of chosen) {
+      count += 1;
+      oldest ??= received_at;
+      newest = received_at;
+      endpoints.set(endpointId, (endpoints.get(endpointId) ?? 0) + 1);
+    }
+    if (count > most) return null;
+    if (next === null) return { count, oldest, newest, endpoints, upTo };
+    cursor = next;
+  }
+};

@@ -1,0 +1,210 @@
+import type { Delivery, DeliveryRejection } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Replay, Request } from "../../domain/delivery/events.ts";
+import type { ReplayCommand } from "../../domain/delivery/replay.ts";
+import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
+import { refusedBy } from "../../domain/gate/decide.ts";
+import type { Position } from "../../domain/ports.ts";
+import { LogUnavailable } from "../../infra/log-errors.ts";
+import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
+import type { CompiledActions } from "../admission/compiled-action.ts";
+import { judgement } from "../admission/judge.ts";
+import { refusal } from "../admission/refusal.ts";
+import { type Envelope, type Trace, toEvents } from "../envelope.ts";
+import { stoppedBecause } from "../execute/stopped.ts";
+import { notFound, type Problem, problem } from "../problems.ts";
+import { appendKnown, type Known, readOn } from "../run-command.ts";
+import { askedAgain } from "./asked-again.ts";
+import { placesAgain } from "./places-again.ts";
+
+export type ReplayingDeps = ClaimDeps & { readonly actions: CompiledActions };
+
+/** One event once more. The same replay of the same event again is the same, however often it is asked for. */
+export type ReplayOrder = {
+  readonly eventId: string;
+  readonly replay: Replay;
+  /** Its account is the caller's, its actor who replays. */
+  readonly envelope: Envelope;
+  /** What has come to its end behind this is left alone; undefined for whatever there is. */
+  readonly upTo?: Position | null;
+};
+
+export type Replayed =
+  /** On its way again, or held for people. */
+  | { readonly outcome: "replayed"; readonly state: Delivery; readonly position?: Position }
+  /** The gates have refused it once more, and that is written down. */
+  | { readonly outcome: "blocked"; readonly problem: Problem }
+  /** Nothing was written. */
+  | { readonly outcome: "refused"; readonly problem: Problem };
+
+/** Rejects with the log's errors. */
+export type Replaying = (order: ReplayOrder) => Promise<Replayed>;
+
+const refused = (it: Problem): Replayed => ({ outcome: "refused", problem: it });
+const conflict = (detail: string): Problem => problem("conflict", detail);
+
+/** A sentence that says what to do instead. */
+const why = (rejection: DeliveryRejection, state: Delivery): Problem => {
+  switch (rejection) {
+    case "already-delivered":
+      return problem("already-delivered", "The event was delivered: its receiver has it.");
+    case "in-progress":
+      return state.phase === "held"
+        ? problem("in-progress", "The event is held: approve or reject it.", { retryable: false })
+        : problem("in-progress", "The event is on its way: it can be replayed once it has failed.");
+    case "of-bundle":
+      return conflict("The event is a step of a bundle: ask for the bundle anew.");
+    case "payload-erased":
+      return conflict("Its payload was erased: nothing is left to send. Its sender can send it as a new event.");
+    case "not-failed":
+      return state.phase === "ended"
+        ? conflict(`The event was ${state.end}: whoever wants it has to send it as a new one.`)
+        : conflict("The event is recorded only: give its source an endpoint for those that follow.");
+    default:
+      return conflict("The event changed meanwhile: look at it again.");
+  }
+};
+
+/** Each lost race means that the event was written to meanwhile: so often it is not by chance. */
+const TRIES_MAX = 8;
+
+/** What ended a delivery: behind its position nothing of an earlier replay's snapshot is left. */
+const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
+
+type Recalled = {
+  readonly known: Known<Delivery>;
+  readonly account: string | null;
+  readonly trace: Trace;
+  readonly endedAt: Position | null;
+};
+
+/**
+ * Has a failed event delivered once more under its webhook-id, and a blocked one decided once more by the gates as they
+ * are now.
+ */
+export const replaying = (deps: ReplayingDeps): Replaying => {
+  const { log, aggregates } = deps;
+  const again = askedAgain(deps);
+  const claim = claiming(deps);
+  const takePlaces = placesAgain({ ...deps, judge: judgement(deps) });
+
+  const recall = async ({ eventId, envelope }: ReplayOrder): Promise<Recalled> => {
+    let account: string | null = null;
+    let trace: Trace = envelope.trace;
+    let endedAt: Position | null = null;
+    const known = await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN, ({ meta, type, position }) => {
+      if (account === null) {
+        account = meta.account;
+        trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+      }
+      if (ENDS.has(type)) endedAt = position;
+    });
+    return { known, account, trace, endedAt };
+  };
+
+  /** Of a blocked one: through the gates, as if its sender had sent it again. */
+  const decideAgain = async (
+    { envelope, replay }: ReplayOrder,
+    known: Known<Delivery>,
+    last: Request,
+  ): Promise<Replayed> => {
+    if (last.bundle !== undefined) return refused(why("of-bundle", known.state));
+    if (last.origin.kind === "system") return refused(why("not-failed", known.state));
+    const it = await again(last, { account: envelope.account, replay, trace: envelope.trace });
+    if ("problem" in it) return refused(it);
+    const claimed = await claim(it, known);
+    if (claimed.outcome === "refused") {
+      return { outcome: "blocked", problem: refusal({ event_id: claimed.request.event_id }, claimed.judged) };
+    }
+    const { state } = claimed.known;
+    if (claimed.outcome === "claimed") return { outcome: "replayed", state, position: claimed.position };
+    return taken(replay, state);
+  };
+
+  /** Decided meanwhile: by this replay before, or by somebody else. */
+  const taken = ({ id }: Replay, state: Delivery): Replayed => {
+    if (state.phase === "undecided" && state.last !== null) {
+      const { verdict, event_id } = state.last;
+      const judged = { verdict, refusedBy: refusedBy(verdict.gates, true), retryAfterS: null };
+      return { outcome: "blocked", problem: refusal({ event_id }, judged) };
+    }
+    const isOurs = "request" in state && state.request.replay?.id === id;
+    return isOurs ? { outcome: "replayed", state } : refused(why("in-progress", state));
+  };
+
+  /** Why nothing can be sent for it, though it may be replayed; null where it can. */
+  const hindrance = async ({ endpoint_id, origin, at }: Request): Promise<Problem | null> => {
+    const { state } = await aggregates.load(endpointDecider, `endpoint-${endpoint_id}`);
+    if (state.phase !== "present") return conflict("The endpoint that it was to go to was deleted.");
+    if (state.disabled !== null) {
+      const detail = `The endpoint is disabled: ${state.disabled.reason} Enable it, then replay.`;
+      return problem("endpoint-disabled", detail, { extra: { endpoint_id } });
+    }
+    const stopped = origin.kind === "agent" ? await stoppedBecause(aggregates, { origin, at }) : null;
+    return stopped === null ? null : conflict(`${stopped} What it had asked for before stays undone.`);
+  };
+
+  const offer = (order: ReplayOrder, known: Known<Delivery>, trace: Trace): void => {
+    const { state } = known;
+    if (state.phase !== "admitted" || state.request.endpoint_id === null) return;
+    const { eventId, envelope } = order;
+    const job = { eventId, account: envelope.account, endpointId: state.request.endpoint_id };
+    deps.deliver.offer({ ...job, known, trace, trigger: "replay" });
+  };
+
+  /** Null: somebody has written to it meanwhile. Places that were taken on what was known before are given back then, as a
+   * fence may have freed them already. */
+  const deliverAgain = async (order: ReplayOrder, from: Recalled): Promise<Replayed | null> => {
+    const { eventId, replay, envelope } = order;
+    const { state, revision } = from.known;
+    const command: ReplayCommand = { type: "Replay", replay, places: null, at: envelope.at };
+    const first = delivery.decide(command, state);
+    if (!first.ok && first.rejection !== "places-needed") return refused(why(first.rejection, state));
+    if (state.phase !== "admitted") return refused(why("not-admitted", state));
+    if (first.ok && first.events.length === 0) return { outcome: "replayed", state };
+    const hindered = await hindrance(state.request);
+    if (hindered !== null) return refused(hindered);
+    const places = first.ok ? null : await takePlaces(order, state, again);
+    if (places !== null && "problem" in places) return refused(places);
+    const decision = places === null ? first : delivery.decide({ ...command, places: places.places }, state);
+    if (!decision.ok) throw new Error(`${eventId} was not replayed with its places: ${decision.rejection}`);
+    const events = toEvents(decision.events, envelope);
+    const appended = await appendKnown(log, `delivery-${eventId}`, revision ?? "absent", events);
+    if (appended.outcome === "conflict") {
+      await places?.giveBack();
+      return null;
+    }
+    places?.keep();
+    const known = { state: decision.events.reduce(delivery.evolve, state), revision: appended.revision };
+    offer(order, known, from.trace);
+    return { outcome: "replayed", state: known.state, position: appended.position };
+  };
+
+  /** Null as above. */
+  const once = async (order: ReplayOrder): Promise<Replayed | null> => {
+    const from = await recall(order);
+    const { state } = from.known;
+    if (from.account !== order.envelope.account || state.phase === "absent") return refused(notFound());
+    const { upTo } = order;
+    // An empty log has nothing behind which anything could have ended.
+    const isLater = upTo !== undefined && from.endedAt !== null && from.endedAt > (upTo ?? "");
+    if (state.phase === "undecided") {
+      if (state.last === null) return refused(notFound());
+      if (state.last.replay?.id === order.replay.id) return taken(order.replay, state);
+      return isLater ? refused(why("not-admitted", state)) : decideAgain(order, from.known, state.last);
+    }
+    if (isLater && state.phase === "admitted" && state.end === "failed") {
+      const isOurs = state.replay?.id === order.replay.id || state.request.replay?.id === order.replay.id;
+      return isOurs ? { outcome: "replayed", state } : refused(why("not-admitted", state));
+    }
+    return deliverAgain(order, from);
+  };
+
+  return async (order) => {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const done = await once(order);
+      if (done !== null) return done;
+    }
+    throw new LogUnavailable(`${order.eventId} is written by too many at once`);
+  };
+};

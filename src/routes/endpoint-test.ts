@@ -1,0 +1,69 @@
+import { failureOf } from "../../domain/delivery/failure-of.ts";
+import { endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
+import type { Clock, HttpSender } from "../../domain/ports.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Outbound } from "../loops/outbound.ts";
+import { type Answer, type Call, positionOf } from "./route.ts";
+
+export type EndpointTestDeps = {
+  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly sender: Pick<HttpSender, "send">;
+  readonly outbound: Pick<Outbound, "headers">;
+  readonly clock: Clock;
+  /** What waits for an endpoint may go. */
+  readonly wake: () => void;
+};
+
+/** Somebody waits for the answer of a test, whatever the endpoint's own limit. */
+const TIMEOUT_MAX_MS = 15_000;
+/** A person has tried it once: that says that it is there, and nothing of how often it fails. */
+const NOTHING_COUNTED = {
+  consecutiveFailures: 0,
+  failingSince: null,
+  lastFailureAt: null,
+  attempts: 0,
+  failed: 0,
+} as const;
+
+/**
+ * Sends a test, also to a disabled endpoint, as one tries it before enabling it. It is no event, and nothing is recorded but
+ * what it finds out: an endpoint whose circuit is open and that takes it is well again.
+ */
+export const sendTest =
+  (deps: EndpointTestDeps) =>
+  async ({ principal: { account }, envelope }: Call, endpoint: PresentEndpoint): Promise<Answer> => {
+    const { commandId, trace, at } = envelope;
+    const { endpointId, settings, circuit, disabled } = endpoint;
+    const eventId = derivedId("test_", account, commandId);
+    const data = { endpoint_id: endpointId };
+    const body = Buffer.from(JSON.stringify({ type: "countersign.test", timestamp: at, data }));
+    const nowMs = deps.clock.now();
+    const headers = deps.outbound.headers({
+      job: { eventId, account, endpointId },
+      endpoint,
+      number: 1,
+      contentType: "application/json",
+      contentEncoding: "",
+      body,
+      trace,
+      nowMs,
+    });
+    const timeoutMs = Math.min(settings.timeout_ms, TIMEOUT_MAX_MS);
+    const sent = await deps.sender.send({ url: settings.url, headers, body, timeoutMs });
+    const failure = failureOf(sent);
+    const answer = {
+      outcome: failure === null ? "succeeded" : "failed",
+      status_code: sent.statusCode ?? null,
+      timings_ms: sent.timings,
+      failure,
+    };
+    if (failure !== null || disabled !== null || circuit.state !== "open") return { status: 200, body: answer };
+
+    const endedAt = new Date(deps.clock.now()).toISOString();
+    const seen = { startedAt: new Date(nowMs).toISOString(), succeeded: true, notBefore: null };
+    const command = { type: "ReportAttempt", account, seen, counted: NOTHING_COUNTED, at: endedAt } as const;
+    const done = await deps.aggregates.handle(endpointDecider, `endpoint-${endpointId}`, command, envelope);
+    deps.wake();
+    return { status: 200, body: answer, ...(done.outcome === "rejected" ? {} : positionOf(done)) };
+  };

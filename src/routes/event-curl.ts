@@ -1,0 +1,111 @@
+import { isUtf8 } from "node:buffer";
+import { signatureHeader } from "../../infra/http/standard-webhooks.ts";
+import type { Problem } from "../problems.ts";
+import type { VisiblePayload } from "./event-payload.ts";
+import { invalid } from "./listing.ts";
+import type { JsonSchema } from "./route.ts";
+
+/** Where a program under development usually listens. */
+const RECEIVER = "http://localhost:3000/";
+const URL_LENGTH_MAX = 2_048;
+/** A command of a few screens; a longer body is fetched into a file. */
+const INLINE_BYTES_MAX = 16 * 1_024;
+/** Known to everybody: it signs for receivers on one's own machine alone. 32 bytes in base64, as Standard Webhooks has it. */
+const TEST_SECRET = `whsec_${Buffer.from("countersign, for local tests only").subarray(0, 32).toString("base64")}`;
+/** What curl makes itself, and what is made anew. */
+const MADE = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "webhook-signature",
+  "webhook-timestamp",
+]);
+
+export const CURL_QUERY: Readonly<Record<string, JsonSchema>> = {
+  to: {
+    type: "string",
+    maxLength: URL_LENGTH_MAX,
+    default: RECEIVER,
+    description: "The address of the receiver, with http or https",
+  },
+};
+
+/** The receiver that was asked for. */
+export const receiverOf = ({ to = RECEIVER }: Readonly<Record<string, unknown>>): string | Problem => {
+  const url = typeof to === "string" && URL.canParse(to) ? new URL(to) : null;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url.href;
+  return invalid("to", "must be an address with http or https, as http://localhost:3000/webhooks");
+};
+
+/** One word of a POSIX shell (IEEE 1003.1, Shell Command Language, section 2.2.2). */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Nothing in it that a terminal would take for a key or a command of its own when it is pasted. */
+const isPlain = (text: string): boolean => !/[^\P{C}\n\t]/u.test(text);
+
+export type Repeat = {
+  readonly id: string;
+  readonly payload: VisiblePayload;
+  /** The headers of the delivery, secrets redacted; empty when there was none. */
+  readonly sent: Readonly<Record<string, string>>;
+  /** The receiver's address. */
+  readonly to: string;
+  readonly publicUrl: string;
+  readonly at: string;
+};
+
+const headersOf = ({ id, payload, sent, at }: Repeat): readonly (readonly [string, string])[] => {
+  const timestamp = Math.floor(Date.parse(at) / 1_000);
+  const { contentType, contentEncoding = "" } = payload;
+  const made = {
+    ...(contentType === "" ? {} : { "content-type": contentType }),
+    ...(contentEncoding === "" ? {} : { "content-encoding": contentEncoding }),
+    "webhook-id": id,
+    ...sent,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signatureHeader([TEST_SECRET], id, timestamp, payload.body),
+  };
+  const signed = ["webhook-timestamp", "webhook-signature"];
+  return Object.entries(made).filter(
+    ([name, value]) => (signed.includes(name) || !MADE.has(name)) && isPlain(name + value) && !value.includes("\n"),
+  );
+};
+
+const EXPLAINED = [
+  `# The signature is a Standard Webhooks one, made just now with the test secret`,
+  `#   ${TEST_SECRET}`,
+  `# as the endpoint's own secret is shown to nobody: give your receiver this one while you test.`,
+];
+
+/** A curl command for a POSIX shell that sends what was delivered to another receiver. Ends with a line feed. */
+export const curlCommand = (repeat: Repeat): string => {
+  const { id, payload, to, publicUrl } = repeat;
+  const { body, isRedacted } = payload;
+  const text = body.length <= INLINE_BYTES_MAX && isUtf8(body) ? body.toString("utf8") : null;
+  const isInline = text !== null && isPlain(text);
+  const headers = headersOf(repeat);
+  const hidden = headers.some(([, value]) => value === "[redacted]");
+  // `--data-raw` takes its text as it is, `--data-binary` a file: `--data` would drop line feeds (curl's manual).
+  const data = isInline ? `--data-raw ${quoted(text)}` : `--data-binary @${id}.body`;
+  return [
+    `# Repeats the delivery of ${id} to a receiver of yours.`,
+    ...EXPLAINED,
+    ...(hidden ? ["# Headers of the endpoint's own are not shown: put your values where it says [redacted]."] : []),
+    ...(isRedacted
+      ? ["# The policy hides fields of this payload from you: the body is not the one that was delivered."]
+      : []),
+    ...(isInline
+      ? []
+      : [
+          "# The body is fetched first, with an API key of yours.",
+          `curl --fail --silent --show-error --output ${id}.body \\`,
+          `  --header "Authorization: Bearer $COUNTERSIGN_API_KEY" \\`,
+          `  ${quoted(`${publicUrl}/v1/events/${id}/payload`)}`,
+        ]),
+    `curl --include --request POST ${quoted(to)} \\`,
+    ...headers.map(([name, value]) => `  --header ${quoted(`${name}: ${value}`)} \\`),
+    `  ${data}`,
+    "",
+  ].join("\n");
+};

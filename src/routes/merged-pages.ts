@@ -1,0 +1,58 @@
+import type { Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
+
+/** A list of the same view, newest first; it answers fewer than `limit` only at its end. */
+export type Newest = (query: Omit<ViewQuery, "where" | "lead">) => Promise<readonly Found[]>;
+
+/** Up to so many lists are read by a whole page each: no second look at any of them is needed. */
+const FEW = 8;
+const CHUNK_MIN = 4;
+
+type Reader = { readonly list: Newest; waiting: Found[]; after: ViewQuery["after"]; hasEnded: boolean };
+
+export const newestFirst = (a: Found, b: Found): number => {
+  const [left, right] = [String(a.document.received_at), String(b.document.received_at)];
+  return left === right ? (a.id < b.id ? 1 : -1) : left < right ? 1 : -1;
+};
+
+const refill = async (reader: Reader, query: ViewQuery, chunk: number): Promise<void> => {
+  const { sort } = query;
+  const found = await reader.list({
+    sort,
+    limit: chunk,
+    ...(reader.after === undefined ? {} : { after: reader.after }),
+  });
+  const last = found.at(-1);
+  reader.waiting = [...found];
+  reader.hasEnded = found.length < chunk;
+  if (last !== undefined) reader.after = { value: String(last.document.received_at), id: last.id };
+};
+
+/**
+ * The page over several lists of events, each read by an index in its own order: their common range would have to be
+ * sorted. Of many lists only a little is read each, and more of those that the page takes from. What is in several is shown once.
+ */
+export const mergedPages = (lists: readonly Newest[]): Pick<ViewStore, "page"> => ({
+  async page(_view, query) {
+    const readers = lists.map((list): Reader => ({ list, waiting: [], after: query.after, hasEnded: false }));
+    const page: Found[] = [];
+    let chunk = lists.length <= FEW ? query.limit : Math.max(CHUNK_MIN, Math.ceil((2 * query.limit) / lists.length));
+    while (page.length < query.limit) {
+      const dry = readers.filter(({ waiting, hasEnded }) => waiting.length === 0 && !hasEnded);
+      if (dry.length > 0) {
+        await Promise.all(dry.map((reader) => refill(reader, query, chunk)));
+        chunk = Math.min(2 * chunk, query.limit);
+        continue;
+      }
+      let first: Reader | undefined;
+      for (const reader of readers) {
+        const [found] = reader.waiting;
+        const [best] = first?.waiting ?? [];
+        if (found !== undefined && (best === undefined || newestFirst(found, best) < 0)) first = reader;
+      }
+      const found = first?.waiting.shift();
+      if (found === undefined) break;
+      if (page.at(-1)?.id !== found.id) page.push(found);
+    }
+    return page;
+  },
+});

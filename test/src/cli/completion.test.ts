@@ -1,0 +1,78 @@
+import { spawnSync } from "node:child_process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ran } from "../../support/scripted-service.ts";
+
+const test = suite("countersign completion and help");
+
+const scriptFor = async (shell: string): Promise<string> => (await ran(["completion", shell])).out;
+
+const has = (shell: string): boolean => {
+  const isThere = spawnSync(shell, ["--version"]).status === 0;
+  if (!isThere) console.log(`SKIPPED: the completion for ${shell} is not tested: there is no ${shell}`);
+  return isThere;
+};
+
+/** What bash offers behind these words. */
+const offered = async (...words: readonly string[]): Promise<readonly string[]> => {
+  const line = `${await scriptFor("bash")}\nCOMP_WORDS=(countersign ${words.map((word) => `'${word}'`).join(" ")})
+    COMP_CWORD=${words.length}; _countersign; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", line], { encoding: "utf8" });
+  assert.is(stderr, "");
+  return stdout.trim().split("\n");
+};
+
+if (has("bash"))
+  test("bash is offered commands, their second words and their flags", async () => {
+    assert.equal(await offered("e"), ["events"]);
+    assert.equal(await offered("events", ""), ["tail", "show"]);
+    assert.equal(await offered("events", "tail", "--fo"), ["--follow"]);
+    assert.equal(await offered("replay", "--dr"), ["--dry-run"]);
+    assert.equal(await offered("replay", "c"), ["cancel"]);
+    assert.equal(await offered("listen", "--forward", "http://localhost", "--s"), ["--source", "--secret"]);
+  });
+
+for (const [shell, flags] of [
+  ["zsh", ["-n"]],
+  ["fish", ["--no-execute"]],
+] as const) {
+  if (has(shell))
+    test(`${shell} reads its script`, async () => {
+      const { status, stderr } = spawnSync(shell, [...flags, "/dev/stdin"], {
+        input: await scriptFor(shell),
+        encoding: "utf8",
+      });
+      assert.equal([status, stderr], [0, ""]);
+    });
+}
+
+test("each shell's script names every command; another shell is refused", async () => {
+  for (const shell of ["bash", "zsh", "fish"]) {
+    const script = await scriptFor(shell);
+    for (const word of ["serve", "tail", "cancel", "listen", "verify", "dry-run"]) assert.match(script, word, shell);
+  }
+  assert.is((await ran(["completion", "tcsh"])).status, 2);
+});
+
+test("help is there for the whole, for a group and for each command, and says what there is", async () => {
+  const overview = await ran(["--help"]);
+  assert.is(overview.status, 0);
+  const names = overview.out.split("\n").flatMap((line) => /^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? []);
+  assert.ok(names.length > 10, overview.out);
+  for (const name of names) {
+    const words = name.split(" ");
+    const help = await ran([...words, "--help"]);
+    assert.equal([help.status, help.note], [0, ""], name);
+    assert.match(help.out, `usage: countersign ${name}`);
+    assert.equal(await ran(["help", ...words]), help);
+  }
+  const group = await ran(["events", "--help"]);
+  assert.match(group.out, "usage: countersign events show");
+  const none = await ran([]);
+  assert.equal([none.status, none.out, none.note], [2, overview.out, ""].slice(0, 3));
+  const unknown = await ran(["event"]);
+  assert.is(unknown.status, 2);
+  assert.match(unknown.note, 'There is no command "event".');
+});
+
+test.run();

@@ -1,0 +1,276 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { catchUpRate } from "../../../domain/endpoint/circuit.ts";
+import type { Deliverer } from "../../../src/loops/deliverer.ts";
+import { deliverySimulation } from "../../support/delivery-simulation.ts";
+import { START } from "../../support/history.ts";
+
+/** Receivers that fail and come back, in virtual time. */
+const test = suite("outages");
+
+const MINUTE_MS = 60_000;
+const PER_SECOND = 100;
+
+/** Events to one receiver at a steady rate. */
+const steady = (
+  it: Awaited<ReturnType<typeof deliverySimulation>>,
+  node: Deliverer,
+  endpointId: string,
+  gapMs: number,
+) => {
+  const admitted: string[] = [];
+  let untilMs = Number.POSITIVE_INFINITY;
+  const next = (): void => {
+    if (it.clock.now() >= untilMs) return;
+    const eventId = `evt_${endpointId}_${admitted.length}`;
+    admitted.push(eventId);
+    it.admit(eventId, endpointId, node).catch((error) => it.errors.push(error));
+    it.time.timers.after(gapMs, next);
+  };
+  next();
+  const stopAt = (ms: number): void => {
+    untilMs = ms;
+  };
+  return { admitted, stopAt };
+};
+
+const percentile = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(part * (values.length - 1))] ?? 0;
+
+test("down for ten minutes at 100 events a second: all is delivered after it, in the order of admission, slowly at first", async () => {
+  const downFrom = START + 5_000;
+  const downUntil = downFrom + 10 * MINUTE_MS;
+  const it = await deliverySimulation({
+    end_1: (_, now) => ({ status: now >= downFrom && now < downUntil ? 503 : 200, ms: 1 }),
+  });
+  await it.endpoint("end_1", { concurrency: 1 });
+  const node = it.node("node_1");
+  node.start();
+  const sendUntil = downUntil + 30_000;
+  const { admitted, stopAt } = steady(it, node, "end_1", 1_000 / PER_SECOND);
+  stopAt(sendUntil);
+  await it.time.runUntil(sendUntil + 8 * MINUTE_MS);
+  assert.equal(it.errors, []);
+
+  const delivered = it.all("EventDelivered").map(({ data }) => String(data.event_id));
+  assert.is(delivered.length, admitted.length);
+  const arrived = it.sent.filter(({ status }) => status === 200).map(({ eventId }) => eventId);
+  const wrong = arrived.findIndex((id, n) => id !== admitted[n]);
+  assert.is(wrong, -1, `number ${wrong} to arrive is ${arrived[wrong]}`);
+  assert.equal(it.all("DeliveryFailed"), []);
+
+  const during = it.sent.filter(({ at }) => at >= downFrom && at < downUntil);
+  const [opened] = it.all("EndpointOpened");
+  const probes = it.all("EndpointProbed");
+  assert.is(during.length, 10 + probes.length - 1, "ten failures, and single probes");
+  const waits = probes.map(({ data }) => Date.parse(String(data.at)) - Date.parse(String(opened?.data.at)));
+  assert.equal(
+    waits.map((ms) => Math.round(ms / 1_000)),
+    [10, 30, 70, 150, 310, 610],
+  );
+  const [recovered, ...more] = it.all("EndpointRecovered");
+  assert.equal([recovered?.data.from, more.length], ["open", 0]);
+  const well = String(recovered?.data.at);
+  const wellMs = Date.parse(well);
+  for (let second = 0; second < 100; second += 1) {
+    const begins = wellMs + second * 1_000;
+    const count = it.sent.filter(({ at }) => at >= begins && at < begins + 1_000).length;
+    const most = catchUpRate(well, begins + 999) ?? Number.POSITIVE_INFINITY;
+    assert.ok(count <= most * 1.02 + 1, `${count} in second ${second}, ${most} may`);
+  }
+  await node.stop(0);
+  await it.close();
+});
+
+test("10,000 events to a receiver that hangs are no matter of another one's, and little of them is in memory", async () => {
+  const p95 = async (hanging: number): Promise<number> => {
+    const it = await deliverySimulation({ fast: () => ({ status: 200, ms: 20 }), hanging: () => null });
+    await it.endpoint("fast");
+    await it.endpoint("hanging", { concurrency: 256 });
+    const node = it.node("node_1");
+    node.start();
+    const fast = steady(it, node, "fast", 20);
+    await it.time.runUntil(START + 1_000);
+    for (let n = 0; n < hanging; n += 1) await it.admit(`evt_hanging_${n}`, "hanging", node);
+    fast.stopAt(START + 60_000);
+    await it.time.runUntil(START + 90_000);
+    assert.equal(it.errors, []);
+    const delivered = it.all("EventDelivered").map(({ data }) => data);
+    assert.is(delivered.length, fast.admitted.length);
+    // One round of requests, those that begin as its first ten end, and then single probes.
+    assert.ok(it.sent.filter(({ endpointId }) => endpointId === "hanging").length <= 256 + 9 + 4);
+    await node.stop(0);
+    await it.close();
+    return percentile(
+      delivered.map(({ admitted_at, at }) => Date.parse(String(at)) - Date.parse(String(admitted_at))),
+      0.95,
+    );
+  };
+  const [alone, beside] = [await p95(0), await p95(10_000)];
+  assert.ok(alone > 0 && beside <= 2 * alone, `${beside} ms beside it, ${alone} ms alone`);
+});
+
+test("a receiver that refuses one event and takes the others is found well again by another", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({
+    end_1: (eventId) => ({ status: isDown ? 500 : eventId === "evt_end_1_0" ? 400 : 200, ms: 1 }),
+  });
+  await it.endpoint("end_1");
+  const node = it.node("node_1");
+  node.start();
+  const events = steady(it, node, "end_1", 10);
+  events.stopAt(START + 1_000);
+  await it.time.runUntil(START + 5_000);
+  isDown = false;
+  await it.time.runUntil(START + 5 * MINUTE_MS);
+  const probed = it.all("EndpointProbed").map(({ data }) => data.event_id);
+  assert.is(probed[0], "evt_end_1_0");
+  assert.is.not(probed[1], "evt_end_1_0");
+  assert.is(it.all("EndpointRecovered").length, 1);
+  const failedOne = events.admitted.filter((id) => !it.all("EventDelivered").some(({ data }) => data.event_id === id));
+  assert.equal(failedOne, ["evt_end_1_0"]);
+  assert.equal(it.errors, []);
+  await node.stop(0);
+  await it.close();
+});
+
+test("probes use nothing of an event's schedule up, and what failed before waits for no schedule where order is kept", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
+  await it.endpoint("end_1", { concurrency: 1, retry_schedule_s: [3_600] });
+  const node = it.node("node_1");
+  node.start();
+  const events = steady(it, node, "end_1", 100);
+  events.stopAt(START + 2_000);
+  await it.time.runUntil(START + 60 * MINUTE_MS);
+  assert.ok(it.all("EndpointProbed").length > 10);
+  assert.equal(it.all("DeliveryFailed"), []);
+  isDown = false;
+  await it.time.runUntil(START + 80 * MINUTE_MS);
+  const arrived = it.sent.filter(({ status }) => status === 200).map(({ eventId }) => eventId);
+  assert.equal(arrived, events.admitted);
+  await node.stop(0);
+  await it.close();
+});
+
+test("a process that begins while an endpoint is open leaves it in peace, and goes on with its order", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
+  await it.endpoint("end_1", { concurrency: 1 });
+  const first = it.node("node_1");
+  first.start();
+  const events = steady(it, first, "end_1", 100);
+  events.stopAt(START + 15_000);
+  await it.time.runUntil(START + 15_000);
+  const probes = it.all("EndpointProbed").length;
+  await first.stop(0);
+  const second = it.node("node_2");
+  second.start();
+  const before = it.sent.length;
+  const later = steady(it, second, "end_1", 100);
+  later.stopAt(START + 100_000);
+  await it.time.runUntil(START + 25_000);
+  assert.equal([it.sent.length, it.all("EndpointProbed").length], [before, probes], "nothing before the next probe");
+  isDown = false;
+  await it.time.runUntil(START + 5 * MINUTE_MS);
+  const arrived = it.sent.filter(({ status }) => status === 200).map(({ eventId }) => eventId);
+  assert.is(new Set(arrived).size, arrived.length);
+  const order = [...events.admitted, ...later.admitted.filter((id) => !events.admitted.includes(id))];
+  assert.equal(arrived, order);
+  assert.equal(it.errors, []);
+  await second.stop(0);
+  await it.close();
+});
+
+test("warned after two and a half days of failure, disabled after five; enabled, it catches up slowly", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
+  await it.endpoint("end_1");
+  const node = it.node("node_1");
+  node.start();
+  const events = steady(it, node, "end_1", 10);
+  events.stopAt(START + 2_000);
+  /** Looked at every six hours only. */
+  const pass = async (hours: number): Promise<void> => {
+    for (let passed = 0; passed < hours; passed += 6) {
+      it.time.jump(6 * 60 * MINUTE_MS);
+      await it.time.runUntil(it.clock.now() + 5_000);
+    }
+  };
+  await it.time.runUntil(START + 5_000);
+  await pass(54);
+  assert.equal(it.all("EndpointWarned"), []);
+  await pass(12);
+  const [warned] = it.all("EndpointWarned");
+  assert.is(it.all("EndpointWarned").length, 1);
+  const until = Date.parse(String(warned?.data.disables_at));
+  assert.ok(Math.abs(until - START - 120 * 60 * MINUTE_MS) < MINUTE_MS);
+  await pass(48);
+  assert.equal([it.all("EndpointWarned").length, it.all("EndpointDisabled").length], [1, 0]);
+  await pass(12);
+  const [disabled] = it.all("EndpointDisabled");
+  assert.match(String(disabled?.data.reason), "for 5 days");
+  const requests = it.sent.length;
+  await pass(24);
+  assert.is(it.sent.length, requests);
+  assert.equal(it.all("DeliveryFailed"), []);
+  isDown = false;
+  await it.append("endpoint-end_1", {
+    type: "EndpointEnabled",
+    data: { endpoint_id: "end_1", at: new Date(it.clock.now()).toISOString() },
+  });
+  node.wake();
+  const enabledAt = it.clock.now();
+  await it.time.runUntil(enabledAt + MINUTE_MS);
+  assert.is(it.all("EventDelivered").length, events.admitted.length);
+  assert.ok(it.sent.filter(({ at }) => at >= enabledAt && at < enabledAt + 2_000).length <= 24);
+  assert.equal(it.errors, []);
+  await node.stop(0);
+  await it.close();
+});
+
+test("a receiver that asks for a pause is not probed before", async () => {
+  const it = await deliverySimulation({ end_1: () => ({ status: 503, ms: 1, retryAfterMs: 10 * MINUTE_MS }) });
+  await it.endpoint("end_1");
+  const node = it.node("node_1");
+  node.start();
+  steady(it, node, "end_1", 10).stopAt(START + 1_000);
+  await it.time.runUntil(START + 9.5 * MINUTE_MS);
+  assert.equal(it.all("EndpointProbed"), []);
+  await it.time.runUntil(START + 19 * MINUTE_MS);
+  assert.is(it.all("EndpointProbed").length, 1);
+  await node.stop(0);
+  await it.close();
+});
+
+test("two nodes hold one endpoint to be open, and take turns to probe it", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
+  await it.endpoint("end_1");
+  const nodes = [it.node("node_1"), it.node("node_2")] as const;
+  for (const node of nodes) node.start();
+  const events = nodes.map((node, n) => {
+    const of = steady(it, node, "end_1", 20 + n);
+    of.stopAt(START + 60_000);
+    return of;
+  });
+  await it.time.runUntil(START + 60_000);
+  assert.is(it.all("EndpointOpened").length, 1);
+  const opened = Date.parse(String(it.all("EndpointOpened")[0]?.data.at));
+  // What was under way at the other node when it opened, and one request a probe.
+  assert.ok(it.sent.filter(({ at }) => at > opened + 200).length === it.all("EndpointProbed").length);
+  assert.equal(
+    it.all("EndpointProbed").map(({ data }) => data.probe),
+    [1, 2],
+  );
+  isDown = false;
+  await it.time.runUntil(START + 10 * MINUTE_MS);
+  const all = new Set(events.flatMap(({ admitted }) => admitted));
+  assert.is(new Set(it.all("EventDelivered").map(({ data }) => data.event_id)).size, all.size);
+  assert.is(it.all("EndpointRecovered").length, 1);
+  assert.equal(it.errors, []);
+  for (const node of nodes) await node.stop(0);
+  await it.close();
+});
+
+test.run();

@@ -1,0 +1,314 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { PLANS, type Plan } from "../../../domain/account/plans.ts";
+import type { EventLog, JsonObject } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
+import { retention as retained } from "../../../projections/retention.ts";
+import { openLog, openViews } from "../../../src/engines.ts";
+import { NO_TRACE, toEvents } from "../../../src/envelope.ts";
+import { erasureReactions } from "../../../src/erasures.ts";
+import { expiredAnswers } from "../../../src/http/expired-answers.ts";
+import { reactor } from "../../../src/loops/reactor.ts";
+import { retention } from "../../../src/loops/retention.ts";
+import { payloadStream, payloads } from "../../../src/payloads.ts";
+import { type EngineSet, type Engines, engineSets, placesIn } from "../../support/engine-sets.ts";
+import { foldInto } from "../../support/fold-into.ts";
+import { at, deliveryFacts, type Fact, START } from "../../support/history.ts";
+import { testClock } from "../../support/http-app.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { until } from "../../support/until.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+type Is = ReturnType<typeof deliveryFacts>;
+
+/** What retention does to a log and its views, with the time in the test's hand. */
+const retentionOf = ({ name, open }: EngineSet): void => {
+  const test = suite(`retention: ${name}`);
+  let engines: Engines;
+  test.before(async () => {
+    engines = await open();
+  });
+  test.after(() => engines.close());
+
+  const world = async (plan: (account: string) => Plan = () => PLANS.free) => {
+    const dir = temporaryFolder();
+    const places = placesIn(engines, dir);
+    const log = await openLog(places.log);
+    const views = await openViews(places.views, [retained.schema]);
+    const clock = testClock(START);
+    // The engines of a set are shared by its tests: accounts and events are named anew.
+    const run = Buffer.from(randomness.bytes(5)).toString("hex");
+    const account = (n: number): string => `acc_${run}${n}`;
+    const id = (n: number | string): string => `evt_${run}${n}`;
+    const envelope = (owner = account(1)) => ({
+      commandId: Buffer.from(randomness.bytes(8)).toString("hex"),
+      account: owner,
+      actor: { kind: "source", id: "src_1" } as const,
+      trace: NO_TRACE,
+      at: new Date(clock.now()).toISOString(),
+    });
+    const keeper = payloads(log, randomness);
+    const write = async (stream: string, facts: readonly (Fact | ReturnType<Is["admitted"]>)[], owner?: string) => {
+      // Plain JSON, as every event type is.
+      await log.append(stream, "any", toEvents(facts as readonly Fact[], envelope(owner)));
+    };
+    const keep = (event: string, owner?: string) =>
+      keeper.keepAgain(
+        event,
+        { body: Buffer.from(`of ${event}`), contentType: "text/plain", contentEncoding: "", headers: {} },
+        envelope(owner),
+      );
+    const told = async (
+      n: number | string,
+      tell: (is: Is) => readonly ReturnType<Is["admitted"]>[],
+      owner?: string,
+    ) => {
+      await keep(id(n), owner);
+      await write(`delivery-${id(n)}`, tell(deliveryFacts(id(n))), owner);
+    };
+    const loop = (over: Partial<EventLog> = {}) =>
+      retention({
+        log: { ...log, ...over },
+        views,
+        answers: { sweep: async () => 0 },
+        planOf: async (of) => plan(of),
+        clock,
+        onError: (error) => assert.unreachable(String(error)),
+      });
+    const isKept = async (event: string): Promise<boolean> => (await log.last(payloadStream(event))) !== null;
+    return {
+      log,
+      views,
+      clock,
+      account,
+      id,
+      write,
+      keep,
+      told,
+      loop,
+      isKept,
+      fold: () => foldInto(log, views, [retained]),
+      async erasures(n: number | string): Promise<readonly JsonObject[]> {
+        const events = await log.read(`delivery-${id(n)}`, null, 100);
+        return events.filter(({ type }) => type === "PayloadErased").map(({ data }) => data);
+      },
+      async close() {
+        await views.close();
+        await log.close();
+        removeFolder(dir);
+      },
+    };
+  };
+
+  const delivered = (is: Is) => [is.admitted(), is.started(1, 1), is.succeeded(1, 2), is.delivered(2)];
+
+  test("what has ended goes after the plan's days, to the second, and its record stays", async () => {
+    const it = await world();
+    const ended: Readonly<Record<string, (is: Is) => readonly ReturnType<Is["admitted"]>[]>> = {
+      delivered,
+      failed: (is) => [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)],
+      blocked: (is) => [is.blocked({ at: at(2) })],
+      recorded: (is) => [is.admitted({ endpoint_id: null, at: at(2) })],
+      rejected: (is) => [is.held(), is.holdEnded(2, "rejected")],
+      cancelled: (is) => [is.admitted(), is.cancelled(2)],
+      expired: (is) => [is.held(), is.holdEnded(2, "expired")],
+    };
+    for (const [name, tell] of Object.entries(ended)) await it.told(name, tell);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS + 1_999);
+    assert.is(await it.loop().look(), 0);
+    it.clock.advance(1);
+    assert.is(await it.loop().look(), Object.keys(ended).length);
+    for (const name of Object.keys(ended)) {
+      assert.not(await it.isKept(it.id(name)), name);
+      const [erased] = await it.erasures(name);
+      assert.is(erased?.reason, "retention: 3 days of the free plan", name);
+      const [first] = await it.log.read(`delivery-${it.id(name)}`, null, 1);
+      const payload = first?.data.payload as JsonObject | undefined;
+      assert.is(payload?.sha256, "00", name);
+    }
+    const last = await it.log.last(`delivery-${it.id("delivered")}`);
+    assert.equal([last?.meta.account, last?.meta.actor], [it.account(1), { kind: "system", id: "retention" }]);
+    await it.fold();
+    assert.is(await it.loop().look(), 0);
+    assert.is((await it.erasures("delivered")).length, 1);
+    await it.close();
+  });
+
+  test("what is still to be sent, to be asked for, or to be taken back with its bundle is never erased", async () => {
+    const it = await world();
+    const goesOn: Readonly<Record<string, (is: Is) => readonly ReturnType<Is["admitted"]>[]>> = {
+      queued: (is) => [is.admitted()],
+      delivering: (is) => [is.admitted(), is.started(1, 1)],
+      retrying: (is) => [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, at(9_000_000))],
+      held: (is) => [is.held()],
+      released: (is) => [is.held(), is.released(2)],
+      resent: (is) => [is.blocked(), is.admitted()],
+      step: (is) => [
+        ...delivered(is),
+        {
+          type: "BundleStepEnded",
+          data: {
+            event_id: "",
+            bundle: { id: "bun_1", index: 0, undo: false },
+            outcome: "succeeded",
+            cost: null,
+            at: at(2),
+          },
+        },
+      ],
+    };
+    for (const [name, tell] of Object.entries(goesOn)) await it.told(name, tell);
+    await it.fold();
+    it.clock.advance(400 * DAY_MS);
+    assert.is(await it.loop().look(), 0);
+    for (const name of Object.keys(goesOn)) assert.ok(await it.isKept(it.id(name)), name);
+    await it.close();
+  });
+
+  test("a view that is behind erases nothing that came again", async () => {
+    const it = await world();
+    await it.told("again", (is) => [is.blocked()]);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    await it.told("again", (is) => [is.admitted()]);
+    assert.is(await it.loop().look(), 0);
+    assert.ok(await it.isKept(it.id("again")));
+    await it.close();
+  });
+
+  test("each account has the days of the plan that it has now", async () => {
+    const plans = new Map<string, Plan>();
+    const it = await world((account) => plans.get(account) ?? PLANS.free);
+    for (const [n, plan] of Object.values(PLANS).entries()) {
+      plans.set(it.account(n), plan);
+      await it.told(n, delivered, it.account(n));
+    }
+    await it.fold();
+    const kept = () => Promise.all([0, 1, 2, 3].map((n) => it.isKept(it.id(n))));
+    it.clock.advance(3 * DAY_MS + 2_000);
+    await it.loop().look();
+    assert.equal(await kept(), [false, true, true, true]);
+    it.clock.advance(27 * DAY_MS);
+    await it.loop().look();
+    assert.equal(await kept(), [false, false, false, true]);
+    plans.set(it.account(3), PLANS.free);
+    await it.loop().look();
+    assert.equal(await kept(), [false, false, false, false]);
+    assert.is((await it.erasures(3))[0]?.reason, "retention: 3 days of the free plan");
+    await it.close();
+  });
+
+  test("two nodes at once, and a crash in the middle of many: each is erased, and recorded once", async () => {
+    const it = await world();
+    const COUNT = 130;
+    for (let n = 0; n < COUNT; n += 1) await it.told(n, (is) => [is.blocked()]);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    let left = 60;
+    const dying = it.loop({
+      erase: async (stream) => {
+        left -= 1;
+        if (left < 0) throw new LogUnavailable("the process has ended");
+        await it.log.erase(stream);
+      },
+    });
+    assert.ok(await dying.look().catch((error: unknown) => error instanceof LogUnavailable));
+    // The one in hand is recorded and not erased; the view has forgotten it by the time of the next start.
+    await it.fold();
+    await Promise.all([it.loop().look(), it.loop().look()]);
+    const standing = async (): Promise<number> => {
+      let count = 0;
+      for (let n = 0; n < COUNT; n += 1) if (await it.isKept(it.id(n))) count += 1;
+      return count;
+    };
+    assert.is(await standing(), 1);
+    for (let n = 0; n < COUNT; n += 1) assert.is((await it.erasures(n)).length, 1, `${n}`);
+
+    const errors: unknown[] = [];
+    const reacting = reactor(it.log, erasureReactions(it.log), it.clock, (error) => errors.push(error));
+    reacting.start();
+    await until("what was recorded is done", async () => (await standing()) === 0);
+    await reacting.stop();
+    assert.equal(errors, []);
+    await it.close();
+  });
+
+  test("an erasure that is finished late leaves the payload that came again", async () => {
+    const it = await world();
+    await it.told("late", (is) => [is.blocked(), is.erased(5)]);
+    await it.told("late", (is) => [is.admitted()]);
+    const [reaction] = erasureReactions(it.log);
+    for (const event of await it.log.read(`delivery-${it.id("late")}`, null, 10))
+      if (event.type === "PayloadErased") await reaction?.run(event);
+    assert.ok(await it.isKept(it.id("late")));
+    await it.close();
+  });
+
+  test("a bundle's payloads go together, once it has ended, whatever a crash leaves", async () => {
+    const it = await world();
+    const bundle = it.id("x").replace("evt_", "bun_");
+    const about = { bundle_id: bundle, at: at(5) };
+    const [step, undo] = [it.id("step"), it.id("undo")];
+    const ended = (event_id: string): Fact => ({
+      type: "BundleStepEnded",
+      data: { event_id, bundle: { id: bundle, index: 0, undo: false }, outcome: "succeeded", cost: null, at: at(5) },
+    });
+    for (const n of ["step", "undo"]) {
+      await it.told(n, delivered);
+      await it.write(`delivery-${it.id(n)}`, [ended(it.id(n))]);
+    }
+    await it.keep(bundle);
+    const started = (type: string, event_id: string): Fact => ({
+      type,
+      data: { ...about, index: 0, event_id, payload: {} },
+    });
+    await it.write(`bundle-${bundle}`, [
+      { type: "BundleAdmitted", data: about },
+      started("StepStarted", step),
+      { type: "RollbackStarted", data: { ...about, reason: "asked for", index: null } },
+      started("UndoStarted", undo),
+    ]);
+    await it.fold();
+    it.clock.advance(30 * DAY_MS);
+    assert.is(await it.loop().look(), 0);
+    await it.write(`bundle-${bundle}`, [{ type: "BundleRolledBack", data: { ...about, at: at(30 * 86_400) } }]);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS - 1);
+    assert.is(await it.loop().look(), 0);
+    it.clock.advance(1);
+    const dying = it.loop({ erase: () => Promise.reject(new LogUnavailable("the process has ended")) });
+    assert.ok(await dying.look().catch((error: unknown) => error instanceof LogUnavailable));
+    await it.fold();
+    assert.is(await it.loop().look(), 1);
+    for (const kept of [step, undo, bundle]) assert.not(await it.isKept(kept), kept);
+    assert.is((await it.log.last(`bundle-${bundle}`))?.type, "PayloadErased");
+    await it.fold();
+    assert.is(await it.loop().look(), 0);
+    await it.close();
+  });
+
+  test("it looks by itself, and stops", async () => {
+    const it = await world();
+    await it.told("one", (is) => [is.blocked()]);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    const loop = retention({
+      log: it.log,
+      views: it.views,
+      answers: expiredAnswers(it.log, it.clock),
+      planOf: async () => PLANS.free,
+      clock: it.clock,
+      onError: (error) => assert.unreachable(String(error)),
+    });
+    loop.start();
+    await until("it has looked", async () => !(await it.isKept(it.id("one"))));
+    await loop.stop();
+    await it.close();
+  });
+
+  test.run();
+};
+
+for (const set of engineSets()) retentionOf(set);

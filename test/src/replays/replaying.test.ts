@@ -1,0 +1,303 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { RecordedEvent } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { fate } from "../../../src/admission/fate.ts";
+import { dayLedger } from "../../../src/admission/ledgers.ts";
+import { approvalIdOf } from "../../../src/approvals.ts";
+import { agentReactions } from "../../../src/execute/reactions.ts";
+import type { Replayed } from "../../../src/replays/replaying.ts";
+import {
+  ACCOUNT,
+  AGENT_ID,
+  ENDPOINT_ID,
+  eventIdOf,
+  POLICY_ID,
+  type ReplayWorld,
+  replayIdOf,
+  replayNode,
+  replayWorld,
+  SOURCE_ID,
+} from "../../support/replay-world.ts";
+
+const test = suite("replay of one event");
+
+const outcomeOf = (done: Replayed): string => (done.outcome === "replayed" ? done.outcome : done.problem.problem);
+const today = (): string => new Date().toISOString().slice(0, 10);
+const last = (records: readonly RecordedEvent[]): RecordedEvent => {
+  const it = records.at(-1);
+  if (it === undefined) throw new Error("nothing is recorded");
+  return it;
+};
+
+const withNode = async (
+  world: ReplayWorld,
+  work: (node: Awaited<ReturnType<typeof replayNode>>) => Promise<void>,
+): Promise<void> => {
+  const node = await replayNode(world);
+  try {
+    await work(node);
+  } finally {
+    await node.stop();
+  }
+};
+
+test("a failed event is on its way again at once, and the record says who wanted it and why", async () => {
+  const world = await replayWorld();
+  const id = await world.failed(1);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    const { type, data, meta } = last(await world.recordsOf(id));
+    assert.equal(
+      [type, data.replay_id, data.by, data.reason],
+      ["EventReplayed", replayIdOf(1), { kind: "member", id: "mem_1" }, "mended"],
+    );
+    assert.equal(meta.actor, { kind: "member", id: "mem_1" });
+    assert.equal(
+      node.offered.map(({ eventId, endpointId, trigger }) => [eventId, endpointId, trigger]),
+      [[id, ENDPOINT_ID, "replay"]],
+    );
+    // Asked for again it is the same, and another one finds it on its way.
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    assert.is(outcomeOf(await node.replay(id, 2)), "in-progress");
+    assert.is((await world.ofType("EventReplayed")).length, 1);
+  });
+});
+
+test("many replays of one event at once are one", async () => {
+  const world = await replayWorld();
+  const id = await world.failed(1);
+  await withNode(world, async (node) => {
+    const done = await Promise.all(Array.from({ length: 10 }, (_, n) => node.replay(id, n)));
+    assert.equal(done.map(outcomeOf).sort(), [...Array(9).fill("in-progress"), "replayed"]);
+    assert.is((await world.ofType("EventReplayed")).length, 1);
+  });
+});
+
+test("what is delivered, on its way, unknown, another account's or without an endpoint that takes it is refused with a reason", async () => {
+  const world = await replayWorld();
+  const [waiting, erased, failed] = [await world.admitted(1), await world.failed(2), await world.failed(3)];
+  await world.append(erased, [
+    { type: "PayloadErased", data: { event_id: erased, reason: "asked", at: "2026-03-02T12:00:00.000Z" } },
+  ]);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(waiting, 1)), "in-progress");
+    assert.is(outcomeOf(await node.replay(erased, 1)), "conflict");
+    assert.is(outcomeOf(await node.replay(eventIdOf(77), 1)), "not-found");
+    const about = { endpoint_id: ENDPOINT_ID, at: new Date().toISOString() };
+    await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointDisabled", { ...about, reason: "It answered 410." });
+  });
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(failed, 1)), "endpoint-disabled");
+    await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointDeleted", {
+      endpoint_id: ENDPOINT_ID,
+      at: new Date().toISOString(),
+    });
+  });
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(failed, 1)), "conflict");
+    assert.equal(await world.ofType("EventReplayed"), []);
+    assert.equal(node.offered, []);
+  });
+});
+
+test("a blocked event passes the gates as they are now, from what is kept of it", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const id = await world.blocked(1);
+  await withNode(world, async (node) => {
+    const still = await node.replay(id, 1);
+    assert.equal([still.outcome, outcomeOf(still)], ["blocked", "gate-require-fields"]);
+    const blocked = last(await world.recordsOf(id));
+    assert.equal([blocked.type, blocked.meta.actor.id], ["EventBlocked", "mem_1"]);
+    // The same replay asks nobody a second time.
+    assert.is(outcomeOf(await node.replay(id, 1)), "gate-require-fields");
+    assert.is((await world.recordsOf(id)).length, 2);
+  });
+  await world.publish({ require_fields: ["order"] }, 2);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 2)), "replayed");
+    const admitted = last(await world.recordsOf(id));
+    assert.is(admitted.type, "EventAdmitted");
+    assert.equal(admitted.data.replay, { id: replayIdOf(2), by: { kind: "member", id: "mem_1" }, reason: "mended" });
+    assert.equal(admitted.data.verdict, {
+      decision: "allow",
+      policy: { id: POLICY_ID, version: 2 },
+      gates: [
+        {
+          gate: "require_fields",
+          outcome: "allow",
+          code: "ok",
+          detail: (admitted.data.verdict as never as { gates: { detail: string }[] }).gates[0]?.detail,
+        },
+      ],
+    });
+    assert.is(node.offered.length, 1);
+    const state = await world.deliveryOf(id);
+    assert.is(state.phase, "admitted");
+  });
+});
+
+test("one replay at two nodes at once has a blocked event decided once", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const id = await world.blocked(1);
+  const both = [await replayNode(world), await replayNode(world)];
+  const done = await Promise.all(both.map((node) => node.replay(id, 1)));
+  assert.equal(done.map(outcomeOf), ["gate-require-fields", "gate-require-fields"]);
+  assert.equal(await world.typesOf(id), ["EventBlocked", "EventBlocked"]);
+  for (const node of both) await node.stop();
+});
+
+test("a blocked one of a paused or deleted source is refused, and so is one whose payload was erased", async () => {
+  const world = await replayWorld();
+  const [first, second] = [await world.blocked(1), await world.blocked(2)];
+  const about = { source_id: SOURCE_ID, at: new Date().toISOString() };
+  await world.log.erase(`payload-${second}`);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(second, 1)), "conflict");
+  });
+  await world.add(`source-${SOURCE_ID}`, "SourceChanged", { ...about, changes: { status: "paused" } });
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(first, 1)), "source-paused");
+  });
+  await world.add(`source-${SOURCE_ID}`, "SourceDeleted", about);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(first, 1)), "conflict");
+    assert.is((await world.recordsOf(first)).length, 1);
+  });
+});
+
+test("a replay that is held waits for an approval of its own, by somebody else than who replayed where the policy says so", async () => {
+  const world = await replayWorld({ approval: { expires_after_s: 60, exclude_requester: true } });
+  const id = await world.blocked(1);
+  await withNode(world, async (node) => {
+    const done = await node.replay(id, 1);
+    assert.is(done.outcome === "replayed" && done.state.phase, "held");
+    const held = last(await world.recordsOf(id));
+    const approval = held.data.approval as Record<string, unknown>;
+    assert.equal([held.type, approval.member, approval.exclude_requester], ["EventHeld", "mem_1", true]);
+    assert.is(approval.approval_id, approvalIdOf(ACCOUNT, id, replayIdOf(1)));
+    assert.is.not(approval.approval_id, approvalIdOf(ACCOUNT, id));
+    assert.equal(node.offered, []);
+    assert.is(outcomeOf(await node.replay(id, 2)), "in-progress");
+  });
+});
+
+test("an agent's request that never reached its target takes its places again, or is refused by the gates", async () => {
+  const world = await replayWorld({ budget_eur_day: 3 });
+  const [first, second] = [await world.askedFor(1, false), await world.askedFor(2, false)];
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(first, 1)), "replayed");
+    const ledger = dayLedger(POLICY_ID, today());
+    const { data } = last(await world.recordsOf(first));
+    assert.equal([data.cost, data.ledgers, data.counted], [2_000_000, [ledger], undefined]);
+    assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+    // The other 2 euros are too much for the day.
+    assert.is(outcomeOf(await node.replay(second, 2)), "gate-budget");
+    assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+    assert.not((await world.typesOf(second)).includes("EventReplayed"));
+  });
+});
+
+test("an agent's request that was counted is replayed without being counted again", async () => {
+  const world = await replayWorld({ budget_eur_day: 1 });
+  const id = await world.askedFor(1, true);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    const { data } = last(await world.recordsOf(id));
+    assert.equal([data.cost, data.ledgers, data.counted], [0, [], 2_000_000]);
+  });
+});
+
+test("what a target says that a replay has cost beyond what was counted is spent of the day's budget, once", async () => {
+  const world = await replayWorld({ budget_eur_day: 1 });
+  const id = await world.askedFor(1, true);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    await world.attempt(id, { kind: "http-5xx", detail: "The receiver answered 500" }, 5_000_000);
+    const determined = last(await world.recordsOf(id));
+    assert.equal(
+      [determined.type, determined.data.cost, determined.data.counted],
+      ["CostDetermined", 3_000_000, 2_000_000],
+    );
+    const { log, clock } = world;
+    const reactions = agentReactions({
+      ...{ log, aggregates: node.streams, views: node.views, ledgers: node.ledgers, clock },
+      progress: { waitFor: async () => true },
+      outcomes: { changed: () => undefined },
+      timeZoneOf: async () => "UTC",
+      onError: (error) => {
+        throw error;
+      },
+    });
+    const reaction = reactions.find(({ on }) => on === "CostDetermined");
+    for (let times = 0; times < 2; times += 1) await reaction?.run(determined);
+    const { settled, open } = await node.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
+    assert.equal([settled, open], [3_000_000, 0]);
+  });
+});
+
+test("what an agent had asked for before it was suspended stays undone, and what people have to approve by now is asked for anew", async () => {
+  const world = await replayWorld();
+  const id = await world.askedFor(1, false);
+  await world.publish({ approval: { expires_after_s: 60 } }, 2);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1)), "conflict");
+  });
+  const at = new Date().toISOString();
+  await world.add(`agent-${AGENT_ID}`, "AgentSuspended", { agent_id: AGENT_ID, reason: "stop", at });
+  await world.add(`agent-${AGENT_ID}`, "AgentResumed", { agent_id: AGENT_ID, at });
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 2)), "conflict");
+  });
+});
+
+test("a replayer who died between the places and the record is fenced before the places are given back", async () => {
+  const world = await replayWorld({ budget_eur_day: 3 });
+  const id = await world.askedFor(1, false);
+  const ledger = dayLedger(POLICY_ID, today());
+  assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, ledger), "free");
+  assert.is(last(await world.recordsOf(id)).type, "AdmissionAbandoned");
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, ledger), "kept");
+  });
+});
+
+test("places that a fence has freed meanwhile are not relied on: they are taken anew", async () => {
+  const world = await replayWorld({ budget_eur_day: 3 });
+  const id = await world.askedFor(1, false);
+  const ledger = dayLedger(POLICY_ID, today());
+  const stream = `delivery-${id}`;
+  let isFenced = false;
+  const slow = {
+    ...world.log,
+    async append(...[name, expected, events]: Parameters<typeof world.log.append>) {
+      if (name === stream && !isFenced) {
+        isFenced = true;
+        await fate(world.log, world.clock, randomness)(ACCOUNT, id, ledger);
+      }
+      return world.log.append(name, expected, events);
+    },
+  };
+  const node = await replayNode(world, { log: slow });
+  assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+  assert.equal((await world.typesOf(id)).slice(-2), ["AdmissionAbandoned", "EventReplayed"]);
+  assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+  await node.stop();
+});
+
+test("what has failed behind the snapshot of a replay is left alone", async () => {
+  const world = await replayWorld();
+  const id = await world.failed(1);
+  const upTo = (await world.log.head()) ?? "";
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1, { upTo })), "replayed");
+    await world.attempt(id, { kind: "timeout", detail: "late" });
+    assert.is(outcomeOf(await node.replay(id, 1, { upTo })), "replayed");
+    assert.is(outcomeOf(await node.replay(id, 2, { upTo })), "conflict");
+    assert.is((await world.ofType("EventReplayed")).length, 1);
+    assert.is(outcomeOf(await node.replay(id, 2)), "replayed");
+  });
+});
+
+test.run();

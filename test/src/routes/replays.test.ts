@@ -1,0 +1,169 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { forbiddenFor } from "../../../src/http/presented.ts";
+import type { Principal } from "../../../src/routes/route.ts";
+import {
+  ACCOUNT,
+  ADMIN,
+  BY,
+  ENDPOINT_ID,
+  type ReplayWorld,
+  replayNode,
+  replayWorld,
+  SOURCE_ID,
+} from "../../support/replay-world.ts";
+import { until } from "../../support/until.ts";
+
+const test = suite("replay routes");
+const STRANGER: Principal = { kind: "key", account: "acc_b", id: "key_b", role: "admin" };
+const KEY: Principal = { kind: "key", account: ACCOUNT, id: "key_1", role: "admin" };
+
+const opened = async (world: ReplayWorld) => {
+  const node = await replayNode(world);
+  await node.shown();
+  const post = (path: string, body: unknown, principal = ADMIN, params = {}) =>
+    node.call("POST", path, { body, principal, params });
+  return {
+    node,
+    plan: (filter: object, more: object = {}) => post("/v1/replays", { filter, dry_run: true, ...more }),
+    start: (filter: object, more: object = {}, principal = ADMIN) =>
+      post("/v1/replays", { filter, ...more }, principal),
+    one: (id: string, body: unknown, principal = ADMIN) => post("/v1/events/{id}/replay", body, principal, { id }),
+    cancel: (id: unknown, principal = ADMIN) =>
+      post("/v1/replays/{id}/cancel", { reason: "enough" }, principal, { id }),
+    get: (id: unknown, principal = ADMIN) =>
+      node.call("GET", "/v1/replays/{id}", { principal, params: { id: String(id) } }),
+    list: (principal = ADMIN) => node.call("GET", "/v1/replays", { principal }),
+  };
+};
+const received = (number: number): string =>
+  new Date(Date.parse("2026-03-01T12:00:00.000Z") + number * 1_000).toISOString();
+
+test("a dry run is exact, by every filter, and writes nothing", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3, 4]) await world.failed(number);
+  const other = `end_${"b".repeat(32)}`;
+  await world.failed(5, { endpoint_id: other });
+  await world.failed(6, { bundle: { id: "bun_1", index: 0, undo: false } });
+  const erased = await world.failed(7);
+  await world.append(erased, [{ type: "PayloadErased", data: { event_id: erased, reason: "asked", at: received(9) } }]);
+  await world.admitted(8);
+  await world.blocked(9, { endpoint_id: null });
+  const { node, plan } = await opened(world);
+  const before = await world.log.head();
+  assert.equal((await plan({ status: "failed" }, { rate_per_second: 2 })).body, {
+    count: 5,
+    oldest: received(1),
+    newest: received(5),
+    endpoints: [
+      { id: ENDPOINT_ID, count: 4 },
+      { id: other, count: 1 },
+    ],
+    estimated_s: 3,
+  });
+  const counted = async (filter: object) => (await plan({ status: "failed", ...filter })).body.count;
+  assert.is(await counted({ endpoint_id: other }), 1);
+  assert.is(await counted({ source_id: SOURCE_ID }), 5);
+  assert.is(await counted({ source_id: `src_${"b".repeat(32)}` }), 0);
+  assert.is(await counted({ from: received(2), to: received(4) }), 2);
+  assert.is(await counted({ from: "2026-03-01T13:00:02+01:00" }), 4);
+  assert.equal((await plan({ status: "blocked" })).body, {
+    count: 1,
+    oldest: received(9),
+    newest: received(9),
+    endpoints: [{ id: null, count: 1 }],
+    estimated_s: 1,
+  });
+  assert.equal((await plan({ status: "failed", from: received(90) })).body, {
+    count: 0,
+    oldest: null,
+    newest: null,
+    endpoints: [],
+    estimated_s: 0,
+  });
+  assert.is((await plan({ status: "failed", from: "yesterday" })).outcome, "invalid-request");
+  assert.is(await world.log.head(), before);
+  await node.stop();
+});
+
+test("an endpoint's own rate counts for the time that it takes", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3, 4]) await world.failed(number);
+  const about = { endpoint_id: ENDPOINT_ID, at: received(0) };
+  await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointChanged", { ...about, changes: { rate_per_second: 0.5 } });
+  const { node, plan } = await opened(world);
+  assert.is((await plan({ status: "failed" }, { rate_per_second: 100 })).body.estimated_s, 8);
+  await node.stop();
+});
+
+test("started it is shown with its progress to its account alone, and a repeat of the command is the same replay", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3]) await world.failed(number);
+  const { node, start, get, list, cancel } = await opened(world);
+  node.loop.start();
+  const { outcome, body, headers } = await start({ status: "failed" }, { rate_per_second: 500, reason: "mended" }, KEY);
+  assert.equal([outcome, body.status, body.total], [202, "running", 3]);
+  assert.is(headers.location, `/v1/replays/${body.id}`);
+  const shown = async () => {
+    await node.shown();
+    return (await get(body.id)).body;
+  };
+  await until("it is done", async () => (await shown()).status === "done");
+  const { started_at: _, ended_at: _ended, ...rest } = await shown();
+  assert.equal(rest, {
+    ...{ id: body.id, status: "done", filter: { status: "failed" }, total: 3, done: 3, delivered: 0, failed: 0 },
+    ...{ skipped: 0, rate_per_second: 500, by: { kind: "key", id: "key_1" }, reason: "mended", cancelled: null },
+  });
+  assert.is(((await list()).body.data as unknown[]).length, 1);
+  assert.is((await get(body.id, STRANGER)).outcome, "not-found");
+  assert.equal((await list(STRANGER)).body.data, []);
+  assert.is((await cancel(body.id, STRANGER)).outcome, "not-found");
+  assert.is((await cancel(body.id)).outcome, "conflict");
+  assert.is((await cancel("rpl_no")).outcome, "not-found");
+  await node.stop();
+});
+
+test("cancelled it says by whom and why", async () => {
+  const world = await replayWorld();
+  await world.failed(1);
+  const { node, start, get, cancel } = await opened(world);
+  const { body } = await start({ status: "failed" });
+  assert.equal([(await cancel(body.id)).outcome, (await cancel(body.id)).body.status], [200, "cancelled"]);
+  await node.shown();
+  const shown = (await get(body.id)).body;
+  assert.equal([shown.status, shown.cancelled, shown.done], ["cancelled", { by: BY, reason: "enough" }, 0]);
+  await node.stop();
+});
+
+test("one event is replayed by its id, with a reason or without", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const [first, second, blocked] = [await world.failed(1), await world.failed(2), await world.blocked(3)];
+  const { node, one } = await opened(world);
+  const { outcome, body } = await one(first, { reason: "mended" });
+  assert.equal([outcome, body.event_id, body.status], [202, first, "retrying"]);
+  assert.match(String(body.replay_id), /^rpl_[a-z2-7]{32}$/);
+  assert.is((await one(first, {})).outcome, "in-progress");
+  assert.is((await one(second, undefined)).outcome, 202);
+  assert.is((await one(blocked, {})).outcome, "gate-require-fields");
+  assert.is((await one(second, {}, STRANGER)).outcome, "not-found");
+  assert.is((await one("evt_no", {})).outcome, "not-found");
+  const reasons = (await world.ofType("EventReplayed")).map(({ data }) => data.reason);
+  assert.equal(reasons, ["mended", null]);
+  await node.stop();
+});
+
+test("who may not change anything replays nothing", async () => {
+  const world = await replayWorld();
+  const { node } = await opened(world);
+  for (const { method, who, path } of node.routes) {
+    if (who === "anyone") throw new Error(path);
+    const refuses = (principal: Principal) => forbiddenFor(principal, who) !== null;
+    const viewer = { ...ADMIN, role: "viewer" } as Principal;
+    assert.is(refuses(viewer), method === "POST", path);
+    assert.is(refuses({ kind: "agent", account: ACCOUNT, id: "agt_1" }), true, path);
+    assert.is(refuses(KEY), false, path);
+  }
+  await node.stop();
+});
+
+test.run();

@@ -1,0 +1,194 @@
+import { join } from "node:path";
+import { delivery } from "../../domain/delivery/decider.ts";
+import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
+import type { EndpointSettings } from "../../domain/endpoint/events.ts";
+import type { EventLog, HttpSender, Position, RecordedEvent } from "../../domain/ports.ts";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
+import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
+import { deliveryQueue } from "../../projections/delivery-queue.ts";
+import { aggregates } from "../../src/aggregates.ts";
+import { type Envelope, type Fact, toEvents } from "../../src/envelope.ts";
+import { type Deliverer, deliverer } from "../../src/loops/deliverer.ts";
+import { foldPage, idsOfPage } from "../../src/loops/fold-page.ts";
+import { request, START } from "./history.ts";
+import { removeFolder, temporaryFolder } from "./program.ts";
+import { seeded } from "./seeded.ts";
+import { virtualTime } from "./virtual-time.ts";
+
+/** What a receiver does with a request: the status of its answer, and after how many ms; null: it never answers. */
+export type Answers = (
+  eventId: string,
+  nowMs: number,
+) => { readonly status: number; readonly ms: number; readonly retryAfterMs?: number } | null;
+
+export type Sent = {
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly at: number;
+  readonly status: number | null;
+};
+
+/** How long the view is behind the log. */
+const FOLD_MS = 40;
+const FOLD_PAGE = 2_000;
+const ACCOUNT = "acc_1";
+const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
+
+const SETTINGS: EndpointSettings = {
+  name: "app",
+  url: "https://app.example/hook",
+  timeout_ms: 15_000,
+  retry_schedule_s: [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400],
+  concurrency: 16,
+  rate_per_second: null,
+  headers: {},
+  notifications: [],
+};
+
+/** What a payload stream would hold is of no interest here, and half of all that is written. */
+const withoutPayloads = (log: EventLog): EventLog => ({
+  ...log,
+  append: async (stream, expected, events) =>
+    stream.startsWith("payload-")
+      ? { outcome: "appended", revision: 0, position: "0" }
+      : log.append(stream, expected, events),
+});
+
+/** The deliverer over a log in memory and a view on disk, in virtual time, with receivers that are functions. */
+export const deliverySimulation = async (receivers: Readonly<Record<string, Answers>>) => {
+  const time = virtualTime(START);
+  const { clock } = time;
+  const log = memoryEventLog();
+  const random = seeded(1);
+  const randomness = {
+    number: random.next,
+    bytes: (size: number) => Uint8Array.from({ length: size }, () => random.below(256)),
+  };
+  const folder = temporaryFolder();
+  const views = sqliteViewStore({ path: join(folder, "views.db"), schemas: [deliveryQueue.schema] });
+  const errors: unknown[] = [];
+  const sent: Sent[] = [];
+  let commands = 0;
+
+  const envelope = (): Envelope => {
+    commands += 1;
+    const at = new Date(clock.now()).toISOString();
+    return { commandId: `cmd_${commands}`, account: ACCOUNT, actor: { kind: "system", id: "test" }, trace: TRACE, at };
+  };
+  const append = (stream: string, fact: Fact) => log.append(stream, "any", toEvents([fact], envelope()));
+
+  const facts = new Map<string, RecordedEvent[]>();
+  let folded: Position | null = null;
+  const fold = async (): Promise<void> => {
+    const page = await log.readAll(folded, FOLD_PAGE);
+    const upTo = page.at(-1)?.position;
+    if (upTo === undefined) return;
+    for (const event of page) {
+      const ofType = facts.get(event.type) ?? [];
+      facts.set(event.type, ofType);
+      ofType.push(event);
+    }
+    const ids = idsOfPage(deliveryQueue, page);
+    const loaded = await views.load(deliveryQueue.schema.name, folded, [...new Set(ids.flat())]);
+    if (loaded === "stale") throw new Error("nobody else folds");
+    const { documents } = foldPage(deliveryQueue, page, ids, loaded);
+    await views.commit(deliveryQueue.schema.name, folded, upTo, documents);
+    folded = upTo;
+    if (page.length === FOLD_PAGE) await fold();
+  };
+  let isFolding = false;
+  log.onAppended(() => {
+    if (isFolding) return;
+    isFolding = true;
+    time.timers.after(FOLD_MS, () => {
+      isFolding = false;
+      fold().catch((error) => errors.push(error));
+    });
+  });
+
+  const timings = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
+  const sender: HttpSender = {
+    async send({ url, headers, timeoutMs }) {
+      const [endpointId, eventId] = [new URL(url).hostname, String(headers["webhook-id"])];
+      const answer = receivers[endpointId]?.(eventId, clock.now()) ?? null;
+      sent.push({ endpointId, eventId, at: clock.now(), status: answer?.status ?? null });
+      await time.sleep(answer?.ms ?? timeoutMs);
+      if (answer === null) return { outcome: "failed", kind: "timeout", detail: "no answer", timings };
+      const body = Buffer.from("");
+      const { status: statusCode, retryAfterMs = null } = answer;
+      return { outcome: "answered", statusCode, headers: {}, body, truncated: false, retryAfterMs, timings };
+    },
+    close: async () => undefined,
+  };
+
+  const node = (name: string): Deliverer =>
+    deliverer({
+      log: withoutPayloads(log),
+      views,
+      clock,
+      timers: time.timers,
+      randomness,
+      sender,
+      aggregates: aggregates(log, clock),
+      payloads: {
+        read: async (event_id) => ({
+          event_id,
+          salt: "",
+          encoding: "text",
+          content_type: "application/json",
+          headers: {},
+          body: Buffer.from("{}"),
+        }),
+        keepFirst: async () => null,
+        keepAgain: () => Promise.reject(new Error("nothing is kept here")),
+      },
+      outbound: { headers: ({ job }) => ({ "webhook-id": job.eventId }), shown: (headers) => headers },
+      node: name,
+      othersAreGone: true,
+      onError: (error) => errors.push(error),
+    });
+
+  const endpointStream = (id: string): string => `endpoint-${id}`;
+
+  return {
+    time,
+    clock,
+    log,
+    sent,
+    errors,
+    node,
+    append,
+    endpoint: (id: string, settings: Partial<EndpointSettings> = {}) =>
+      append(endpointStream(id), {
+        type: "EndpointRegistered",
+        data: {
+          ...SETTINGS,
+          url: `https://${id}/hook`,
+          ...settings,
+          endpoint_id: id,
+          account: ACCOUNT,
+          secret: "sealed",
+          at: new Date(clock.now()).toISOString(),
+        },
+      }),
+    /** As the admission does: first the log, then the deliverer. */
+    async admit(eventId: string, endpointId: string, to: Deliverer): Promise<void> {
+      const data = request({ event_id: eventId, endpoint_id: endpointId, at: new Date(clock.now()).toISOString() });
+      const fact = { type: "EventAdmitted", data } as const;
+      await append(`delivery-${eventId}`, fact);
+      const known = { state: delivery.evolve(delivery.initial, fact), revision: 0 };
+      to.offer({ eventId, account: ACCOUNT, endpointId, trace: TRACE, known, body: Buffer.from("{}") });
+    },
+    /** The records of a type, of all streams, as far as they are folded. */
+    all: (type: string): readonly RecordedEvent[] => facts.get(type) ?? [],
+    async state(id: string) {
+      const page = await log.read(endpointStream(id), null, 10_000);
+      // An endpoint's stream has its events alone.
+      return page.reduce((state, event) => endpointDecider.evolve(state, event as never), endpointDecider.initial);
+    },
+    close: async () => {
+      await views.close();
+      removeFolder(folder);
+    },
+  };
+};

@@ -1,0 +1,88 @@
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { AttemptEnd, Request } from "../../domain/delivery/events.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { type LogPlace, openLog } from "../../src/engines.ts";
+import { type Envelope, toEvents } from "../../src/envelope.ts";
+import { eventIdOf } from "../../src/event-id.ts";
+import { payloads } from "../../src/payloads.ts";
+
+export type FailedEvents = {
+  readonly account: string;
+  readonly source: { readonly id: string; readonly name: string };
+  readonly endpointId: string;
+  readonly count: number;
+  /** When the first was received; the others follow by a millisecond each. */
+  readonly from: number;
+};
+
+/** Appends under way at once. */
+const AT_ONCE = 32;
+
+/** Writes events whose one attempt failed, as the program would have; nobody else may be writing to an embedded log. */
+export const writeFailedEvents = async (
+  place: LogPlace,
+  { account, source, endpointId, count, from }: FailedEvents,
+): Promise<readonly string[]> => {
+  const log = await openLog(place);
+  const kept = payloads(log, randomness);
+
+  const write = async (number: number): Promise<string> => {
+    const at = new Date(from + number).toISOString();
+    const key = `failed-${number}`;
+    const eventId = eventIdOf(account, source.id, key);
+    const envelope: Envelope = {
+      commandId: `failed/${eventId}`,
+      account,
+      actor: { kind: "source", id: source.id },
+      trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
+      at,
+    };
+    const body = Buffer.from(JSON.stringify({ number }));
+    const incoming = { body, contentType: "application/json", contentEncoding: "", headers: {} };
+    const payload = await kept.keepFirst(eventId, incoming, {
+      ...envelope,
+      commandId: `${envelope.commandId}/payload`,
+    });
+    if (payload === null) throw new Error(`${eventId} is there already`);
+    const request: Request = {
+      event_id: eventId,
+      origin: { kind: "source", ...source, type: "hmac" },
+      delivery_key: key,
+      type: "",
+      payload: { ...payload, content_type: "application/json", size: body.length },
+      endpoint_id: endpointId,
+      verdict: { decision: "allow", policy: null, gates: [] },
+      cost: null,
+      received_at: at,
+      authenticated_at: at,
+      at,
+    };
+    const timings_ms = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
+    const ids = { event_id: eventId, endpoint_id: endpointId };
+    const end: AttemptEnd = { ...ids, number: 1, at, duration_ms: 1, status_code: 500, timings_ms };
+    const failure = { kind: "http-5xx", detail: "The receiver answered 500" } as const;
+    const start = { endpointId, trigger: "auto", node: "node_before", leaseUntil: at, othersAreGone: true } as const;
+    let state = delivery.initial;
+    const events = [];
+    for (const command of [
+      { type: "Admit", request },
+      { type: "StartAttempt", ...start, at },
+      { type: "Fail", end, failure, retryable: true, nextAttemptAt: null },
+    ] as const) {
+      const decision = delivery.decide(command, state);
+      if (!decision.ok) throw new Error(decision.rejection);
+      events.push(...decision.events);
+      state = decision.events.reduce(delivery.evolve, state);
+    }
+    await log.append(`delivery-${eventId}`, "absent", toEvents(events, envelope));
+    return eventId;
+  };
+
+  const ids: string[] = [];
+  for (let number = 0; number < count; number += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - number) }, (_, nth) => write(number + nth));
+    ids.push(...(await Promise.all(batch)));
+  }
+  await log.close();
+  return ids;
+};

@@ -1,0 +1,292 @@
+import { PLANS } from "../../domain/account/plans.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryEvent, Failure, Origin, Replay, Request } from "../../domain/delivery/events.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { Actor, EventLog, ViewStore } from "../../domain/ports.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../infra/memory/view-store.ts";
+import { endpoints } from "../../projections/endpoints.ts";
+import { events } from "../../projections/events.ts";
+import { replays } from "../../projections/replays.ts";
+import { compiledActions } from "../../src/admission/compiled-action.ts";
+import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
+import { fate } from "../../src/admission/fate.ts";
+import { dayLedger, ledgers } from "../../src/admission/ledgers.ts";
+import { aggregates } from "../../src/aggregates.ts";
+import { type Envelope, toEvents } from "../../src/envelope.ts";
+import { actionDigest } from "../../src/execute/digest.ts";
+import type { Offered } from "../../src/loops/attempts.ts";
+import { replaysLoop } from "../../src/loops/replays.ts";
+import { inlineProjector } from "../../src/loops/view-progress.ts";
+import { payloads } from "../../src/payloads.ts";
+import { replaying } from "../../src/replays/replaying.ts";
+import { actionStream } from "../../src/routes/actions.ts";
+import { replayRoutes } from "../../src/routes/replays.ts";
+import type { Principal } from "../../src/routes/route.ts";
+import { readOn } from "../../src/run-command.ts";
+import { caller } from "./call.ts";
+
+export const ACCOUNT = "acc_a";
+export const ADMIN: Principal = {
+  kind: "member",
+  account: ACCOUNT,
+  id: "mem_1",
+  email: "ana@a.example",
+  role: "admin",
+  session: "session-a",
+};
+export const BY = { kind: "member", id: "mem_1" } as const;
+export const SOURCE_ID = `src_${"a".repeat(32)}`;
+export const ENDPOINT_ID = `end_${"a".repeat(32)}`;
+export const POLICY_ID = `pol_${"a".repeat(32)}`;
+export const AGENT_ID = `agt_${"a".repeat(32)}`;
+export const ACTION = "refund.create";
+const SHOP: Origin = { kind: "source", id: SOURCE_ID, name: "shop", type: "hmac" };
+const AGENT: Origin = { kind: "agent", id: AGENT_ID, name: "refunds", type: "agent" };
+const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
+const VIEWS = [events, replays, endpoints];
+const CONNECT: Failure = { kind: "connect", detail: "refused" };
+const SERVER_ERROR: Failure = { kind: "http-5xx", detail: "The receiver answered 500" };
+
+/** Ids as the service makes them: whatever is not one is no stream. */
+export const eventIdOf = (number: number): string =>
+  `evt_${number
+    .toString(8)
+    .padStart(32, "a")
+    .replace(/[0-7]/g, (digit) => "bcdefghi"[Number(digit)] ?? "z")}`;
+export const replayIdOf = (number: number): string => eventIdOf(number).replace("evt_", "rpl_");
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+/** Source, agent, policy and endpoint of one account, and events that have ended as a test says; time is the wall's. */
+export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
+  const log = memoryEventLog();
+  const clock = { now: () => Date.now() };
+  const kept = payloads(log, randomness);
+  let commands = 0;
+  const now = (): string => new Date(clock.now()).toISOString();
+  const envelope = (actor: Actor = { kind: "system", id: "test" }): Envelope => {
+    commands += 1;
+    return { commandId: `world-${commands}`, account: ACCOUNT, actor, trace: TRACE, at: now() };
+  };
+  const add = (stream: string, type: string, data: object) =>
+    // Facts of several domains, each plain JSON.
+    log.append(stream, "any", toEvents([{ type, data }], envelope()));
+
+  const publish = async (definition: Partial<PolicyDefinition>, version: number): Promise<void> => {
+    const about = { policy_id: POLICY_ID, account: ACCOUNT, version, created_by: "mem_1", at: now() };
+    await add(`policy-${POLICY_ID}`, "PolicyPublished", { ...about, definition: { name: "p", ...definition } });
+  };
+  await publish(policy, 1);
+  const target = { name: "app", url: "https://app.example/hook", timeout_ms: 1_000, retry_schedule_s: [] };
+  await add(`endpoint-${ENDPOINT_ID}`, "EndpointRegistered", {
+    ...{ endpoint_id: ENDPOINT_ID, account: ACCOUNT, secret: "sealed", at: now() },
+    ...{ ...target, concurrency: 10, rate_per_second: null, headers: {}, notifications: [] },
+  });
+  await add(`source-${SOURCE_ID}`, "SourceRegistered", {
+    ...{ source_id: SOURCE_ID, account: ACCOUNT, name: "shop", type: "hmac", auth: null, dedupe: null },
+    ...{ policy_id: POLICY_ID, endpoint_id: ENDPOINT_ID, status: "active", secret: "sealed", at: now() },
+  });
+  await add(actionStream(ACCOUNT, ACTION), "ActionDefined", {
+    ...{ action_id: "act_1", account: ACCOUNT, name: ACTION, version: 1, by: "mem_1", at: now() },
+    definition: { endpoint_id: ENDPOINT_ID, reversibility: "reversible", cost: { fixed_eur: 2 } },
+  });
+  await add(`agent-${AGENT_ID}`, "AgentRegistered", {
+    ...{ agent_id: AGENT_ID, account: ACCOUNT, name: "refunds", policy_id: POLICY_ID, scope: { actions: ["*"] } },
+    ...{ key_id: "agk_1", digest: "d", last4: "last", at: now() },
+  });
+
+  const requestOf = async (number: number, origin: Origin, over: Partial<Request>): Promise<Request> => {
+    const eventId = eventIdOf(number);
+    const payload = { order: number };
+    const body = Buffer.from(JSON.stringify(payload));
+    const incoming = {
+      body,
+      contentType: "application/json",
+      contentEncoding: "",
+      headers: { "user-agent": "shop/1" },
+    };
+    const stored = await kept.keepFirst(eventId, incoming, envelope());
+    if (stored === null) throw new Error(`${eventId} is there already`);
+    const at = new Date(Date.parse("2026-03-01T12:00:00.000Z") + number * 1_000).toISOString();
+    const about = { account: ACCOUNT, agent: AGENT_ID, action: ACTION, version: 1, target: ENDPOINT_ID, payload };
+    const asked = { action: { name: ACTION, version: 1, digest: actionDigest(about) }, run: { id: null, depth: 0 } };
+    return {
+      event_id: eventId,
+      origin,
+      delivery_key: `k${number}`,
+      type: origin.kind === "agent" ? ACTION : "order.paid",
+      payload: { ...stored, content_type: "application/json", size: body.length },
+      endpoint_id: ENDPOINT_ID,
+      verdict: { decision: "allow", policy: { id: POLICY_ID, version: 1 }, gates: [] },
+      cost: null,
+      ...(origin.kind === "agent" ? asked : {}),
+      received_at: at,
+      authenticated_at: at,
+      at,
+      ...over,
+    };
+  };
+
+  const append = async (eventId: string, facts: readonly DeliveryEvent[]): Promise<void> => {
+    await log.append(`delivery-${eventId}`, "any", toEvents(facts, envelope()));
+  };
+
+  /** One attempt, and what its end leads to by the decider. */
+  const attempt = async (eventId: string, failure: Failure, reported?: number): Promise<void> => {
+    const stream = `delivery-${eventId}`;
+    const decide = async (command: Parameters<typeof delivery.decide>[0]): Promise<void> => {
+      const { state } = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+      const decision = delivery.decide(command, state);
+      if (!decision.ok) throw new Error(decision.rejection);
+      await append(eventId, decision.events);
+    };
+    const { state } = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+    const number = state.phase === "admitted" ? state.attempts + 1 : 1;
+    const about = { endpointId: ENDPOINT_ID, trigger: "auto", node: "node_test", othersAreGone: true } as const;
+    await decide({ type: "StartAttempt", ...about, at: now(), leaseUntil: now() });
+    const timings_ms = { dns: 0, connect: 0, tls: 0, first_byte: null, total: 1 };
+    const ids = { event_id: eventId, endpoint_id: ENDPOINT_ID };
+    const end = { ...ids, number, at: now(), duration_ms: 1, status_code: null, timings_ms };
+    const said = reported === undefined ? {} : { cost_reported: reported };
+    await decide({ type: "Fail", end: { ...end, ...said }, failure, retryable: true, nextAttemptAt: null });
+  };
+
+  return {
+    log,
+    clock,
+    kept,
+    add,
+    publish,
+    attempt,
+    append,
+    async failed(number: number, over: Partial<Request> = {}, failure = SERVER_ERROR): Promise<string> {
+      const request = await requestOf(number, SHOP, over);
+      await append(request.event_id, [{ type: "EventAdmitted", data: request }]);
+      await attempt(request.event_id, failure);
+      return request.event_id;
+    },
+    async admitted(number: number, over: Partial<Request> = {}): Promise<string> {
+      const request = await requestOf(number, SHOP, over);
+      await append(request.event_id, [{ type: "EventAdmitted", data: request }]);
+      return request.event_id;
+    },
+    async blocked(number: number, over: Partial<Request> = {}, origin = SHOP): Promise<string> {
+      const verdict = { decision: "deny", policy: { id: POLICY_ID, version: 1 }, gates: [] } as const;
+      const request = await requestOf(number, origin, { verdict, ...over });
+      await append(request.event_id, [{ type: "EventBlocked", data: request }]);
+      return request.event_id;
+    },
+    /** An agent's request whose one attempt never reached its target, or did. */
+    async askedFor(number: number, isReached: boolean): Promise<string> {
+      const ledger = dayLedger(POLICY_ID, "2026-03-01");
+      const request = await requestOf(number, AGENT, { cost: 2_000_000, ledgers: [ledger] });
+      await append(request.event_id, [{ type: "EventAdmitted", data: request }]);
+      await attempt(request.event_id, isReached ? SERVER_ERROR : CONNECT);
+      return request.event_id;
+    },
+    blockedAgent: AGENT,
+    async deliveryOf(eventId: string) {
+      return (await readOn(log, delivery, `delivery-${eventId}`, { state: delivery.initial, revision: null })).state;
+    },
+    recordsOf: (eventId: string) => log.read(`delivery-${eventId}`, null, 500),
+    typesOf: async (eventId: string) => (await log.read(`delivery-${eventId}`, null, 500)).map(({ type }) => type),
+    ofType: async (type: string) => (await log.readAll(null, 100_000)).filter((it) => it.type === type),
+  };
+};
+
+export type ReplayWorld = Awaited<ReturnType<typeof replayWorld>>;
+
+let nodes = 0;
+
+/** One node with views of its own over the world's log; `over` is the log as it sees it. */
+export const replayNode = async (
+  world: ReplayWorld,
+  {
+    log = world.log,
+    views: seen,
+    othersAreGone = false,
+    onError = fail,
+  }: {
+    readonly log?: EventLog;
+    /** What its loop sees of them; its own unless given. */
+    readonly views?: ViewStore;
+    readonly othersAreGone?: boolean;
+    readonly onError?: (error: unknown) => void;
+  } = {},
+) => {
+  nodes += 1;
+  const { clock } = world;
+  const node = `node_${nodes}`;
+  const streams = aggregates(log, clock);
+  const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
+  const progress = await inlineProjector({ log: world.log, views, projections: VIEWS, clock, onError: fail });
+  const offered: Offered[] = [];
+  const places = ledgers({
+    log,
+    clock,
+    randomness,
+    fate: fate(log, clock, randomness),
+    orphanAgeMs: othersAreGone ? 0 : 30_000,
+    onError,
+  });
+  const replayOne = replaying({
+    ...{ log, aggregates: streams, clock, randomness, payloads: payloads(log, randomness), ledgers: places },
+    deliver: { offer: (job) => void offered.push(job) },
+    policies: compiledPolicies(),
+    digestKey: Buffer.alloc(32, 1),
+    accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
+    actions: compiledActions(),
+  });
+  const loop = replaysLoop({
+    ...{
+      views: seen ?? views,
+      aggregates: streams,
+      replaying: replayOne,
+      clock,
+      randomness,
+      node,
+      othersAreGone,
+      onError,
+    },
+  });
+  const routes = replayRoutes({ views, aggregates: streams, replaying: replayOne, loop });
+  let orders = 0;
+  return {
+    node,
+    offered,
+    views,
+    loop,
+    ledgers: places,
+    streams,
+    routes,
+    call: caller(routes),
+    /** Until the views show all there is. */
+    async shown(): Promise<void> {
+      const head = await world.log.head();
+      const names = VIEWS.map(({ schema }) => schema.name);
+      if (head !== null && !(await progress.waitFor(names, head, 5_000))) throw new Error("the views are behind");
+    },
+    /** One event, by a member. */
+    replay(eventId: string, number: number, over: { readonly replay?: Partial<Replay>; readonly upTo?: string } = {}) {
+      orders += 1;
+      const replay = { id: replayIdOf(number), by: BY, reason: "mended", ...over.replay };
+      const envelope: Envelope = {
+        commandId: `${replay.id}/${eventId}/${over.replay === undefined ? "" : orders}`,
+        account: ACCOUNT,
+        actor: replay.by,
+        trace: TRACE,
+        at: new Date(clock.now()).toISOString(),
+      };
+      const upTo = over.upTo === undefined ? {} : { upTo: over.upTo };
+      return replayOne({ eventId, replay, envelope, ...upTo });
+    },
+    async stop(): Promise<void> {
+      await loop.stop();
+      await progress.stop();
+    },
+  };
+};
