@@ -5,6 +5,8 @@ import { type Arguments, type Env, UsageError } from "./command.ts";
 /** A service at its address, with the caller's key. What a call answers is as the HTTP interface says: `T` is believed. */
 export type Api = {
   readonly origin: string;
+  /** The address with its path, which a proxy may put in front of the service's own; without a slash at its end. */
+  readonly base: string;
   get<T>(path: string, query?: Query): Promise<T>;
   /** With an Idempotency-Key: sent again after a lost answer it is done once. `position` is for a read behind it. */
   post<T>(path: string, body: unknown): Promise<{ readonly body: T; readonly position: string | null }>;
@@ -116,6 +118,7 @@ const apiAt = ({ base, key }: Settings): Api => {
 
   return {
     origin: new URL(base).origin,
+    base,
     async get<T>(path: string, query?: Query) {
       const response = await patiently(urlOf(path, query), { headers: headersOf({ accept: "application/json" }) });
       return (await response.json()) as T;

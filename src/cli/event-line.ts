@@ -73,7 +73,7 @@ export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status"
     case "EventReleased":
       return { status: event.data.endpoint_id === null ? "recorded" : "queued", detail: "approved" };
     case "EventReplayed":
-      return { status: "queued", detail: "replayed" };
+      return { status: "retrying", detail: "replayed" };
     case "HoldEnded":
       return { status: event.data.outcome, detail: event.data.reason };
     case "EventCancelled":

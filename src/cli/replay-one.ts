@@ -14,8 +14,11 @@ export type ReplayOneOptions = {
 const POLL_MS = 300;
 /** One attempt takes less; a retry takes its own time. */
 const WAIT_MS = 35_000;
-/** On its way, so worth waiting for. */
-const MOVING: readonly string[] = ["queued", "delivering"];
+/** On its way to an attempt that is due at once; what then waits for another is left to its time. */
+const isMoving = ({ status, attempts }: EventDetail): boolean => {
+  const isFirst = (attempts.at(-1)?.next_attempt_at ?? null) === null;
+  return status === "queued" || status === "delivering" || (status === "retrying" && isFirst);
+};
 /** What a person wants to hear at once instead of waiting for the next attempt. */
 const WELL: readonly string[] = ["delivered", "recorded", "held", "queued", "delivering"];
 
@@ -51,7 +54,7 @@ export const replayOne = async (
   const after = position ?? undefined;
   for (;;) {
     const event = await api.get<EventDetail>(`/v1/events/${id}`, { after });
-    if (MOVING.includes(event.status) && performance.now() < end) {
+    if (isMoving(event) && performance.now() < end) {
       await pause(POLL_MS);
       continue;
     }

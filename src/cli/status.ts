@@ -31,7 +31,7 @@ const PAGE_MAX = 100;
 
 /** A service that is not ready says so with 503, and what of it fails. */
 const readiness = async (api: Api): Promise<Ready> => {
-  const response = await fetch(`${api.origin}/ready`, {
+  const response = await fetch(`${api.base}/ready`, {
     redirect: "manual",
     signal: AbortSignal.timeout(10_000),
   }).catch((error: Error) => {

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { catchUpRate } from "../../../domain/endpoint/circuit.ts";
 import type { Deliverer } from "../../../src/loops/deliverer.ts";
 import { deliverySimulation } from "../../support/delivery-simulation.ts";
-import { START } from "../../support/history.ts";
+import { at, START } from "../../support/history.ts";
 
 /** Receivers that fail and come back, in virtual time. */
 const test = suite("outages");
@@ -270,6 +270,42 @@ test("two nodes hold one endpoint to be open, and take turns to probe it", async
   assert.is(it.all("EndpointRecovered").length, 1);
   assert.equal(it.errors, []);
   for (const node of nodes) await node.stop(0);
+  await it.close();
+});
+
+test("a replay does not wait for an open circuit, and closes it when it arrives; failed, it waits for the next probe", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
+  await it.endpoint("end_1", { retry_schedule_s: [] });
+  const node = it.node("node_1");
+  node.start();
+  const events = steady(it, node, "end_1", 10);
+  events.stopAt(START + 500);
+  await it.time.runUntil(START + 2_000);
+  assert.is(it.all("DeliveryFailed").length, 10);
+  const replay = async (eventId: string): Promise<void> => {
+    const by = { kind: "member", id: "mem_1" } as const;
+    const about = { event_id: eventId, endpoint_id: "end_1", replay_id: `rpl_${eventId}`, by, reason: null };
+    const data = { ...about, attempts: 1, admitted_at: at(0), at: new Date(it.clock.now()).toISOString() };
+    await it.append(`delivery-${eventId}`, { type: "EventReplayed", data });
+    node.offer({ eventId, account: "acc_1", endpointId: "end_1", trigger: "replay" });
+  };
+  const [first = "", second = ""] = events.admitted;
+  await replay(first);
+  await it.time.runUntil(START + 3_000);
+  assert.equal([it.sent.at(-1)?.eventId, it.sent.at(-1)?.status], [first, 500]);
+  const [opened] = it.all("EndpointOpened");
+  assert.is(it.all("AttemptFailed").at(-1)?.data.next_attempt_at, opened?.data.next_probe_at);
+  assert.is(it.all("DeliveryFailed").length, 10);
+  isDown = false;
+  await replay(second);
+  await it.time.runUntil(START + 4_000);
+  assert.is(it.all("EndpointRecovered").length, 1);
+  assert.equal(it.all("EndpointProbed"), []);
+  await it.time.runUntil(START + 60_000);
+  assert.is(it.all("EventDelivered").length, events.admitted.length - 8);
+  assert.equal(it.errors, []);
+  await node.stop(0);
   await it.close();
 });
 
