@@ -10,7 +10,7 @@ import { type Copied, copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { payloadStream } from "../../../src/payloads.ts";
 import { event, rejection } from "../../contract/event-log-events.ts";
-import { appendTo, at, bundleFacts, history } from "../../support/history.ts";
+import { bundleFacts } from "../../support/history.ts";
 import { APPEND_LIMIT_BYTES, measuredLog } from "../../support/measured-log.ts";
 import { contentOf, variedLog } from "../../support/varied-log.ts";
 
@@ -154,20 +154,6 @@ test("a copy in small pieces, cut off again and again while the source goes on, 
   await copy(source, target);
   await isCopy(source, target);
   await staysErased(target, varied.erased);
-});
-
-test("a bundle's erased payload stays taken in the copy: a repeat of the request does not bring it back", async () => {
-  const [source, target] = [memoryEventLog(), memoryEventLog()];
-  const { add, events } = history();
-  const about = { bundle_id: "bun_1", at: at(1) };
-  add("payload-bun_1", { type: "PayloadKept", data: { event_id: "bun_1" } });
-  add("bundle-bun_1", { type: "BundleBlocked", data: { ...about, payload: { revision: 0 } } });
-  add("bundle-bun_1", { type: "PayloadErased", data: { ...about, reason: "days" } });
-  await appendTo(source, events);
-  await source.erase("payload-bun_1");
-  await copy(source, target);
-  await isCopy(source, target);
-  await staysErased(target, new Set(["bun_1"]));
 });
 
 test("a target with records of its own is refused, in one sentence, and left as it is", async () => {

@@ -283,7 +283,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.fold();
     assert.is(await it.loop().look(), 1);
     for (const kept of [step, undo, bundle]) assert.not(await it.isKept(kept), kept);
-    assert.is((await it.log.last(`bundle-${bundle}`))?.type, "PayloadErased");
+    assert.is((await it.log.last(`bundle-${bundle}`))?.type, "BundlePayloadErased");
     await it.fold();
     assert.is(await it.loop().look(), 0);
     await it.close();

@@ -44,6 +44,8 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "self-approval",
   "digest-mismatch",
   "already-decided",
+  "already-delivered",
+  "endpoint-disabled",
   "expired",
 ];
 
