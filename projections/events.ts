@@ -382,7 +382,7 @@ export const events: Projection = {
       ["account", "origin_id", "received_at"],
       ["account", "endpoint_id", "received_at"],
       ["account", "type", "received_at"],
-      // The last: of indexes that would do equally well, SQLite takes the one that was made last.
+      // The last: of indexes that would do equally well, the one declared last is taken.
       ["account", "status", "received_at"],
     ],
   },

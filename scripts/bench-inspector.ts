@@ -5,6 +5,7 @@
  *     npm run bench:inspector                        some minutes, most of them for filling the log and folding it
  *     npm run bench:inspector -- --events 50000      to see that everything works
  *     npm run bench:inspector -- --dir FOLDER        keeps the data there, and measures those that are there already
+ *     npm run bench:inspector -- --dir FOLDER --as-is    those as far as they are folded, with nothing else going on
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +36,11 @@ const SOURCES = 10;
 const ENDPOINTS = 5;
 
 const { values: flags } = parseArgs({
-  options: { events: { type: "string", default: String(EVENTS) }, dir: { type: "string" } },
+  options: {
+    events: { type: "string", default: String(EVENTS) },
+    dir: { type: "string" },
+    "as-is": { type: "boolean", default: false },
+  },
 });
 
 const say = (text: string): void => console.error(`bench: ${text}`);
@@ -205,13 +210,15 @@ const run = async (): Promise<boolean> => {
   try {
     const kept = worldIn(flags.dir);
     const world = kept === null ? await filled(dir, count) : { client: clientAt("", kept), owner: kept.owner };
-    const folding = performance.now();
-    program = await startProgram(PLAN, dir);
-    await upToDate({ program });
-    say(`folded in ${amount((performance.now() - folding) / 1_000)} s`);
-    // Folding leaves a process behind that is not the one of every day.
-    await program.stop();
-    program = await startProgram(PLAN, dir);
+    if (!flags["as-is"]) {
+      const folding = performance.now();
+      program = await startProgram(PLAN, dir);
+      await upToDate({ program });
+      say(`folded in ${amount((performance.now() - folding) / 1_000)} s`);
+      // Folding leaves a process behind that is not the one of every day.
+      await program.stop();
+    }
+    program = await startProgram({ ...PLAN, ...(flags["as-is"] ? { ROLES: "api" } : {}) }, dir);
     return await measure(world.client.at(program.url), world.owner, count);
   } finally {
     await program?.kill();

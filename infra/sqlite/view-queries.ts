@@ -1,7 +1,7 @@
 import type { Condition, Position, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports.ts";
 import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schemaOf } from "../view-schema.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import { quoted } from "./view-tables.ts";
+import { indexName, quoted } from "./view-tables.ts";
 
 /** Documents stay text here: whoever answers another thread sends the text, and whoever needs the value parses it once. */
 export type Row = readonly [id: string, document: string];
@@ -35,35 +35,29 @@ const isSatisfiable = (schema: ViewSchema, where: readonly Condition[]): boolean
   where.every(({ field, value }) => isOfType(value, fieldType(schema, field)));
 
 /**
- * A unary plus keeps SQLite from seeking by a term (https://www.sqlite.org/optoverview.html, section 2), so that of
- * several indexes one is left: the shortest that begins with nothing but fields that are compared, the leading one among them.
+ * The index that a page is read by: what is compared with `=` comes first in it and then the sort, the leading field is in it,
+ * and of several it is the longest, or the one declared last. Left to itself SQLite, which has no statistics, takes the
+ * cursor's bound for a better start than a further `=`, and walks through everything (`INDEXED BY`: lang_indexedby.html).
  */
-const keptFromSeeking = (
-  schema: ViewSchema,
-  { where, lead }: Pick<ViewQuery, "where" | "lead">,
-): ReadonlySet<string> => {
-  if (lead === undefined) return new Set();
-  const compared = new Set(where.map(({ field }) => field));
-  const led = schema.indexes
-    .filter(
-      (index) => index.includes(lead) && index.slice(0, index.indexOf(lead)).every((field) => compared.has(field)),
-    )
-    .sort((a, b) => a.length - b.length)
-    .at(0);
-  return new Set(led === undefined ? [] : [...compared].filter((field) => !led.includes(field)));
+const indexFor = ({ indexes }: ViewSchema, { where, sort, lead }: ViewQuery): readonly string[] | null => {
+  const equal = new Set(where.flatMap(({ field, is }) => (is === "=" ? [field] : [])));
+  const fitting = indexes.filter(
+    (index) =>
+      index.at(-1) === sort.field &&
+      index.slice(0, -1).every((field) => equal.has(field)) &&
+      (lead === undefined || index.includes(lead)),
+  );
+  const longest = Math.max(0, ...fitting.map(({ length }) => length));
+  return fitting.findLast(({ length }) => length === longest) ?? null;
 };
 
 const OPERATORS: ReadonlySet<string> = new Set(["=", "<", "<=", ">", ">="] satisfies Condition["is"][]);
 
-const clausesOf = (
-  schema: ViewSchema,
-  where: readonly Condition[],
-  unsought: ReadonlySet<string> = new Set(),
-): readonly Clause[] =>
+const clausesOf = (schema: ViewSchema, where: readonly Condition[]): readonly Clause[] =>
   where.map(({ field, is, value }) => {
     fieldType(schema, field);
     if (!OPERATORS.has(is)) throw new Error(`${JSON.stringify(is)} is no comparison`);
-    return { sql: `${unsought.has(field) ? "+" : ""}${quoted(field)} ${is} ?`, value: bindable(value) };
+    return { sql: `${quoted(field)} ${is} ?`, value: bindable(value) };
   });
 
 /**
@@ -127,12 +121,14 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
       if (query.after !== undefined && !isOfType(query.after.value, type)) return [];
       if (!isSatisfiable(schema, query.where)) return [];
       const { where, after } = withoutSpareBound(query);
-      const clauses = clausesOf(schema, where, keptFromSeeking(schema, query));
+      const clauses = clausesOf(schema, where);
+      const index = indexFor(schema, query);
+      const by = index === null ? "" : `INDEXED BY ${quoted(indexName(schema, index))}`;
 
       const field = quoted(query.sort.field);
       const order = query.sort.order === "asc" ? "ASC" : "DESC";
       const cursor = after === undefined ? [] : [`(${field}, id) ${order === "ASC" ? ">" : "<"} (?, ?)`];
-      const sql = `SELECT id, document FROM ${table(view)}
+      const sql = `SELECT id, document FROM ${table(view)} ${by}
         ${whereOf([...clauses.map((clause) => clause.sql), `${field} IS NOT NULL`, ...cursor])}
         ORDER BY ${field} ${order}, id ${order} LIMIT ?`;
       const values = clauses.map((clause) => clause.value);

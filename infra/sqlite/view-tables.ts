@@ -26,6 +26,9 @@ export const isEngineError = (error: unknown): boolean =>
 
 export const quoted = (identifier: string): string => `"${identifier}"`;
 
+export const indexName = ({ name }: Pick<ViewSchema, "name">, index: readonly string[]): string =>
+  `${name}/${index.join("/")}`;
+
 /** Two schemas with the same text give the same tables. */
 const textOf = ({ fields, indexes }: ViewSchema): string =>
   JSON.stringify({ fields: Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))), indexes });
@@ -68,7 +71,7 @@ const createView = (database: Database, schema: ViewSchema): void => {
   );
   database.exec(`CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL${columns.join("")})`);
   for (const index of schema.indexes) {
-    const name = quoted(`${schema.name}/${index.join("/")}`);
+    const name = quoted(indexName(schema, index));
     database.exec(`CREATE INDEX ${name} ON ${table} (${[...index, "id"].map(quoted).join(", ")})`);
   }
   database.prepare("INSERT INTO views (name, schema) VALUES (?, ?)").run(schema.name, textOf(schema));

@@ -152,23 +152,32 @@ type Words = Extract<Meant, { readonly kind: "words" }>;
 
 const typeOf = (value: string): Condition => ({ field: "type", is: "=", value });
 
-/** Whether the events of these types are no more than those that a filter lets through, as far as they are counted. */
-const areRarer = async (views: Views, asked: Asked, types: readonly string[], count: number): Promise<boolean> => {
-  let sum = 0;
-  for (let from = 0; from < types.length && Math.min(sum, COUNTED_MAX) <= count; from += TYPES_AT_ONCE) {
-    // Common to the last: what is left cannot change it.
-    if (sum >= COUNTED_MAX) break;
-    const some = types.slice(from, from + TYPES_AT_ONCE);
-    const counts = await Promise.all(some.map((type) => countOf(views, asked, typeOf(type))));
+/** Whether the events of these types are no more than `count`: of common ones the first few tell. */
+const areRarer = async (
+  views: Views,
+  { account }: Asked,
+  types: readonly string[],
+  count: number,
+): Promise<boolean> => {
+  let [sum, from, some] = [0, 0, 1];
+  while (from < types.length && sum <= count) {
+    const left = count + 1 - sum;
+    const counts = await Promise.all(
+      types.slice(from, from + some).map((type) => views.count(VIEW, [account, typeOf(type)], left)),
+    );
     sum = counts.reduce((all, it) => all + it, sum);
+    from += some;
+    some = Math.min(2 * some, TYPES_AT_ONCE);
   }
-  return Math.min(sum, COUNTED_MAX) <= count;
+  return sum <= count;
 };
 
 /** Each list is read by what the fewest events meet: a type, a refusal, or the rarest of the filters for the rest of them. */
 const wordLists = async (views: Views, asked: Asked, { types, refused: named }: Words): Promise<readonly Newest[]> => {
   const filter = await rarest(views, asked);
-  const isByType = filter === null || (await areRarer(views, asked, types, filter.count));
+  // Where both are too common to be counted, the store finds enough of either type soon.
+  const isByType =
+    filter === null || filter.count >= COUNTED_MAX || (await areRarer(views, asked, types, filter.count));
   // What was refused stands as that, and as nothing else.
   const refused = asked.filters.some(({ field, value }) => field === BLOCKED.field && value !== BLOCKED.value)
     ? []
