@@ -23,6 +23,7 @@ const browser = process.env.BROWSER_BINARY ?? NAMES.find(isThere);
 
 if (browser === undefined) {
   console.log("SKIPPED: the console in a browser is not tested: there is no Chromium, and BROWSER_BINARY is not set");
+  test.skip("no browser");
 } else {
   test("its modules run under its own policy: who is not signed in is shown the start, and nothing is refused", async () => {
     const program = await startProgram();

@@ -64,10 +64,12 @@ test("another process's lock is waited for, then refused, and forgotten when it 
  */
 const fail = async (writer: Worker | undefined): Promise<void> => {
   if (writer === undefined) throw new Error("there is no writer");
-  writer.ref();
+  // The appender lets the thread go once nothing is pending: nothing else would keep this process until it has ended.
+  const awake = setInterval(() => undefined, 1_000);
   const ended = new Promise<void>((resolve) => writer.once("exit", () => resolve()));
   writer.postMessage({ kind: "operations", operations: null });
   await ended;
+  clearInterval(awake);
 };
 
 test("a writer thread that dies leaves unknown outcomes, and the next append finds another", () =>
