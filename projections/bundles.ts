@@ -27,7 +27,7 @@ export type BundleStepDocument = {
   readonly compensation_event_id: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  /** The estimate, and what it has cost once it has ended. */
+  /** The estimate, and what it has cost once it has ended, together with its undo once the bundle has; null of what was never sent. */
   readonly cost: number | null;
   /** Of its undo. */
   readonly compensation_cost: number | null;
@@ -53,7 +53,7 @@ export type BundleDocument = {
   readonly cost: number | null;
   /** Missing when none was needed. */
   readonly approval_id?: string;
-  /** Why it was rolled back, or why its hold ended. */
+  /** Why it was rolled back, or could not be any more, or why its hold ended. */
   readonly reason: string | null;
   readonly hold_outcome: HoldOutcome | null;
   /** The steps that somebody has to take back by hand. */
@@ -83,7 +83,7 @@ const stepOf = (step: Step, status: StepStatus): BundleStepDocument => ({
   compensation_event_id: null,
   started_at: null,
   ended_at: null,
-  cost: step.cost,
+  cost: status === "skipped" ? null : step.cost,
   compensation_cost: null,
   undo: null,
   undone_at: null,
@@ -126,11 +126,18 @@ const withStep = (document: BundleDocument, index: number, change: Change): Bund
   steps: document.steps.map((step) => (step.index === index ? { ...step, ...change(step) } : step)),
 });
 
+const SKIPPED = { status: "skipped", cost: null } as const;
+
 /** What was never started will not be any more. */
 const skipping = (document: BundleDocument): BundleDocument => ({
   ...document,
-  steps: document.steps.map((step) => (step.status === "pending" ? { ...step, status: "skipped" } : step)),
+  steps: document.steps.map((step) => (step.status === "pending" ? { ...step, ...SKIPPED } : step)),
 });
+
+const withCosts = (document: BundleDocument, costs: readonly (number | null)[] | undefined): BundleDocument =>
+  costs === undefined
+    ? document
+    : { ...document, steps: document.steps.map((step) => ({ ...step, cost: costs[step.index] ?? null })) };
 
 const undoneStatus = (outcome: UndoOutcome, status: StepStatus): StepStatus => {
   switch (outcome) {
@@ -141,8 +148,8 @@ const undoneStatus = (outcome: UndoOutcome, status: StepStatus): StepStatus => {
     case "impossible":
       return "unknown";
     case "not-needed":
-      // It did nothing, or it is taken back by itself.
-      return status === "failed" ? "failed" : "compensated";
+      // It did nothing, or nothing of it has to be taken back.
+      return status === "failed" || status === "skipped" ? status : "compensated";
   }
 };
 
@@ -154,12 +161,13 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
     }
     case "StepRefused": {
       const { index, code, detail } = event.data;
-      return withStep(document, index, () => ({ status: "failed", refusal: { code, detail } }));
+      return withStep(document, index, () => ({ ...SKIPPED, refusal: { code, detail } }));
     }
     case "StepEnded": {
-      const { index, outcome, cost, at } = event.data;
+      const { index, outcome, cost, never_sent, at } = event.data;
       // Given back, it was for nothing.
-      return withStep(document, index, () => ({ status: outcome, cost: cost ?? 0, ended_at: at }));
+      const ended = never_sent === true ? SKIPPED : { status: outcome, cost: cost ?? 0 };
+      return withStep(document, index, () => ({ ...ended, ended_at: at }));
     }
     case "UndoStarted": {
       const { index, event_id } = event.data;
@@ -205,13 +213,13 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
       return { ...skipping(document), status: "rolling_back", reason: event.data.reason };
     case "BundleCommitted":
       // Also of one that was to be rolled back too late: nothing of it was.
-      return { ...document, status: "committed", reason: null, ended_at: event.data.at };
+      return { ...document, status: "committed", reason: event.data.reason ?? null, ended_at: event.data.at };
     case "BundleRolledBack":
       return { ...document, status: "rolled_back", ended_at: event.data.at };
     case "RollbackIncomplete":
       return { ...document, status: "rollback_incomplete", left: event.data.left, ended_at: event.data.at };
     case "BundleCostDetermined":
-      return { ...document, cost: event.data.cost ?? 0 };
+      return withCosts({ ...document, cost: event.data.cost ?? 0 }, event.data.steps);
     default:
       return evolveStep(document, event);
   }

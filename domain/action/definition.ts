@@ -4,7 +4,10 @@ import type { JsonObject } from "../ports.ts";
 import { isActionName } from "./name.ts";
 
 export const REVERSIBILITIES = ["reversible", "compensable", "irreversible"] as const;
-/** Whether it can be taken back: by itself, by another action (its compensation), or not at all. */
+/**
+ * What has to be done to take it back: nothing, as it leaves nothing behind (it reads, or expires by itself); another action
+ * (its compensation); or there is nothing that takes it back.
+ */
 export type Reversibility = (typeof REVERSIBILITIES)[number];
 
 /** What an action says, as it was put (`api.md`, Agents, actions, execute). Money is in euros as the author wrote it. */
@@ -13,7 +16,7 @@ export type ActionDefinition = {
   readonly schema?: JsonObject | boolean;
   readonly cost?: CostRule;
   readonly reversibility: Reversibility;
-  /** The action that takes this one back. */
+  /** The action that takes this one back; a reversible one may do without. */
   readonly compensation?: string;
 };
 
@@ -39,8 +42,8 @@ export const parseAction = (name: string, input: ActionInput): ParsedAction => {
   if (compensation !== undefined) {
     if (!isActionName(compensation)) report("/compensation", "must be the name of an action");
     else if (compensation === name) report("/compensation", "is this action itself: what takes it back is another");
-    if (reversibility !== "compensable")
-      report("/compensation", `is for compensable actions, this one is ${reversibility}`);
+    if (reversibility === "irreversible")
+      report("/compensation", "is for actions that can be taken back, this one is irreversible");
   }
   if (errors.length > 0) return { ok: false, errors };
   return {

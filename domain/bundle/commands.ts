@@ -16,10 +16,14 @@ export type BundleCommand =
       readonly index: number;
       readonly outcome: StepOutcome;
       readonly cost: number | null;
+      /** Its target has said so. */
+      readonly reported?: true;
+      /** It was cancelled before any attempt. */
+      readonly neverSent?: true;
       readonly at: string;
     }
   | { readonly type: "StartUndo"; readonly index: number; readonly payload: PayloadRef; readonly at: string }
-  /** `outcome` of the undo's delivery. */
+  /** `outcome` of the undo's delivery; below zero its `cost` is what it gives back. */
   | {
       readonly type: "EndUndo";
       readonly index: number;

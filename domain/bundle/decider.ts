@@ -14,8 +14,12 @@ export type StepState = {
   /** `refused`: it was never sent. */
   readonly outcome: StepOutcome | "refused" | null;
   readonly refusal: StepRefusal | null;
-  /** Of its delivery; null when that was for nothing. */
+  /** Of its delivery; null when nothing of that has reached its target. */
   readonly cost: number | null;
+  /** Its target has said what it cost. */
+  readonly isReported: boolean;
+  /** It was cancelled before any attempt. */
+  readonly isNeverSent: boolean;
   /** `payload` is set with the start of its delivery, if it needs one. */
   readonly undo: {
     readonly payload: PayloadRef | null;
@@ -46,6 +50,8 @@ export type RunningBundle = {
   readonly steps: readonly StepState[];
   /** `index`: of the step that failed; null when somebody asked for it. */
   readonly rollback: { readonly reason: string; readonly index: number | null; readonly at: string } | null;
+  /** Of a committed one that was to be rolled back, in a sentence with why it was. */
+  readonly tooLate?: string;
   readonly end: BundleEnd | null;
   readonly endedAt: string | null;
   /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it has ended. */

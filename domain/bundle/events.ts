@@ -10,7 +10,7 @@ import type {
 } from "../delivery/events.ts";
 import type { Verdict } from "../gate/verdict.ts";
 
-/** What takes a step back, as its action had it when the bundle was decided. */
+/** The action that takes a step back, as the step's own action had it when the bundle was decided. */
 export type Compensation = { readonly name: string; readonly version: number; readonly endpoint_id: string };
 
 /** One step as it was decided on: what becomes of the action's definition afterwards changes nothing here. */
@@ -22,7 +22,7 @@ export type Step = {
   readonly action: RequestedAction;
   readonly endpoint_id: string;
   readonly reversibility: Reversibility;
-  /** Of a compensable step. */
+  /** Of a compensable step, and of a reversible one whose action names one. */
   readonly compensation: Compensation | null;
   /** Its payload uses results of earlier steps: its gates are asked again once these are known. */
   readonly uses_results: boolean;
@@ -56,8 +56,8 @@ export type BundleRequest = {
 export type HeldBundle = BundleRequest & { readonly approval: HeldFor };
 
 /**
- * The one undo outcome of each started step that is not committed. `not-needed`: it did nothing, or is taken back by
- * itself; `impossible`: it may have done something that nothing takes back.
+ * The one undo outcome of each started step that is not committed. `not-needed`: it did nothing, or leaves nothing that has
+ * to be taken back; `impossible`: it may have done something that nothing takes back.
  */
 export type UndoOutcome = "compensated" | "not-needed" | "failed" | "impossible";
 
@@ -97,7 +97,10 @@ export type BundleEvent =
       readonly type: "StepRefused";
       readonly data: About & { readonly index: number } & StepRefusal;
     }
-  /** `cost`: micro-euros that its delivery has cost; null when it was for nothing. */
+  /**
+   * `cost`: micro-euros that its delivery has cost; null when nothing of it has reached its target. `reported`: its target
+   * has said so. `never_sent`: it was cancelled before any attempt.
+   */
   | {
       readonly type: "StepEnded";
       readonly data: About & {
@@ -105,6 +108,8 @@ export type BundleEvent =
         readonly event_id: string;
         readonly outcome: StepOutcome;
         readonly cost: number | null;
+        readonly reported?: true;
+        readonly never_sent?: true;
       };
     }
   /** From here on no step starts. */
@@ -121,7 +126,10 @@ export type BundleEvent =
       readonly type: "UndoStarted";
       readonly data: About & { readonly index: number; readonly event_id: string; readonly payload: PayloadRef };
     }
-  /** One for each started step, in reverse order of their start. `cost`: of the undo; null when there was none to pay. */
+  /**
+   * One for each started step, in reverse order of their start. `cost`: of the undo, below zero what it gives back; null when
+   * there was none to pay.
+   */
   | {
       readonly type: "StepUndone";
       readonly data: About & {
@@ -130,7 +138,8 @@ export type BundleEvent =
         readonly cost: number | null;
       };
     }
-  | { readonly type: "BundleCommitted"; readonly data: About }
+  /** `reason`: of one that was to be rolled back, that this came too late, and why it was. */
+  | { readonly type: "BundleCommitted"; readonly data: About & { readonly reason?: string } }
   | { readonly type: "BundleRolledBack"; readonly data: About }
   /** `left`: the steps that somebody has to take back by hand. */
   | { readonly type: "RollbackIncomplete"; readonly data: About & { readonly left: readonly number[] } }
@@ -142,8 +151,9 @@ export type BundleEvent =
   /** Written before the streams are removed, its own and those of its steps' and undos' events: a repeat makes it true. */
   | { readonly type: "BundlePayloadErased"; readonly data: About & { readonly reason: string } }
   /**
-   * In the append that ends it, so that the ledgers can be settled by this record alone. What was taken back costs what
-   * its undo has cost. `cost` null: nothing was spent, so what was reserved is given back. Money in micro-euros.
+   * In the append that ends it, so that the ledgers can be settled by this record alone. `cost` null: nothing has reached
+   * anybody, so what was reserved is given back. `steps`: each with its undo, null for one that was never sent; left out
+   * where none was ever begun. Money in micro-euros.
    */
   | {
       readonly type: "BundleCostDetermined";
@@ -151,5 +161,6 @@ export type BundleEvent =
         readonly ledgers: readonly string[];
         readonly estimate: number | null;
         readonly cost: number | null;
+        readonly steps?: readonly (number | null)[];
       };
     };

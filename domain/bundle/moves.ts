@@ -49,8 +49,13 @@ export const decideMove = (command: Move, state: RunningBundle): Decided => {
       return accept(...concluding(state, [refused, rollback(reason)], at));
     }
     case "EndStep": {
-      const { outcome, cost } = command;
-      const ended: BundleEvent = { type: "StepEnded", data: { ...about, event_id: step.event_id, outcome, cost } };
+      const { outcome, cost, reported, neverSent } = command;
+      const said = {
+        ...(reported === undefined ? {} : { reported }),
+        ...(neverSent === undefined ? {} : { never_sent: neverSent }),
+      };
+      const { event_id } = step;
+      const ended: BundleEvent = { type: "StepEnded", data: { ...about, event_id, outcome, cost, ...said } };
       if (outcome === "succeeded" || state.rollback !== null) return accept(...concluding(state, [ended], at));
       const what = outcome === "failed" ? "failed" : "has an unknown outcome";
       return accept(...concluding(state, [ended, rollback(`${named(step)} ${what}`)], at));

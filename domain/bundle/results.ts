@@ -21,9 +21,11 @@ export type Resolved =
 
 const KEY = "$result";
 /** Each may become a whole answer, so that their number bounds what a small payload can grow to. */
-const REFERENCES_MAX = 100;
+export const REFERENCES_MAX = 100;
 
-const MALFORMED = `must be {"step": <index of an earlier step>, "pointer": <a JSON Pointer into its answer>}`;
+const MALFORMED =
+  `must be {"$result": {"step": <index of an earlier step>, "pointer": <a JSON Pointer into its answer>}}, ` +
+  "and have no other members";
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const isObject = (value: Json): value is JsonObject => typeof value === "object" && value !== null && !isList(value);
@@ -34,15 +36,14 @@ const pathOf = (pointer: string): FieldPath | null => {
   return pointer.startsWith("/") ? parseFieldPath(pointer) : null;
 };
 
-/** An object of this one member and no other; else it is data like any. */
-const isReference = (value: Json): value is JsonObject => {
-  if (!isObject(value)) return false;
-  const [key, ...others] = Object.keys(value);
-  return key === KEY && others.length === 0;
-};
+/** What has this member is a reference, or was meant as one: it is never data. */
+const isReference = (value: Json): value is JsonObject => isObject(value) && Object.hasOwn(value, KEY);
 
-const parsed = (value: Json | undefined): Omit<Reference, "path"> | null => {
-  if (value === undefined || !isObject(value) || Object.keys(value).length !== 2) return null;
+const hasMembers = (object: JsonObject, count: number): boolean => Object.keys(object).length === count;
+
+const parsed = (reference: JsonObject): Omit<Reference, "path"> | null => {
+  const value = reference[KEY];
+  if (!hasMembers(reference, 1) || value === undefined || !isObject(value) || !hasMembers(value, 2)) return null;
   const { step, pointer } = value;
   if (typeof step !== "number" || !Number.isSafeInteger(step) || step < 0) return null;
   return typeof pointer === "string" && pathOf(pointer) !== null ? { step, pointer } : null;
@@ -69,7 +70,7 @@ export const referencesOf = (payload: Json): References => {
   const references: Reference[] = [];
   const malformed: Malformed[] = [];
   replacing(payload, "", (reference, path) => {
-    const it = parsed(reference[KEY]);
+    const it = parsed(reference);
     if (it === null) malformed.push({ path, detail: MALFORMED });
     else if (references.length < REFERENCES_MAX) references.push({ path, ...it });
     else malformed.push({ path, detail: `is one more than ${REFERENCES_MAX} results in one payload` });
@@ -81,9 +82,16 @@ export const referencesOf = (payload: Json): References => {
 /** Each reference replaced by what `replace` says of it; what is malformed stays as it is. */
 export const replaced = (payload: Json, replace: (reference: Reference) => Json): Json =>
   replacing(payload, "", (reference, path) => {
-    const it = parsed(reference[KEY]);
+    const it = parsed(reference);
     return it === null ? reference : replace({ path, ...it });
   });
+
+/** The place of a reference, as a path of any length: it stands in JSON that was taken in. */
+export const placeOf = ({ path }: Pick<Reference, "path">): FieldPath =>
+  path
+    .split("/")
+    .slice(1)
+    .map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** Whether what stands at a path is, or stands in, what a reference will be replaced by. */
 export const comesFromResult = (references: readonly Reference[], path: FieldPath): boolean => {
@@ -97,7 +105,7 @@ export const comesFromResult = (references: readonly Reference[], path: FieldPat
 export const resolved = (payload: Json, resultAt: (step: number) => Json | undefined): Resolved => {
   const missing: Malformed[] = [];
   const made = replacing(payload, "", (reference, path) => {
-    const it = parsed(reference[KEY]);
+    const it = parsed(reference);
     const body = it === null ? undefined : resultAt(it.step);
     const value = it === null || body === undefined ? undefined : readField(body, pathOf(it.pointer) ?? []);
     if (value === undefined) {

@@ -1,24 +1,15 @@
+import { costOfStep, costOfSteps } from "./cost.ts";
 import type { RunningBundle, StepState } from "./decider.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { isUnderWay, undoneNext } from "./next.ts";
 import { evolveRunning } from "./running.ts";
-import { leftOf } from "./status.ts";
+import { leftOf, wasSent } from "./status.ts";
 
 /** Where nothing has to be sent to know it; null where its compensation has to be tried. */
 const undoneWithout = ({ reversibility, compensation }: Step, { outcome }: StepState): UndoOutcome | null => {
-  if (outcome === "failed" || reversibility === "reversible") return "not-needed";
-  return compensation === null ? "impossible" : null;
-};
-
-/** Micro-euros; null when nothing of it has reached anybody. What was taken back costs what its undo has cost. */
-const costOfStep = ({ cost, undo }: StepState): number | null => {
-  if (undo.outcome === "compensated") return undo.cost ?? 0;
-  return cost === null && undo.cost === null ? null : (cost ?? 0) + (undo.cost ?? 0);
-};
-
-const costOf = (steps: readonly StepState[]): number | null => {
-  const costs = steps.map(costOfStep).filter((cost) => cost !== null);
-  return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0);
+  if (outcome === "failed") return "not-needed";
+  if (compensation !== null) return null;
+  return reversibility === "reversible" ? "not-needed" : "impossible";
 };
 
 /**
@@ -31,16 +22,22 @@ const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
 
 const endOf = (state: RunningBundle, at: string): BundleEvent => {
   const { bundle_id } = state.request;
-  if (isCommitted(state)) return { type: "BundleCommitted", data: { bundle_id, at } };
+  if (isCommitted(state)) {
+    const late = state.rollback === null ? {} : { reason: `The cancellation came too late: ${state.rollback.reason}` };
+    return { type: "BundleCommitted", data: { bundle_id, ...late, at } };
+  }
   const left = leftOf(state);
   return left.length === 0
     ? { type: "BundleRolledBack", data: { bundle_id, at } }
     : { type: "RollbackIncomplete", data: { bundle_id, left, at } };
 };
 
+/** Null for what was never sent; what could not be reached has cost nothing. */
+const spentOn = (step: StepState): number | null => (wasSent(step) ? (costOfStep(step) ?? 0) : null);
+
 const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
   const { bundle_id, ledgers = [], cost: estimate } = state.request;
-  const data = { bundle_id, ledgers, estimate, cost: costOf(state.steps), at };
+  const data = { bundle_id, ledgers, estimate, cost: costOfSteps(state.steps), steps: state.steps.map(spentOn), at };
   return [endOf(state, at), { type: "BundleCostDetermined", data }];
 };
 

@@ -7,6 +7,8 @@ const PENDING: StepState = {
   outcome: null,
   refusal: null,
   cost: null,
+  isReported: false,
+  isNeverSent: false,
   undo: { payload: null, startedAt: null, outcome: null, cost: null },
   resolution: null,
 };
@@ -49,8 +51,9 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
       return withStep(state, index, () => ({ outcome: "refused", refusal: { code, detail } }));
     }
     case "StepEnded": {
-      const { index, outcome, cost } = event.data;
-      return withStep(state, index, () => ({ outcome, cost }));
+      const { index, outcome, cost, reported, never_sent } = event.data;
+      const known = { outcome, cost, isReported: reported === true, isNeverSent: never_sent === true };
+      return withStep(state, index, () => known);
     }
     case "RollbackStarted": {
       const { reason, index, at } = event.data;
@@ -68,9 +71,12 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
       const { index, by, comment, at } = event.data;
       return withStep(state, index, () => ({ resolution: { by, comment, at } }));
     }
-    case "BundleCommitted":
+    case "BundleCommitted": {
+      const { reason, at: endedAt } = event.data;
       // Also of one that was to be rolled back too late: nothing of it was.
-      return { ...state, rollback: null, end: END[event.type], endedAt: event.data.at };
+      const late = reason === undefined ? {} : { tooLate: reason };
+      return { ...state, ...late, rollback: null, end: END[event.type], endedAt };
+    }
     case "BundleRolledBack":
     case "RollbackIncomplete":
       return { ...state, end: END[event.type], endedAt: event.data.at };

@@ -42,14 +42,19 @@ export const bundleStatus = (state: Bundle): BundleStatus => {
   return state.end ?? (state.rollback === null ? "running" : "rolling_back");
 };
 
-const stepStatus = ({ startedAt, outcome, undo, resolution }: StepState, isOver: boolean): StepStatus => {
+/** An attempt at its target may have been made. */
+export const wasSent = ({ startedAt, isNeverSent }: StepState): boolean => startedAt !== null && !isNeverSent;
+
+const stepStatus = (step: StepState, isOver: boolean): StepStatus => {
+  const { startedAt, outcome, undo, resolution } = step;
   if (resolution !== null || undo.outcome === "compensated") return "compensated";
   if (undo.outcome === "failed") return "compensation_failed";
-  if (outcome === "refused" || outcome === "failed") return "failed";
-  // What is reversible is taken back by itself.
+  if (outcome !== null && !wasSent(step)) return "skipped";
+  if (outcome === "failed") return "failed";
+  // Nothing of it has to be taken back.
   if (undo.outcome === "not-needed") return "compensated";
   if (undo.outcome === "impossible") return "unknown";
-  if (outcome !== null) return outcome;
+  if (outcome === "succeeded" || outcome === "unknown") return outcome;
   if (startedAt !== null) return "running";
   return isOver ? "skipped" : "pending";
 };

@@ -1,4 +1,4 @@
-import type { DeliveryEvent, FailureKind, Request } from "./events.ts";
+import type { DeliveryEvent, FailureKind, Request, StepOutcome } from "./events.ts";
 
 /** The receiver may have done what it was asked. `reported`: what it said of the cost last, in micro-euros; null for nothing. */
 export type Reached = { readonly reported: number | null };
@@ -38,6 +38,13 @@ export const reachedAfter = (
   failure: { readonly kind: FailureKind } | null,
 ): Reached | null =>
   failure !== null && NOT_REACHED.has(failure.kind) ? before : { reported: cost_reported ?? before?.reported ?? null };
+
+/** As `spentBy`, of a bundle's step or undo: what was refused was done for nothing, unless its receiver says otherwise. */
+export const spentOnStep = (
+  request: Pick<Request, "cost">,
+  reached: Reached | null,
+  outcome: StepOutcome,
+): number | null => spentBy(outcome === "failed" ? { cost: 0 } : request, reached);
 
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 

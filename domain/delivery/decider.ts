@@ -32,7 +32,14 @@ export type HeldDelivery = {
 };
 
 /** What a bundle's step came to, and what it has cost in micro-euros; missing as long as it has not ended, and of what is no step. */
-export type StepEnd = { readonly outcome: StepOutcome; readonly cost: number | null };
+export type StepEnd = {
+  readonly outcome: StepOutcome;
+  readonly cost: number | null;
+  /** The receiver has said so. */
+  readonly reported?: true;
+  /** It was cancelled before any attempt. */
+  readonly neverSent?: true;
+};
 
 export type AdmittedDelivery = {
   readonly phase: "admitted";
@@ -206,8 +213,13 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "CostDetermined":
         return state.phase === "admitted" || state.phase === "ended" ? { ...state, spent: event.data.cost } : state;
       case "BundleStepEnded": {
-        const { outcome, cost } = event.data;
-        return state.phase === "admitted" || state.phase === "ended" ? { ...state, stepEnd: { outcome, cost } } : state;
+        const { outcome, cost, reported, never_sent } = event.data;
+        const stepEnd: StepEnd = {
+          ...{ outcome, cost },
+          ...(reported === undefined ? {} : { reported }),
+          ...(never_sent === undefined ? {} : { neverSent: never_sent }),
+        };
+        return state.phase === "admitted" || state.phase === "ended" ? { ...state, stepEnd } : state;
       }
       case "EventDelivered":
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "delivered" } : state;

@@ -129,7 +129,10 @@ export type AttemptEnd = {
   readonly duration_ms: number;
   readonly status_code: number | null;
   readonly timings_ms: Timings;
-  /** Micro-euros that the receiver of an agent's request says it cost; null when it said something that is no amount. */
+  /**
+   * Micro-euros that the receiver of an agent's request says it cost, below zero what an undo gives back; null when it said
+   * something that is no amount.
+   */
   readonly cost_reported?: number | null;
 };
 
@@ -223,7 +226,11 @@ export type DeliveryEvent =
         readonly at: string;
       };
     }
-  /** Of a bundle's step, last in the append that ends it. `cost` as in `CostDetermined`. */
+  /**
+   * Of a bundle's step or undo, last in the append that ends it, instead of `CostDetermined`. `cost`: micro-euros; null:
+   * nothing can have reached the receiver. `reported`: the receiver has said so; of an undo that may be less than nothing,
+   * what it gives back. What was refused costs nothing else. `never_sent`: it was cancelled before any attempt.
+   */
   | {
       readonly type: "BundleStepEnded";
       readonly data: {
@@ -231,6 +238,8 @@ export type DeliveryEvent =
         readonly bundle: BundleStep;
         readonly outcome: StepOutcome;
         readonly cost: number | null;
+        readonly reported?: true;
+        readonly never_sent?: true;
         readonly at: string;
       };
     }

@@ -1,5 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import { costDetermined, costOnTop, type Reached, spentBy, UNSEEN } from "./cost.ts";
+import { costDetermined, costOnTop, type Reached, spentOnStep, UNSEEN } from "./cost.ts";
 import type { AdmittedDelivery, Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
 import type { DeliveryEvent, HoldOutcome, StepOutcome } from "./events.ts";
 import { replayField } from "./replay.ts";
@@ -97,19 +97,24 @@ const costOfEnd = ({ request, replay }: AdmittedDelivery, reached: Reached | nul
 
 /**
  * What follows in the append that ends an admitted event: what it has cost, where that of a source has been paid for
- * already; and for the bundle whose step it carries what came of it.
+ * already; for the bundle whose step it carries, with what came of it.
  */
 export const endedWith = (
   state: AdmittedDelivery,
   { reached, outcome }: Known,
   at: string,
+  neverSent = false,
 ): readonly DeliveryEvent[] => {
   const { request } = state;
   const { event_id, bundle } = request;
-  const cost = costOfEnd(state, reached, at);
-  if (bundle === undefined) return cost;
-  const data = { event_id, bundle, outcome, cost: spentBy(request, reached), at };
-  return [...cost, { type: "BundleStepEnded", data }];
+  if (bundle === undefined) return costOfEnd(state, reached, at);
+  const data = {
+    ...{ event_id, bundle, outcome, cost: spentOnStep(request, reached, outcome) },
+    ...(reached === null || reached.reported === null ? {} : { reported: true as const }),
+    ...(neverSent ? { never_sent: true as const } : {}),
+    at,
+  };
+  return [{ type: "BundleStepEnded", data }];
 };
 
 export const eventCancelled = (
@@ -121,7 +126,7 @@ export const eventCancelled = (
   const { event_id, endpoint_id } = state.request;
   const about = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts };
   const data = { ...about, reason, ...replayField(state), at };
-  return [{ type: "EventCancelled", data }, ...endedWith(state, known, at)];
+  return [{ type: "EventCancelled", data }, ...endedWith(state, known, at, state.attempts === 0)];
 };
 
 export const decideCancel = ({ reason, at }: CommandOf<"Cancel">, state: Delivery): Decided => {

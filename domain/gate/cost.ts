@@ -34,18 +34,22 @@ export const compileCost = (rule: CostRule): CompiledCost => {
 };
 
 /** At most six decimals: an amount that micro-euros hold exactly. */
-const AMOUNT = /^(?<units>0|[1-9][0-9]{0,9})(?:\.(?<decimals>[0-9]{1,6}))?$/;
+const AMOUNT = /^(?<sign>-?)(?<units>0|[1-9][0-9]{0,9})(?:\.(?<decimals>[0-9]{1,6}))?$/;
 const DECIMALS = 6;
 
 /** No one request costs so much: a receiver that says so counts in another unit, and would use up a budget by a typing error. */
 export const REPORTED_EUR_MAX = 1_000_000;
 
-/** Euros as a receiver writes them (`12.5`) in micro-euros, digit by digit; null for anything else or over REPORTED_EUR_MAX. */
-export const reportedCost = (text: string): number | null => {
-  const { units, decimals = "" } = AMOUNT.exec(text.trim())?.groups ?? {};
-  if (units === undefined) return null;
+/**
+ * Euros as a receiver writes them (`12.5`) in micro-euros, digit by digit; null for anything else or over REPORTED_EUR_MAX.
+ * `givesBack`: it may be below zero, as much as it may be above.
+ */
+export const reportedCost = (text: string, givesBack = false): number | null => {
+  const { sign, units, decimals = "" } = AMOUNT.exec(text.trim())?.groups ?? {};
+  if (units === undefined || (sign === "-" && !givesBack)) return null;
   const micro = Number(units) * MICRO_PER_EUR + Number(decimals.padEnd(DECIMALS, "0"));
-  return micro <= REPORTED_EUR_MAX * MICRO_PER_EUR ? micro : null;
+  if (micro > REPORTED_EUR_MAX * MICRO_PER_EUR) return null;
+  return sign === "-" && micro > 0 ? -micro : micro;
 };
 
 export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;

@@ -11,7 +11,7 @@ const DEFINITION = closed<ActionDefinition>("What the action says, as it was put
   endpoint_id: text("Where it is carried out, end_…."),
   schema: optional({ type: ["object", "boolean"], description: "A JSON Schema that payloads have to satisfy." }),
   cost: optional(COST),
-  reversibility: oneOf(REVERSIBILITIES, "Whether it can be taken back: by itself, by its compensation, or not at all."),
+  reversibility: oneOf(REVERSIBILITIES, "What takes it back: nothing has to, its compensation, or nothing does."),
   compensation: optional(text("The name of the action that takes it back.")),
 });
 

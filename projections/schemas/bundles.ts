@@ -40,6 +40,11 @@ const micro = (description: string): JsonSchema => ({
   description: `${description} Micro-euros: 1,000,000 are 1 euro.`,
 });
 
+const microOrLess = (description: string): JsonSchema => {
+  const { minimum: _, ...schema } = micro(description);
+  return schema;
+};
+
 const REFUSAL = closed<StepRefusal>("Why it was never sent.", {
   code: text("For machines."),
   detail: text("A sentence for a person."),
@@ -55,24 +60,32 @@ const STEP = closed<BundleStepDocument>("One step and what became of it.", {
   index: count("Its place: 0, 1, 2 …"),
   action: text("The action's name."),
   endpoint_id: text("Where it is delivered, end_…."),
-  reversibility: oneOf(REVERSIBILITIES, "Whether it can be taken back: by itself, by its compensation, or not at all."),
+  reversibility: oneOf(REVERSIBILITIES, "What takes it back: nothing has to, its compensation, or nothing does."),
   compensation: orNull(text("The action that takes it back."), "none does."),
   status: oneOf(
     STEP_STATUSES,
-    "How it stands. unknown: it may have been done, and nobody knows. compensated: taken back, also by hand or by itself. " +
-      "skipped: it was never started.",
+    "How it stands. unknown: it may have been done, and nobody knows. compensated: taken back, also by hand, or nothing " +
+      "of it had to be. skipped: it was never sent.",
   ),
   event_id: orNull(text("The event that carries it, evt_…; events.v1 has it."), "it was not started."),
   compensation_event_id: orNull(text("The event that takes it back, evt_…."), "none was started."),
   started_at: orNull(time("When its start was recorded."), "it was not started."),
   ended_at: orNull(time("When its outcome was recorded."), "it has not ended."),
-  cost: orNull(micro("What it is expected to cost, and what it has cost once it has ended."), "nobody knows."),
-  compensation_cost: orNull(micro("What its compensation has cost."), "nothing was paid for one."),
+  cost: orNull(
+    micro(
+      "What it is expected to cost, and once it has ended what it has cost; with its compensation once the bundle has.",
+    ),
+    "nobody knows, or it was never sent.",
+  ),
+  compensation_cost: orNull(
+    microOrLess("What its compensation has cost; below zero what that has given back."),
+    "nothing was paid for one.",
+  ),
   undo: orNull(
     oneOf(
       UNDO_OUTCOMES,
-      "What came of taking it back. not-needed: it did nothing, or it is taken back by itself. impossible: it may have " +
-        "done something that nothing takes back.",
+      "What came of taking it back. not-needed: it did nothing, or nothing of it has to be taken back. impossible: it " +
+        "may have done something that nothing takes back.",
     ),
     "it was not taken back.",
   ),
@@ -105,7 +118,7 @@ export const bundlesView: PublishedView = {
         "no cost could be, or had to be, determined.",
       ),
       approval_id: optional(text("The approval that it waits or waited for, apr_…. Missing: none was needed.")),
-      reason: orNull(text("Why it was rolled back, or not begun."), "it was not."),
+      reason: orNull(text("Why it was rolled back, could not be any more, or was not begun."), "it was not."),
       hold_outcome: orNull(oneOf(HOLD_OUTCOMES, "How its hold ended."), "it was not held, is, or was approved."),
       left: list({ type: "integer", minimum: 0 }, "The indices of the steps that somebody has to take back by hand."),
       trace_id: text("The W3C trace id of the request that was decided on last, 32 hex characters."),

@@ -137,10 +137,9 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   cost: orNull(
     {
       type: "integer",
-      minimum: 0,
       description:
         "What it costs under its policy, and of an agent's request that has ended what it has cost, in micro-euros: 1,000,000 " +
-        "are 1 euro.",
+        "are 1 euro. Below zero: what the undo of a bundle's step has given back.",
     },
     "no cost could be, or had to be, determined.",
   ),

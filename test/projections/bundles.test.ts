@@ -38,14 +38,14 @@ test("a step shows its event once it is started, and what it has cost once it ha
 
   const committed = after(
     ...[is.admitted(), is.started(0, 1), is.ended(0, 2, "succeeded", null), is.started(1, 3)],
-    ...[is.ended(1, 4, "succeeded", 7_000), is.committed(4), is.spent(4, 7_000)],
+    ...[is.ended(1, 4, "succeeded", 7_000), is.committed(4), is.spent(4, 7_000, [1_000, 6_000])],
   );
   assert.equal(statuses(committed), ["committed", "succeeded", "succeeded"]);
   assert.equal(
     committed.steps.map(({ cost, ended_at }) => [cost, ended_at]),
     [
-      [0, at(2)],
-      [7_000, at(4)],
+      [1_000, at(2)],
+      [6_000, at(4)],
     ],
   );
   assert.equal([committed.cost, committed.ended_at], [7_000, at(4)]);
@@ -94,9 +94,30 @@ test("of a step that did nothing, and of one that nothing takes back, no undo is
   assert.is(reversible.steps[0]?.status, "compensated");
   const impossible = after(is.admitted(), is.started(0, 1), is.ended(0, 2, "unknown"), is.undone(0, 2, "impossible"));
   assert.is(impossible.steps[0]?.status, "unknown");
+});
+
+test("what was never sent is skipped, and costs nothing that could be said", () => {
   const refused = after(is.admitted(), is.refused(0, 1), is.rollback(1, 0));
-  assert.equal(statuses(refused), ["rolling_back", "failed", "skipped"]);
+  assert.equal(statuses(refused), ["rolling_back", "skipped", "skipped"]);
   assert.is(refused.steps[0]?.refusal?.code, "missing-result");
+  const unsent = after(
+    ...[is.admitted(), is.started(0, 1), is.rollback(1), is.ended(0, 2, "failed", null, { never_sent: true })],
+    ...[is.undone(0, 2, "not-needed"), is.rolledBack(2), is.spent(2, null, [null, null])],
+  );
+  assert.equal(statuses(unsent), ["rolled_back", "skipped", "skipped"]);
+  for (const { steps } of [refused, unsent, after(is.blocked())])
+    assert.equal(
+      steps.map(({ cost }) => cost),
+      [null, null],
+    );
+});
+
+test("one that was cancelled too late is committed, and says so", () => {
+  const late = after(
+    ...[is.admitted(), is.started(0, 1), is.ended(0, 2, "succeeded"), is.started(1, 3), is.rollback(4)],
+    ...[is.ended(1, 5, "succeeded"), is.committed(5, "The cancellation came too late: said so")],
+  );
+  assert.equal([late.status, late.reason], ["committed", "The cancellation came too late: said so"]);
 });
 
 test("a held one names its approval, and how it ended", () => {

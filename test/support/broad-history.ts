@@ -228,7 +228,7 @@ const bundles = (log: History): void => {
     is.held({ approval_id: "apr_12" }),
     is.released(5, "apr_12"),
     ...[is.started(0, 6), is.ended(0, 7, "succeeded", null), is.started(1, 8), is.ended(1, 9, "succeeded")],
-    ...[is.committed(9), is.spent(9, 10_000)],
+    ...[is.committed(9, "The cancellation came too late: said so"), is.spent(9, 10_000, [0, 10_000])],
   ]);
   const bare = { name: null, run: { id: null, depth: 0 }, cost: null, steps: [bundleStep(0, { cost: null }, "bun_3")] };
   told("bun_3", (is) => [is.blocked({ ...bare, verdict: { ...VIOLATED, decision: "deny", policy: null } })]);
@@ -237,17 +237,23 @@ const bundles = (log: History): void => {
     is.admitted({ steps }),
     ...[is.started(0, 1), is.ended(0, 2, "succeeded"), is.started(1, 3), is.ended(1, 4, "unknown")],
     ...[is.refused(2, 5), is.rollback(5, 2)],
-    ...[is.undoing(1, 6), is.undone(1, 7, "failed"), is.undoing(0, 8), is.undone(0, 9, "compensated", 500)],
-    ...[is.incomplete(9, 1), is.spent(9, 10_500)],
+    ...[is.undoing(1, 6), is.undone(1, 7, "failed", -1_000), is.undoing(0, 8), is.undone(0, 9, "compensated", 500)],
+    ...[is.incomplete(9, 1), is.spent(9, 9_500, [500, 9_000, null])],
   ]);
   const alone = bundleStep(0, { compensation: null, reversibility: "irreversible", cost: null }, "bun_5");
   told("bun_5", (is) => [
     ...[is.admitted({ steps: [alone] }), is.started(0, 1), is.ended(0, 2, "unknown", 0), is.rollback(2, 0)],
-    ...[is.undone(0, 2, "impossible"), is.incomplete(2, 0), is.spent(2, 0), is.resolved(0, 60)],
+    ...[is.undone(0, 2, "impossible"), is.incomplete(2, 0), is.spent(2, 0, [0]), is.resolved(0, 60)],
   ]);
   told("bun_6", (is) => [
-    ...[is.abandoned(1), is.admitted(), is.started(0, 2), is.ended(0, 3, "failed"), is.rollback(3, 0)],
-    ...[is.undone(0, 3, "not-needed"), is.rolledBack(3), is.spent(3, 10_000)],
+    ...[
+      is.abandoned(1),
+      is.admitted(),
+      is.started(0, 2),
+      is.ended(0, 3, "failed", null, { never_sent: true }),
+      is.rollback(3, 0),
+    ],
+    ...[is.undone(0, 3, "not-needed"), is.rolledBack(3), is.spent(3, null, [null, null])],
   ]);
   told("bun_7", (is) => [is.admitted(), is.started(0, 1)]);
 };

@@ -323,9 +323,15 @@ export const bundleFacts = (bundle_id = "bun_1") => {
       type: "StepRefused",
       data: { ...about(second), index, code: "missing-result", detail: "step 0 has answered nothing" },
     }),
-    ended: (index: number, second: number, outcome: StepOutcome, cost: number | null = 10_000): BundleEvent => ({
+    ended: (
+      index: number,
+      second: number,
+      outcome: StepOutcome,
+      cost: number | null = 10_000,
+      said: { readonly reported?: true; readonly never_sent?: true } = {},
+    ): BundleEvent => ({
       type: "StepEnded",
-      data: { ...about(second), index, event_id: `evt_${bundle_id}_${index}`, outcome, cost },
+      data: { ...about(second), index, event_id: `evt_${bundle_id}_${index}`, outcome, cost, ...said },
     }),
     rollback: (second: number, index: number | null = null, reason = "said so"): BundleEvent => ({
       type: "RollbackStarted",
@@ -339,7 +345,10 @@ export const bundleFacts = (bundle_id = "bun_1") => {
       type: "StepUndone",
       data: { ...about(second), index, outcome, cost },
     }),
-    committed: (second: number): BundleEvent => ({ type: "BundleCommitted", data: about(second) }),
+    committed: (second: number, reason?: string): BundleEvent => ({
+      type: "BundleCommitted",
+      data: { ...about(second), ...(reason === undefined ? {} : { reason }) },
+    }),
     rolledBack: (second: number): BundleEvent => ({ type: "BundleRolledBack", data: about(second) }),
     incomplete: (second: number, ...left: readonly number[]): BundleEvent => ({
       type: "RollbackIncomplete",
@@ -349,9 +358,12 @@ export const bundleFacts = (bundle_id = "bun_1") => {
       type: "StepResolved",
       data: { ...about(second), index, by: "mem_1", comment: "by phone" },
     }),
-    spent: (second: number, cost: number | null): BundleEvent => ({
+    spent: (second: number, cost: number | null, steps?: readonly (number | null)[]): BundleEvent => ({
       type: "BundleCostDetermined",
-      data: { ...about(second), ledgers: ["ledger-pol_1-2026-03-01"], estimate: 20_000, cost },
+      data: {
+        ...{ ...about(second), ledgers: ["ledger-pol_1-2026-03-01"], estimate: 20_000, cost },
+        ...(steps === undefined ? {} : { steps }),
+      },
     }),
   };
 };

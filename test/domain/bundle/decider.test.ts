@@ -125,7 +125,7 @@ test("steps run one behind the other, and each move is made once", () => {
 test("it is committed with its last step, at the cost of all", () => {
   given(...SECOND_RUNS)
     .when(end(1, 4, "succeeded", 2_500))
-    .then(is.ended(1, 4, "succeeded", 2_500), is.committed(4), is.spent(4, 12_500));
+    .then(is.ended(1, 4, "succeeded", 2_500), is.committed(4), is.spent(4, 12_500, [10_000, 2_500]));
 });
 
 test("a step that failed did nothing: the rollback goes on with the one before it", () => {
@@ -136,7 +136,7 @@ test("a step that failed did nothing: the rollback goes on with the one before i
     .when(end(0, 2, "failed", null))
     .then(
       ...[is.ended(0, 2, "failed", null), is.rollback(2, 0, "Step 0 (act.0) failed"), is.undone(0, 2, "not-needed")],
-      ...[is.rolledBack(2), is.spent(2, null)],
+      ...[is.rolledBack(2), is.spent(2, null, [0, null])],
     );
 });
 
@@ -155,10 +155,10 @@ test("a step with an unknown outcome is undone first, then those before it, what
     .then(is.undone(1, 6, "failed", null));
   given(...ROLLING, is.undone(1, 6, "failed", null), is.undoing(0, 7))
     .when(endUndo(0, 8, "succeeded"))
-    .then(is.undone(0, 8, "compensated", 0), is.incomplete(8, 1), is.spent(8, 10_000));
+    .then(is.undone(0, 8, "compensated", 0), is.incomplete(8, 1), is.spent(8, 10_000, [0, 10_000]));
   given(...ROLLING, is.undone(1, 6, "compensated", 300), is.undoing(0, 7))
     .when(endUndo(0, 8, "succeeded", 200))
-    .then(is.undone(0, 8, "compensated", 200), is.rolledBack(8), is.spent(8, 500));
+    .then(is.undone(0, 8, "compensated", 200), is.rolledBack(8), is.spent(8, 500, [200, 300]));
   given(...ROLLING)
     .when(start(1, 6))
     .rejects("not-next");
@@ -172,8 +172,45 @@ test("what is reversible needs no undo, and what is irreversible has none", () =
     .when(end(1, 4, "unknown"))
     .then(
       ...[is.ended(1, 4, "unknown"), is.rollback(4, 1, UNKNOWN), is.undone(1, 4, "impossible")],
-      ...[is.undone(0, 4, "not-needed"), is.incomplete(4, 1), is.spent(4, 20_000)],
+      ...[is.undone(0, 4, "not-needed"), is.incomplete(4, 1), is.spent(4, 20_000, [10_000, 10_000])],
     );
+});
+
+test("a reversible step whose action names a compensation is taken back by it", () => {
+  const steps = [bundleStep(0, { reversibility: "reversible" }), bundleStep(1)];
+  const rolling = [is.admitted({ steps }), ...SECOND_RUNS.slice(1), is.ended(1, 4, "failed"), is.rollback(4, 1)];
+  given(...rolling, is.undone(1, 4, "not-needed"))
+    .when(undo(0, 5))
+    .then(is.undoing(0, 5));
+});
+
+/** The costs in the end of a first step that ended so and was taken back, and of a second one that was refused. */
+const spentOn = (first: BundleEvent, undone: BundleCommand): unknown => {
+  const rolling = [
+    ...[is.admitted(), is.started(0, 1), first, is.started(1, 3), is.ended(1, 4, "failed", 0)],
+    ...[is.rollback(4, 1), is.undone(1, 4, "not-needed"), is.undoing(0, 5)],
+  ];
+  const decision = bundle.decide(undone, fold(bundle, rolling));
+  const last = decision.ok ? decision.events.at(-1) : undefined;
+  return last?.type === "BundleCostDetermined" ? [last.data.cost, last.data.steps] : decision;
+};
+
+test("what was said to be paid stays paid, an estimate is given back with what it was for, an undo gives back what it says", () => {
+  const estimated = is.ended(0, 2, "succeeded", 10_000);
+  const reported = is.ended(0, 2, "succeeded", 7_000, { reported: true });
+  const paid = (first: BundleEvent, outcome: "succeeded" | "failed", cost: number | null) =>
+    spentOn(first, endUndo(0, 6, outcome, cost));
+  assert.equal(paid(estimated, "succeeded", 0), [0, [0, 0]]);
+  assert.equal(paid(estimated, "succeeded", 500), [500, [500, 0]]);
+  assert.equal(paid(reported, "succeeded", 0), [7_000, [7_000, 0]]);
+  assert.equal(paid(reported, "succeeded", 500), [7_500, [7_500, 0]]);
+  assert.equal(paid(reported, "succeeded", -7_000), [0, [0, 0]]);
+  assert.equal(paid(reported, "succeeded", -2_000), [5_000, [5_000, 0]]);
+  // No more than it has cost.
+  assert.equal(paid(reported, "succeeded", -9_000), [0, [0, 0]]);
+  assert.equal(paid(estimated, "succeeded", -9_000), [0, [0, 0]]);
+  assert.equal(paid(estimated, "failed", null), [10_000, [10_000, 0]]);
+  assert.equal(paid(estimated, "failed", 300), [10_300, [10_300, 0]]);
 });
 
 test("a step that cannot be made is never started, and what was done before it is rolled back", () => {
@@ -185,13 +222,15 @@ test("a step that cannot be made is never started, and what was done before it i
     .when(refuse(0, 3))
     .then(
       ...[is.refused(0, 3), is.rollback(3, 0, reason.replace("1 (act.1)", "0 (act.0)"))],
-      ...[is.rolledBack(3), is.spent(3, null)],
+      ...[is.rolledBack(3), is.spent(3, null, [null, null])],
     );
   given(is.admitted(), is.started(0, 1)).when(refuse(0, 2)).rejects("not-next");
 });
 
 test("cancelled it rolls back; the end of a step that runs is awaited", () => {
-  given(is.admitted()).when(cancel(1)).then(is.rollback(1), is.rolledBack(1), is.spent(1, null));
+  given(is.admitted())
+    .when(cancel(1))
+    .then(is.rollback(1), is.rolledBack(1), is.spent(1, null, [null, null]));
   given(...SECOND_RUNS)
     .when(cancel(4))
     .then(is.rollback(4));
@@ -207,14 +246,16 @@ test("cancelled it rolls back; the end of a step that runs is awaited", () => {
   given().when(cancel(1)).rejects("not-found");
 });
 
+const TOO_LATE = "The cancellation came too late: said so";
+
 test("cancelled too late to take back the last step, it is committed", () => {
   const steps = [bundleStep(0), bundleStep(1, { reversibility: "irreversible", compensation: null })];
   const late = [is.admitted({ steps }), ...SECOND_RUNS.slice(1), is.rollback(4)];
   given(...late)
     .when(end(1, 5, "succeeded"))
-    .then(is.ended(1, 5, "succeeded"), is.committed(5), is.spent(5, 20_000));
-  const committed = fold(bundle, [...late, is.ended(1, 5, "succeeded"), is.committed(5), is.spent(5, 20_000)]);
-  assert.is(committed.phase === "running" ? committed.rollback : undefined, null);
+    .then(is.ended(1, 5, "succeeded"), is.committed(5, TOO_LATE), is.spent(5, 20_000, [10_000, 10_000]));
+  const committed = fold(bundle, [...late, is.ended(1, 5, "succeeded"), is.committed(5, TOO_LATE)]);
+  assert.equal(committed.phase === "running" && [committed.rollback, committed.tooLate], [null, TOO_LATE]);
 });
 
 test("a person resolves what was left, once, and nothing else", () => {
@@ -244,7 +285,7 @@ test("resolved before the rest is undone, it is left out of what is left", () =>
   const early = [...ROLLING, is.undone(1, 6, "failed", null), is.resolved(1, 7), is.undoing(0, 7)];
   given(...early)
     .when(endUndo(0, 8, "succeeded"))
-    .then(is.undone(0, 8, "compensated", 0), is.rolledBack(8), is.spent(8, 10_000));
+    .then(is.undone(0, 8, "compensated", 0), is.rolledBack(8), is.spent(8, 10_000, [0, 10_000]));
 });
 
 test("without ledgers and estimate its cost is determined all the same", () => {
@@ -253,7 +294,7 @@ test("without ledgers and estimate its cost is determined all the same", () => {
     .when(end(0, 2, "succeeded", 0))
     .then(is.ended(0, 2, "succeeded", 0), is.committed(2), {
       type: "BundleCostDetermined",
-      data: { bundle_id: "bun_1", ledgers: [], estimate: null, cost: 0, at: at(2) },
+      data: { bundle_id: "bun_1", ledgers: [], estimate: null, cost: 0, steps: [0], at: at(2) },
     });
 });
 

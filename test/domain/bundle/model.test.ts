@@ -27,18 +27,21 @@ const attempt = fc.oneof(
   },
 );
 const rarely = fc.integer({ min: 0, max: 29 }).map((nth) => nth === 29);
-const target: fc.Arbitrary<Target> = fc.record({
-  attempts: fc.array(attempt, { minLength: 1, maxLength: 3 }),
-  reported: fc.option(fc.integer({ min: 0, max: 900 }), { freq: 2 }),
-  isDeleted: rarely,
-});
+/** `least`: an undo may give back, and say more than it has to. */
+const target = (least: number): fc.Arbitrary<Target> =>
+  fc.record({
+    attempts: fc.array(attempt, { minLength: 1, maxLength: 3 }),
+    reported: fc.option(fc.integer({ min: least, max: 900 }), { freq: 2 }),
+    isDeleted: rarely,
+  });
 const step = fc.record({
   // Irreversible ones come last, below.
   reversibility: fc.constantFrom("compensable", "compensable", "compensable", "reversible" as const),
+  isReversibleByAction: fc.boolean(),
   cost: fc.option(fc.integer({ min: 0, max: 1_000 }), { freq: 4 }),
   isRefused: rarely,
-  forward: target,
-  undo: target,
+  forward: target(0),
+  undo: target(-1_200),
 });
 
 const scene: fc.Arbitrary<Scene> = fc
@@ -132,8 +135,9 @@ test("all of it stands, or nothing of it, or exactly what it says is left", () =
     for (const one of request.steps) {
       const stands = standing(played, one);
       if (status === "committed") assert.ok(stands, `step ${one.index} is not done`);
-      // Taken back by itself.
-      else if (one.reversibility !== "reversible" && stands) assert.ok(left.has(one.index), `step ${one.index} stands`);
+      // Nothing of it has to be taken back.
+      else if (one.reversibility === "reversible" && one.compensation === null) continue;
+      else if (stands) assert.ok(left.has(one.index), `step ${one.index} stands`);
     }
     const ids = effects.map(({ webhookId }) => webhookId);
     assert.is(new Set(ids).size, ids.length);
@@ -141,8 +145,10 @@ test("all of it stands, or nothing of it, or exactly what it says is left", () =
     for (const id of ids) assert.ok(known.has(id), "each step and each undo has one webhook-id");
   }));
 
-/** What a delivery has cost by what was written of its attempts, whatever was made of that; null when none can have arrived. */
-const spentBy = (events: readonly DeliveryEvent[], { reported }: Target, estimate: number | null): number | null => {
+type Spent = { readonly said: number | null; readonly isRefused: boolean };
+
+/** What a target has said of its cost by what was written of its attempts, whatever was made of that; null when none can have arrived. */
+const spentBy = (events: readonly DeliveryEvent[], { reported }: Target): Spent | null => {
   const ends = events.flatMap((event) => {
     if (event.type === "AttemptSucceeded") return [{ number: event.data.number, arrived: true, answered: true }];
     if (event.type !== "AttemptFailed") return [];
@@ -154,26 +160,40 @@ const spentBy = (events: readonly DeliveryEvent[], { reported }: Target, estimat
       event.type === "AttemptStarted" && (ends.find(({ number }) => number === event.data.number)?.arrived ?? true),
   );
   if (!arrived) return null;
-  return (ends.some(({ answered }) => answered) ? reported : null) ?? estimate ?? 0;
+  const isRefused = events.some(({ type, data }) => type === "BundleStepEnded" && data.outcome === "failed");
+  return { said: ends.some(({ answered }) => answered) ? reported : null, isRefused };
+};
+
+/** What was said counts whatever came of it, an estimate only of what was done and stands; an undo gives back no more than that. */
+const spentOn = (step: Spent | null, undo: Spent | null, estimate: number | null, isTakenBack: boolean): number => {
+  const isFree = step === null || step.isRefused || isTakenBack;
+  return Math.max(0, (step?.said ?? (isFree ? 0 : (estimate ?? 0))) + (undo?.said ?? 0));
 };
 
 test("the ledger is settled, once, to what was really spent", () =>
-  always(({ events, request, deliveryOf }, { steps }) => {
+  always(({ events, request, state, deliveryOf }, { steps }) => {
     const undone = new Map(dataOf(events, "StepUndone").map(({ index, outcome }) => [index, outcome]));
-    const costs = request.steps.flatMap(({ index, event_id, undo_event_id }) => {
+    const costs = request.steps.map(({ index, event_id, undo_event_id }) => {
       const scripted = steps[index];
       assert.ok(scripted);
-      const step = spentBy(deliveryOf(event_id), scripted.forward, scripted.cost);
-      const undo = spentBy(deliveryOf(undo_event_id), scripted.undo, null);
-      if (undone.get(index) === "compensated") return [undo ?? 0];
-      return [step, undo].filter((cost) => cost !== null);
+      const step = spentBy(deliveryOf(event_id), scripted.forward);
+      const undo = spentBy(deliveryOf(undo_event_id), scripted.undo);
+      const isReached = step !== null || undo !== null;
+      return { isReached, cost: spentOn(step, undo, scripted.cost, undone.get(index) === "compensated") };
     });
-    const expected = costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0);
+    const sum = costs.reduce((all, { cost }) => all + cost, 0);
+    const expected = costs.some(({ isReached }) => isReached) ? sum : null;
     const determined = dataOf(events, "BundleCostDetermined");
     assert.equal(
       determined.map(({ cost, estimate, ledgers }) => ({ cost, estimate, ledgers })),
       [{ cost: expected, estimate: request.cost, ledgers: request.ledgers ?? [] }],
     );
+    const statuses = stepStatuses(state);
+    if (dataOf(events, "BundleHoldEnded").length === 0)
+      assert.equal(
+        determined[0]?.steps,
+        costs.map(({ cost }, index) => (statuses[index] === "skipped" ? null : cost)),
+      );
 
     const ledger = emptyLedger();
     const stream: LedgerEvent[] = [];

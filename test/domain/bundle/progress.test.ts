@@ -75,14 +75,25 @@ test("what was refused has no steps to run", () => {
   assert.is(nextOf(after()).do, "nothing");
 });
 
-test("a step that failed stays failed, one that is taken back by itself is, and nobody knows of one that cannot be", () => {
+test("a step that failed stays failed, one of which nothing has to be taken back is taken back, and nobody knows of one that cannot be", () => {
   const started = [is.admitted(), is.started(0, 1)];
   const first = (...more: readonly BundleEvent[]) => stepStatuses(after(...started, ...more))[0];
   assert.is(first(is.ended(0, 2, "failed"), is.rollback(2, 0), is.undone(0, 2, "not-needed")), "failed");
   assert.is(first(is.ended(0, 2, "succeeded"), is.rollback(2), is.undone(0, 2, "not-needed")), "compensated");
   assert.is(first(is.ended(0, 2, "unknown"), is.rollback(2), is.undone(0, 2, "impossible")), "unknown");
+});
+
+test("what was never sent is skipped: refused before, or cancelled before any attempt", () => {
   const refused = after(is.admitted(), is.refused(0, 1), is.rollback(1, 0), is.rolledBack(1));
-  assert.equal(shown(refused), ["rolled_back", "failed", "skipped"]);
+  assert.equal(shown(refused), ["rolled_back", "skipped", "skipped"]);
+  const unsent = [
+    is.admitted(),
+    is.started(0, 1),
+    is.rollback(1),
+    is.ended(0, 2, "failed", null, { never_sent: true }),
+  ];
+  assert.equal(shown(after(...unsent)), ["rolling_back", "skipped", "skipped"]);
+  assert.equal(shown(after(...unsent, is.undone(0, 2, "not-needed"), is.rolledBack(2)))[1], "skipped");
 });
 
 test("what is left says which step, and why", () => {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { referencesOf, resolved } from "../../../domain/bundle/results.ts";
+import { placeOf, referencesOf, resolved } from "../../../domain/bundle/results.ts";
 import type { Json } from "../../../domain/ports.ts";
 
 const test = suite("results of earlier steps");
@@ -22,13 +22,17 @@ test("they are found anywhere in a payload, each with its place", () => {
   assert.equal(referencesOf({ a: [null, true, "x", 1] }).references, []);
 });
 
-test("an object with other members is data", () => {
+test("one with other members beside it is malformed: it is neither sent as it is, nor without them", () => {
   const payload = { a: { $result: { step: 0, pointer: "/id" }, more: 1 } };
-  assert.equal(referencesOf(payload), { references: [], malformed: [] });
-  assert.equal(
-    resolved(payload, () => 1),
-    { ok: true, payload },
-  );
+  const { references, malformed } = referencesOf(payload);
+  assert.equal([references, malformed.map(({ path }) => path)], [[], ["/a"]]);
+  assert.not(resolved(payload, () => 1).ok);
+});
+
+test("the place of a reference is a path of any length", () => {
+  assert.equal(placeOf({ path: "" }), []);
+  assert.equal(placeOf({ path: "/a~1b~0c/0/x" }), ["a/b~c", "0", "x"]);
+  assert.is(placeOf({ path: "/x".repeat(300) }).length, 300);
 });
 
 test("what looks like one and is none is named", () => {

@@ -28,6 +28,8 @@ export type Target = {
 export type Scene = {
   readonly steps: readonly {
     readonly reversibility: Step["reversibility"];
+    /** Whether a reversible one has a compensation all the same. */
+    readonly isReversibleByAction: boolean;
     readonly cost: number | null;
     /** Its payload cannot be made. */
     readonly isRefused: boolean;
@@ -79,9 +81,10 @@ export const requestOf = ({ steps }: Scene): BundleRequest =>
   bundleRequest({
     bundle_id: BUNDLE,
     cost: steps.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
-    steps: steps.map(({ reversibility, cost, isRefused }, index) => {
+    steps: steps.map(({ reversibility, isReversibleByAction, cost, isRefused }, index) => {
       const own = { reversibility, cost, uses_results: isRefused };
-      return bundleStep(index, reversibility === "compensable" ? own : { ...own, compensation: null }, BUNDLE);
+      const isCalled = reversibility === "compensable" || (reversibility === "reversible" && isReversibleByAction);
+      return bundleStep(index, isCalled ? own : { ...own, compensation: null }, BUNDLE);
     }),
   });
 

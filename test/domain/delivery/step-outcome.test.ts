@@ -75,8 +75,12 @@ const of = (...commands: readonly DeliveryCommand[]): readonly [StepOutcome, num
     assert.equal([ends.length, stepEnd], [0, undefined]);
     return null;
   }
-  const { outcome, cost, bundle, event_id } = last.data;
-  assert.equal([ends.length, stepEnd], [1, { outcome, cost }]);
+  const { outcome, cost, bundle, event_id, reported, never_sent } = last.data;
+  const said = {
+    ...(reported === undefined ? {} : { reported }),
+    ...(never_sent === undefined ? {} : { neverSent: never_sent }),
+  };
+  assert.equal([ends.length, stepEnd], [1, { outcome, cost, ...said }]);
   assert.equal([bundle, event_id], [STEP.bundle, "evt_1"]);
   return [outcome, cost];
 };
@@ -94,13 +98,13 @@ test("delivered it has succeeded, whatever became of the attempts before", () =>
 
 test("refused, or never reached, it has failed", () => {
   const refusals: readonly (readonly [Failed, number | null])[] = [
-    ...([400, 404, 409, 410, 422, 425, 429] as const).map((status) => [["http-4xx", status], 500] as const),
-    ...([500, 501, 503, 507] as const).map((status) => [["http-5xx", status], 500] as const),
+    ...([400, 404, 409, 410, 422, 425, 429] as const).map((status) => [["http-4xx", status], 0] as const),
+    ...([500, 501, 503, 507] as const).map((status) => [["http-5xx", status], 0] as const),
     ...(["dns", "connect", "tls", "blocked-address"] as const).map((kind) => [[kind, null], null] as const),
   ];
   for (const [failure, cost] of refusals)
     assert.equal(of(start(1), fail(1, failure, true)), ["failed", cost], failure[0]);
-  assert.equal(of(start(1), fail(1, UNREACHED, false), start(2), fail(2, REFUSED, true)), ["failed", 500]);
+  assert.equal(of(start(1), fail(1, UNREACHED, false), start(2), fail(2, REFUSED, true)), ["failed", 0]);
   assert.equal(of(giveUp(5)), ["failed", null]);
   assert.equal(of(start(1), fail(1, UNREACHED, false), giveUp(200)), ["failed", null]);
 });
@@ -136,16 +140,62 @@ test("an attempt that nobody saw the end of may have been done", () => {
 
 test("cancelled it says what is known by then", () => {
   assert.equal(of(cancel(5)), ["failed", null]);
-  assert.equal(of(start(1), fail(1, REFUSED, false), cancel(120)), ["failed", 500]);
+  assert.equal(of(start(1), fail(1, REFUSED, false), cancel(120)), ["failed", 0]);
   assert.equal(of(start(1), fail(1, TIMEOUT, false), cancel(120)), ["unknown", 500]);
   // The lease has run out.
   assert.equal(of(start(1), cancel(130)), ["unknown", 500]);
 
   assert.is(of(start(1), cancel(101)), null);
-  assert.equal(of(start(1), cancel(101), fail(1, REFUSED, false)), ["failed", 500]);
+  assert.equal(of(start(1), cancel(101), fail(1, REFUSED, false)), ["failed", 0]);
   assert.equal(of(start(1), cancel(101), fail(1, TIMEOUT, false)), ["unknown", 500]);
   assert.equal(of(start(1), cancel(101), succeed(1)), ["succeeded", 500]);
   assert.equal(of(start(1), cancel(101), start(2)), ["unknown", 500]);
+});
+
+/** The last record of all. */
+const ended = (asked: Partial<Request>, ...commands: readonly DeliveryCommand[]) => {
+  const last = given(asked, ...commands).events.at(-1);
+  return last?.type === "BundleStepEnded" ? last.data : undefined;
+};
+
+test("it says whether its receiver has said what it cost, and a refusal costs what it says", () => {
+  const refused: DeliveryCommand = {
+    type: "Fail",
+    end: { ...end(1, 422), cost_reported: 30 },
+    failure: { kind: "http-4xx", detail: "" },
+    retryable: false,
+    nextAttemptAt: null,
+  };
+  for (const [commands, cost, reported] of [
+    [[start(1), succeed(1)], 500, undefined],
+    [[start(1), succeed(1, 70)], 70, true],
+    [[start(1), refused], 30, true],
+    [[start(1), fail(1, REFUSED, true)], 0, undefined],
+  ] as const) {
+    const it = ended(STEP, ...commands);
+    assert.equal([it?.cost, it?.reported], [cost, reported]);
+  }
+  const undo = { ...STEP, bundle: { id: "bun_1", index: 2, undo: true }, cost: null };
+  assert.equal(
+    [ended(undo, start(1), succeed(1, -70))].map((it) => [it?.cost, it?.reported]),
+    [[-70, true]],
+  );
+});
+
+test("cancelled before any attempt it was never sent", () => {
+  assert.is(ended(STEP, cancel(5))?.never_sent, true);
+  for (const commands of [
+    [start(1), cancel(130)],
+    [start(1), fail(1, UNREACHED, false), cancel(130)],
+    // Not for want of trying.
+    [giveUp(5)],
+  ])
+    assert.is(ended(STEP, ...commands)?.never_sent, undefined);
+});
+
+test("it alone says what a step has cost: no other record of that", () => {
+  const { events } = given(STEP, start(1), succeed(1, 70));
+  assert.not(events.some(({ type }) => type === "CostDetermined"));
 });
 
 test("an undo that says nothing of its cost costs nothing, and what is no step says nothing of one", () => {

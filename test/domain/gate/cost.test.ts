@@ -101,4 +101,16 @@ test("a receiver's amount is read digit by digit: up to six decimals, a million 
     assert.is(reportedCost(text), null, text);
 });
 
+test("who gives back may report less than nothing, in the same way", () => {
+  for (const [text, micro] of [
+    ["-200", -200_000_000],
+    [" -0.07 ", -70_000],
+    ["12.5", 12_500_000],
+  ] as const)
+    assert.is(reportedCost(text, true), micro, text);
+  assert.ok(Object.is(reportedCost("-0", true), 0));
+  assert.is(reportedCost("-1"), null);
+  for (const text of ["--1", "-", "- 1", "-01", "-1000000.000001"]) assert.is(reportedCost(text, true), null, text);
+});
+
 test.run();
