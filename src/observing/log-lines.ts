@@ -1,0 +1,29 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Observer } from "./observer.ts";
+
+/** One line a decision and one an attempt. What they say is what an `Observer` is told: nothing that is secret. */
+export const decisionLines = (log: () => Pick<FastifyBaseLogger, "info">): Pick<Observer, "decided" | "attempted"> => ({
+  decided: ({ trace_id, event_id, origin, outcome, gate, code, ms }) =>
+    log().info({ trace_id, event_id, origin, outcome, gate, code, ms }, "decided"),
+  attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
+    log().info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
+});
+
+/** All are told, in their order. */
+export const observers = (...all: readonly Partial<Observer>[]): Observer => ({
+  answered: (call) => {
+    for (const it of all) it.answered?.(call);
+  },
+  decided: (decision) => {
+    for (const it of all) it.decided?.(decision);
+  },
+  attempted: (attempt) => {
+    for (const it of all) it.attempted?.(attempt);
+  },
+  reserved: (batch) => {
+    for (const it of all) it.reserved?.(batch);
+  },
+  appended: (ms, outcome) => {
+    for (const it of all) it.appended?.(ms, outcome);
+  },
+});
