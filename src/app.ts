@@ -30,6 +30,7 @@ import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
 import { continuedTraceId, type TraceIds, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
+import type { Answered } from "./observing/observer.ts";
 import { notFound, problem } from "./problems.ts";
 import type { Route } from "./routes/route.ts";
 import { addRoutes, type Progress } from "./routes/table.ts";
@@ -56,6 +57,8 @@ export type AppDeps = {
   };
   /** `loggerOptions` of `http/log-lines.ts`; false logs nothing. */
   readonly logger: NonNullable<FastifyServerOptions["logger"]>;
+  /** Told of every request that has been answered. */
+  readonly onAnswered?: (call: Answered) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Routes beside the table, in a context of their own without body parsers, credentials or limits. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
@@ -146,6 +149,13 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   // The response schemas describe. Serialising by them would drop a field that a schema forgot, without a word.
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", refuseAmbiguous);
+  const { onAnswered } = deps;
+  if (onAnswered !== undefined) {
+    instance.addHook("onResponse", ({ method, routeOptions }, { statusCode: status, elapsedTime: ms }, done) => {
+      onAnswered({ method, route: routeOptions.url ?? null, status, ms });
+      done();
+    });
+  }
 
   await describeRoutes(instance, config.version);
   const idempotent = idempotency({

@@ -16,6 +16,8 @@ export type Config = {
   readonly roles: readonly Role[];
   readonly deliveryAllowCidrs: readonly string[];
   readonly trustProxy: boolean | string[];
+  /** Who shows it may scrape the metrics from elsewhere; null: nobody may. */
+  readonly metricsToken: string | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly signupPlan: Plan["name"];
   /** Null: the log is embedded. */
@@ -78,6 +80,19 @@ const roles = (value: string | undefined): readonly Role[] => {
     if (role === undefined) throw new ConfigError(`ROLES names "${name}": it takes some of ${ROLES.join(", ")}.`);
     return role;
   });
+};
+
+/** Shorter ones can be guessed, and anybody may try. */
+const TOKEN_LENGTH_MIN = 16;
+
+const metricsToken = (value: string | undefined): string | null => {
+  if (value === undefined || value === "") return null;
+  if (value.length < TOKEN_LENGTH_MIN || !/^[\x21-\x7e]+$/.test(value)) {
+    throw new ConfigError(
+      `METRICS_TOKEN has to be at least ${TOKEN_LENGTH_MIN} visible ASCII characters (openssl rand -hex 24).`,
+    );
+  }
+  return value;
 };
 
 const trustProxy = (value: string | undefined): boolean | string[] => {
@@ -143,6 +158,7 @@ export const readConfig = (env: Env): Config => {
     roles: roles(env.ROLES),
     deliveryAllowCidrs: list(env.DELIVERY_ALLOW_CIDRS),
     trustProxy: trustProxy(env.TRUST_PROXY),
+    metricsToken: metricsToken(env.METRICS_TOKEN),
     logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
     signupPlan: oneOf(env, "SIGNUP_PLAN", Object.keys(PLANS) as Plan["name"][], "free"),
     eventstoreUrl,

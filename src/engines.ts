@@ -34,9 +34,17 @@ const eventStore = async (options: { readonly url: string; readonly readOnly: bo
 const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>
   (await import("../infra/mongodb/view-store.ts")).mongoViewStore(options);
 
+export type OpenLogOptions = {
+  readonly readOnly?: boolean;
+  /** Told how many appends each sync of an embedded log has made durable. */
+  readonly onGroup?: (appends: number) => void;
+};
+
 /** Rejects with a sentence that says why the log cannot be used. */
-export const openLog = (place: LogPlace, { readOnly = false } = {}): Promise<EventLog> =>
-  place.engine === "sqlite" ? sqliteEventLog({ path: place.path, readOnly }) : eventStore({ url: place.url, readOnly });
+export const openLog = (place: LogPlace, { readOnly = false, onGroup }: OpenLogOptions = {}): Promise<EventLog> =>
+  place.engine === "sqlite"
+    ? sqliteEventLog({ path: place.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
+    : eventStore({ url: place.url, readOnly });
 
 /** For whoever folds. Of SQLite it is the writing connection, in the calling thread. */
 export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>

@@ -15,6 +15,8 @@ import { distanceIn } from "./loops/distance.ts";
 import type { ProjectorFailure } from "./loops/projector.ts";
 import { projectorThread } from "./loops/projector-thread.ts";
 import { watchedViews } from "./loops/watched-views.ts";
+import { measuredLog } from "./observing/measured-log.ts";
+import { metrics } from "./observing/metrics.ts";
 import { type Service, service } from "./service.ts";
 
 /** What is under way when the program is told to stop has this long to finish. */
@@ -114,7 +116,10 @@ const open = async (config: Config): Promise<Service> => {
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = places.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
-  const log = await usable(`${logIs} cannot be used`, () => openLog(places.log));
+  const meters = metrics(config);
+  const log = await usable(`${logIs} cannot be used`, async () =>
+    measuredLog(await openLog(places.log, { onGroup: meters.grouped }), meters),
+  );
   await usable(`${logIs} cannot be used`, () => checkKey(log, key, systemClock));
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const [here, views] = await usable(`${viewsAre} cannot be used`, async () => [
@@ -130,7 +135,18 @@ const open = async (config: Config): Promise<Service> => {
     kafka === null || !config.roles.includes("feed")
       ? null
       : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
-  const running = await service({ config, places, key, log, views, projector, feed, clock: systemClock, randomness });
+  const running = await service({
+    config,
+    places,
+    key,
+    log,
+    views,
+    projector,
+    feed,
+    meters,
+    clock: systemClock,
+    randomness,
+  });
   reporter.report = (err, what) => running.logger.error({ err }, what);
   return running;
 };

@@ -42,6 +42,9 @@ import { outbound } from "./loops/outbound.ts";
 import { reactor } from "./loops/reactor.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
+import { decisionLines, observers } from "./observing/log-lines.ts";
+import type { Metrics } from "./observing/metrics.ts";
+import { queueReading } from "./observing/queue-reading.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
@@ -59,6 +62,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { executeRoutes } from "./routes/execute.ts";
 import { ingest, PAYLOAD_BYTES_MAX } from "./routes/ingest.ts";
 import { memberRoutes } from "./routes/members.ts";
+import { metricsRoute } from "./routes/metrics.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
@@ -77,6 +81,7 @@ export type Engines = {
   readonly projector: ViewProgress;
   /** Null: this process feeds nobody. */
   readonly feed: Feed | null;
+  readonly meters: Metrics;
   readonly clock: Clock;
   readonly randomness: Randomness;
 };
@@ -119,7 +124,7 @@ const whenAppended = (log: EventLog, afterMs: number, wake: () => void): (() => 
 
 /** Every port gets its adapter here, and every part what it needs: read it from top to bottom. */
 export const service = async (engines: Engines): Promise<Service> => {
-  const { config, places, key, log, views, projector, feed, clock, randomness } = engines;
+  const { config, places, key, log, views, projector, feed, meters, clock, randomness } = engines;
   // One process an embedded role (`main.ts`): whatever an earlier one held when it ended is nobody's. The nodes of a
   // shared log know of each other only what is in it.
   const isAlone = places.log.engine === "sqlite";
@@ -142,6 +147,10 @@ export const service = async (engines: Engines): Promise<Service> => {
   const planOf = async (id: string): Promise<Plan> => (await accountOf(id)).plan;
 
   const onError = (error: unknown): void => http.log.error({ err: error }, "beside a request");
+  const observer = observers(
+    meters,
+    decisionLines(() => http.log),
+  );
   const kept = payloads(log, randomness);
   const reservations = ledgers({
     log,
@@ -149,6 +158,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     fate: fate(log, clock, randomness),
     orphanAgeMs: isAlone ? 0 : ORPHAN_AGE_MS,
+    onBatch: observer.reserved,
     onError,
   });
   const counted = counts(log, clock, randomness, onError);
@@ -170,6 +180,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     node,
     othersAreGone: isAlone,
     onChanged: waiting.changed,
+    onAttempt: observer.attempted,
     onError,
   });
 
@@ -339,6 +350,9 @@ export const service = async (engines: Engines): Promise<Service> => {
     }),
   ];
 
+  const scrape = (): Promise<string> =>
+    meters.scrape({ projections: projector.progress, queue: queueReading(views, clock), endpoints: () => ({}) });
+
   const http = await app({
     routes,
     authenticate: credentials({ aggregates: streams, clock }),
@@ -352,7 +366,11 @@ export const service = async (engines: Engines): Promise<Service> => {
     planOf,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
     logger: loggerOptions(config),
-    register: ingest({ accepting: accepts, admit, clock }),
+    onAnswered: observer.answered,
+    async register(scope) {
+      await scope.register(ingest({ accepting: accepts, admit, clock }));
+      await scope.register(metricsRoute({ scrape, contentType: meters.contentType, token: config.metricsToken }));
+    },
   });
 
   const timers: NodeJS.Timeout[] = [];

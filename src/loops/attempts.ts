@@ -9,6 +9,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
+import type { Attempted } from "../observing/observer.ts";
 import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
 import type { Job } from "./lanes.ts";
@@ -34,6 +35,8 @@ export type AttemptDeps = {
   /** This process, and whether every other one that held a lease is known to be gone. */
   readonly node: string;
   readonly othersAreGone: boolean;
+  /** Told of each attempt that has ended. */
+  readonly onAttempt?: (attempt: Attempted) => void;
   readonly onError: (error: unknown) => void;
   /** Told of an endpoint as it is now, before anything is sent to it. */
   readonly onEndpoint: (endpointId: string, state: Endpoint) => void;
@@ -56,6 +59,9 @@ const RECORD_ATTEMPTS_MAX = 4;
 const RECORD_BACKOFF_MS = 500;
 /** In which the receiver of an agent's request says what it has cost. */
 const COST_HEADER = "countersign-cost-eur";
+
+/** What is written down of an attempt. */
+type Ended = Extract<DeliveryCommand, { type: "Succeed" | "Fail" }>;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
@@ -141,7 +147,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     startedAt: number,
     sent: Sent,
     isAgents: boolean,
-  ): DeliveryCommand => {
+  ): Ended => {
     const now = clock.now();
     const status = sent.outcome === "answered" ? sent.statusCode : (sent.statusCode ?? null);
     const attempt: AttemptEnd = {
@@ -162,6 +168,12 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const schedule = endpoint.settings.retry_schedule_s;
     const next = retryable ? nextAttemptAt(schedule, number, now, randomness.number(), wait) : null;
     return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
+  };
+
+  const tell = ({ eventId: event_id, endpointId: endpoint_id }: Offered, ended: Ended, { trace_id }: Trace): void => {
+    const { number, status_code, duration_ms: ms } = ended.end;
+    const outcome = ended.type === "Succeed" ? "succeeded" : ended.failure.kind;
+    deps.onAttempt?.({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms });
   };
 
   const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace): Promise<void> =>
@@ -245,6 +257,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const started = ran.known;
     return async () => {
       const command = outcome(job, endpoint, number, startedAt, sent, isAgents);
+      tell(job, command, trace);
       const keep = keepingResponse(job, number, sent, headers, trace, request.payload.revision);
       // An agent is answered with what its target said: once the outcome is known, so is that.
       if (isAgents) await persistently(keep).catch(deps.onError);

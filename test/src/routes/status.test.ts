@@ -64,7 +64,7 @@ test("the last day is summed, small counts are not told apart, and caches may ke
 test("a rate is told no finer than ten deliveries: a small count cannot be computed from it", async () => {
   const rateOf = async (delivered: number, failed: number) => {
     const { body } = await world({ [hourId(at(0))]: hour(delivered, failed, [10, delivered]) }).get();
-    return body.last_24h.delivery_success_rate;
+    return (body.last_24h as { delivery_success_rate: number | null }).delivery_success_rate;
   };
   assert.is(await rateOf(95, 4), null);
   assert.is(await rateOf(195, 4), 1);
