@@ -21,6 +21,8 @@ export type Metadata = {
   /** 32 and 16 lower-case hex characters (W3C Trace Context, section 3.2.2). */
   readonly trace_id: string;
   readonly span_id: string;
+  /** The span of the caller that sent a `traceparent`, which `span_id` is below; missing when the trace began here. */
+  readonly parent_span_id?: string;
   /** The id of the event that a process manager reacted to. */
   readonly causation_id: string | null;
   /** ISO-8601 UTC with milliseconds. */

@@ -11,8 +11,7 @@ const TOKEN = "a-token-for-the-scraper";
 /** In what a tenant sends and names, and nowhere in what is told of the service. */
 const MARKS = ["tenant-mark", "payload-mark", "header-mark", "pw-mark", HOOK_SECRET];
 
-const infra = (path: string): string => readFileSync(new URL(`../../../infra/${path}`, import.meta.url), "utf8");
-// Compiled, the tests lie one folder deeper than their sources.
+const infra = (path: string): string => readFileSync(`infra/${path}`, "utf8");
 const METRIC = /\b(countersign_[a-z_]+|nodejs_[a-z0-9_]+|process_[a-z_]+)\b/g;
 const namesIn = (text: string): readonly string[] => [...new Set(text.match(METRIC) ?? [])];
 
