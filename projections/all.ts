@@ -3,6 +3,7 @@ import { agents } from "./agents.ts";
 import { apiKeys } from "./api-keys.ts";
 import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
+import { bundles } from "./bundles.ts";
 import { deliveryQueue } from "./delivery-queue.ts";
 import { endpoints } from "./endpoints.ts";
 import { events } from "./events.ts";
@@ -29,4 +30,5 @@ export const PROJECTIONS: readonly Projection[] = [
   agents,
   actions,
   approvals,
+  bundles,
 ];

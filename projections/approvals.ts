@@ -1,8 +1,9 @@
 import type { ApprovalEvent, ApprovalRequest, Vote } from "../domain/approval/events.ts";
+import type { BundleEvent } from "../domain/bundle/events.ts";
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports.ts";
 import { perDocument } from "./projection.ts";
-import { deliveryOf } from "./streams.ts";
+import { bundleOf, deliveryOf } from "./streams.ts";
 
 /** `approved` until the execution has begun, which uses the approval. */
 export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled";
@@ -22,12 +23,24 @@ export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> 
 
 const APPROVAL = "approval-";
 
-type Known = ApprovalEvent | Extract<DeliveryEvent, { type: "EventReleased" | "HoldEnded" }>;
+type OfHold =
+  | Extract<DeliveryEvent, { type: "EventReleased" | "HoldEnded" }>
+  | Extract<BundleEvent, { type: "BundleReleased" | "BundleHoldEnded" }>;
+type Known = ApprovalEvent | OfHold;
+
+/** Whose stream each of them is in. */
+const OF_HOLD: Readonly<Record<OfHold["type"], (event: RecordedEvent) => string | null>> = {
+  EventReleased: deliveryOf,
+  HoldEnded: deliveryOf,
+  BundleReleased: bundleOf,
+  BundleHoldEnded: bundleOf,
+};
 
 const idOf = (event: RecordedEvent): string | null => {
   if (event.stream.startsWith(APPROVAL)) return event.stream.slice(APPROVAL.length);
-  const isOfHold = event.type === "EventReleased" || event.type === "HoldEnded";
-  return isOfHold && deliveryOf(event) !== null ? String(event.data.approval_id) : null;
+  // Own keys only: a type called "constructor" is not one of them.
+  const held = Object.hasOwn(OF_HOLD, event.type) ? OF_HOLD[event.type as OfHold["type"]](event) : null;
+  return held === null ? null : String(event.data.approval_id);
 };
 
 const requested = ({ approval_id: _, subject, ...request }: ApprovalRequest): ApprovalDocument => ({
@@ -68,8 +81,10 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
     case "ApprovalCancelled":
       return decided("cancelled", event.data.reason);
     case "EventReleased":
+    case "BundleReleased":
       return { ...document, status: "consumed" };
     case "HoldEnded":
+    case "BundleHoldEnded":
       // Also of an approval that was granted, and not used before somebody stopped it.
       return isOpen(document) ? decided(event.data.outcome, event.data.reason) : document;
     default:

@@ -1,4 +1,5 @@
 import type {
+  BundleStep,
   DeliveryEvent,
   Failure,
   HeldRequest,
@@ -75,6 +76,8 @@ export type EventDocument = {
   readonly cost: number | null;
   /** Missing when none was needed. */
   readonly approval_id?: string;
+  /** Missing when it is none of a bundle. */
+  readonly bundle?: BundleStep;
   /** More than one when a blocked event was sent again. */
   readonly decisions: number;
   readonly duplicates: number;
@@ -152,6 +155,7 @@ const decided = (
     verdict: request.verdict,
     cost: request.cost,
     ...(type === "EventHeld" ? { approval_id: (request as HeldRequest).approval.approval_id } : {}),
+    ...(request.bundle === undefined ? {} : { bundle: request.bundle }),
     decisions: (before?.decisions ?? 0) + 1,
     duplicates: before?.duplicates ?? 0,
     reused: before?.reused ?? 0,

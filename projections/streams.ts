@@ -1,6 +1,7 @@
 import type { RecordedEvent } from "../domain/ports.ts";
 
 const DELIVERY = "delivery-";
+const BUNDLE = "bundle-";
 
 export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf("-")));
 
@@ -10,3 +11,7 @@ export const subjectOf = (stream: string): string => stream.slice(stream.indexOf
 /** The API event's id when the record is of its life, else null. */
 export const deliveryOf = ({ stream }: RecordedEvent): string | null =>
   stream.startsWith(DELIVERY) ? stream.slice(DELIVERY.length) : null;
+
+/** As above, of a bundle. */
+export const bundleOf = ({ stream }: RecordedEvent): string | null =>
+  stream.startsWith(BUNDLE) ? stream.slice(BUNDLE.length) : null;

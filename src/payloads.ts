@@ -21,7 +21,7 @@ export type Incoming = {
 
 export type KeptPayload = { readonly revision: Revision; readonly sha256: string };
 
-export type ReadPayload = Pick<Kept, "content_type" | "content_encoding"> & {
+export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "headers"> & {
   /** The bytes as they came in. */
   readonly body: Buffer;
 };
@@ -219,8 +219,8 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
       }
       const body = joined(event.data, (part) => parts.get(part));
       if (body === null) return null;
-      const { content_type, content_encoding = "" } = event.data;
-      return { content_type, ...contentEncodingField(content_encoding), body };
+      const { content_type, content_encoding = "", headers } = event.data;
+      return { content_type, ...contentEncodingField(content_encoding), headers, body };
     },
   };
 };

@@ -2,6 +2,8 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { account as accountDecider } from "../domain/account/decider.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
+import { bundle } from "../domain/bundle/decider.ts";
+import { delivery } from "../domain/delivery/decider.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
 import { policy } from "../domain/policy/decider.ts";
 import type { Clock, EventLog, Feed, Randomness, ViewStore } from "../domain/ports.ts";
@@ -26,6 +28,9 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
+import { bundleRunner } from "./bundles/running.ts";
+import { stepGates } from "./bundles/step-gates.ts";
 import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
@@ -33,6 +38,7 @@ import type { Places } from "./engines.ts";
 import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
 import { agentReactions } from "./execute/reactions.ts";
+import { waitingPlaces } from "./execute/waiting-places.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
@@ -166,7 +172,9 @@ export const service = async (engines: Engines): Promise<Service> => {
   const resolve = resolver();
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
   const sender = httpSender({ addresses, resolve, clock });
-  const waiting = outcomes(log, onError);
+  const waiters = waitingPlaces();
+  const waiting = outcomes(log, delivery, "delivery", onError, waiters);
+  const bundlesWaiting = outcomes(log, bundle, "bundle", onError, waiters);
   const headers = outbound(opened, randomness, config.version);
   const delivering = deliverer({
     log,
@@ -179,8 +187,24 @@ export const service = async (engines: Engines): Promise<Service> => {
     outbound: headers,
     node,
     othersAreGone: isAlone,
-    onChanged: waiting.changed,
+    onChanged(eventId, known) {
+      waiting.changed(eventId, known);
+      running.delivered(eventId, known);
+    },
     onAttempt: observer.attempted,
+    onError,
+  });
+  const policies = compiledPolicies(compile);
+  const actions = compiledActions();
+  const running = bundleRunner({
+    log,
+    aggregates: streams,
+    clock,
+    randomness,
+    payloads: kept,
+    gates: stepGates({ log, policies, actions }),
+    deliver: delivering,
+    outcomes: bundlesWaiting,
     onError,
   });
 
@@ -192,13 +216,13 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     payloads: kept,
     ledgers: reservations,
-    policies: compiledPolicies(compile),
+    policies,
     digestKey: subkey(key, "loops"),
     accountOf,
     deliver: delivering,
   };
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
-  const execute = executing({ ...claims, actions: compiledActions() });
+  const execute = executing({ ...claims, actions });
 
   const people = accounts({
     aggregates: streams,
@@ -223,9 +247,32 @@ export const service = async (engines: Engines): Promise<Service> => {
         clock,
         onError,
       }),
+      ...stoppedBundles({
+        log,
+        aggregates: streams,
+        views,
+        progress: projector,
+        outcomes: bundlesWaiting,
+        clock,
+        onError,
+      }),
     ],
     clock,
     onError,
+  );
+  const movingBundles = reactor(
+    log,
+    bundleReactions({
+      log,
+      aggregates: streams,
+      ledgers: reservations,
+      outcomes: bundlesWaiting,
+      runner: running,
+      clock,
+    }),
+    clock,
+    onError,
+    BUNDLE_REACTOR,
   );
   const notifying = reactor(
     log,
@@ -271,7 +318,9 @@ export const service = async (engines: Engines): Promise<Service> => {
   };
   // Shown, and no reason to take a node out of service: another one would do no better.
   const beside = {
-    ...(has("deliverer") ? { reactions: async () => reacting.healthy() && notifying.healthy() } : {}),
+    ...(has("deliverer")
+      ? { reactions: async () => [reacting, notifying, movingBundles].every((it) => it.healthy()) }
+      : {}),
     ...(feeding === null ? {} : { feed: async () => feeding.healthy() }),
   };
   const healthOf = (check: () => Promise<boolean>) => async () => {
@@ -391,6 +440,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         delivering.start();
         reacting.start();
         notifying.start();
+        movingBundles.start();
         expiring.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
@@ -408,6 +458,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       await delivering.stop(graceMs);
       await reacting.stop();
       await notifying.stop();
+      await movingBundles.stop();
+      await running.stop();
       await expiring.stop();
       await counted.flush(true);
       await reservations.idle();

@@ -14,7 +14,7 @@ export type ApprovalRequest = {
   readonly approval_id: string;
   readonly account: string;
   readonly subject: Subject;
-  /** The action's name, or the provider's type of a source's event; null when it has none. */
+  /** The action's name, or the provider's type of a source's event; null when it has none, and of a bundle. */
   readonly action: string | null;
   /** One line for people. */
   readonly summary: string;

@@ -1,6 +1,7 @@
+import type { HeldBundle } from "../bundle/events.ts";
 import type { HeldRequest } from "../delivery/events.ts";
 import type { ApprovalRequest } from "./events.ts";
-import { summaryOf } from "./summary.ts";
+import { bundleSummaryOf, summaryOf } from "./summary.ts";
 
 /** What is asked of people for one held event: from the record of the hold alone, so that asking twice is asking the same. */
 export const approvalOfHeld = (account: string, held: HeldRequest): ApprovalRequest => {
@@ -21,6 +22,23 @@ export const approvalOfHeld = (account: string, held: HeldRequest): ApprovalRequ
       name: origin.name,
       ...(member === undefined ? {} : { member }),
     },
+    requested_at: at,
+    policy: verdict.policy,
+  };
+};
+
+/** As above, for all steps of a bundle at once. */
+export const approvalOfHeldBundle = (account: string, held: HeldBundle): ApprovalRequest => {
+  const { bundle_id, origin, cost, verdict, at } = held;
+  const { member: _, ...terms } = held.approval;
+  return {
+    ...terms,
+    account,
+    subject: { kind: "bundle", id: bundle_id },
+    action: null,
+    summary: bundleSummaryOf(held),
+    cost,
+    requested_by: { kind: "agent", id: origin.id, name: origin.name },
     requested_at: at,
     policy: verdict.policy,
   };

@@ -1,3 +1,4 @@
+import type { BundleRequest } from "../bundle/events.ts";
 import type { Request } from "../delivery/events.ts";
 import { MICRO_PER_EUR } from "../gate/cost.ts";
 
@@ -27,5 +28,16 @@ export const summaryOf = ({ origin, type, cost }: Pick<Request, "origin" | "type
     origin.kind === "agent"
       ? `Agent "${name}" asks for ${what}`
       : `Source "${name}" (${onOneLine(origin.type)}) sent ${what === "" ? "an event" : what}`;
+  return cost === null ? asked : `${asked}, ${euros(cost)}`;
+};
+
+type AskedAsOne = Pick<BundleRequest, "origin" | "name" | "steps" | "cost">;
+
+/** As `Agent "orders" asks for 3 actions as one ("order 17"): stock.reserve, card.charge, mail.send, 120.00 EUR`. */
+export const bundleSummaryOf = ({ origin, name, steps, cost }: AskedAsOne): string => {
+  const title = name === null ? "" : ` ("${onOneLine(name)}")`;
+  const actions = onOneLine(steps.map(({ action }) => action.name).join(", "));
+  const many = steps.length === 1 ? "1 action" : `${steps.length} actions`;
+  const asked = `Agent "${onOneLine(origin.name)}" asks for ${many} as one${title}: ${actions}`;
   return cost === null ? asked : `${asked}, ${euros(cost)}`;
 };

@@ -1,7 +1,9 @@
-import { type Decider, reject } from "../decider.ts";
+import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
 import type { BundleCommand, BundleRejection } from "./commands.ts";
 import type { BundleEvent, BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
+import { decideCancelRunning, decideMove, decideResolve } from "./moves.ts";
+import { evolveRunning, running } from "./running.ts";
 
 /** What became of one step. Times are ISO-8601 UTC, money is in micro-euros. */
 export type StepState = {
@@ -17,6 +19,7 @@ export type StepState = {
   /** `payload` is set with the start of its delivery, if it needs one. */
   readonly undo: {
     readonly payload: PayloadRef | null;
+    readonly startedAt: string | null;
     readonly outcome: UndoOutcome | null;
     readonly cost: number | null;
   };
@@ -41,7 +44,10 @@ export type RunningBundle = {
   readonly approvalId: string | null;
   /** One for each step of the request. */
   readonly steps: readonly StepState[];
-  /** `index`: of the step that failed; null when somebody asked for it. */
+  /**
+   * `index`: of the step that failed; null when somebody asked for it. Also of one that is committed, when its last step
+   * could not be taken back any more and had succeeded.
+   */
   readonly rollback: { readonly reason: string; readonly index: number | null; readonly at: string } | null;
   readonly end: BundleEnd | null;
   readonly endedAt: string | null;
@@ -66,9 +72,110 @@ export type Bundle =
     }
   | RunningBundle;
 
-/** Stream `bundle-<id>`. */
+type Decided = Decision<BundleEvent, BundleRejection>;
+type CommandOf<T extends BundleCommand["type"]> = Extract<BundleCommand, { type: T }>;
+
+/** Decided for good: it is never decided a second time, whoever sends it again. */
+const isClaimed = ({ phase }: Bundle): boolean => phase !== "absent" && phase !== "undecided";
+
+const decisionOf = (command: CommandOf<"Admit" | "Block" | "Hold">): BundleEvent => {
+  if (command.type === "Hold") return { type: "BundleHeld", data: { ...command.request, approval: command.approval } };
+  return { type: command.type === "Admit" ? "BundleAdmitted" : "BundleBlocked", data: command.request };
+};
+
+const holdEnded = (
+  { request, approval }: HeldBundleState,
+  outcome: HoldOutcome,
+  reason: string,
+  at: string,
+): Decided => {
+  const { bundle_id, ledgers = [], cost: estimate } = request;
+  const { approval_id } = approval;
+  return accept<BundleEvent>(
+    { type: "BundleHoldEnded", data: { bundle_id, approval_id, outcome, reason, at } },
+    { type: "BundleCostDetermined", data: { bundle_id, ledgers, estimate, cost: null, at } },
+  );
+};
+
+/** Consuming the approval and starting the execution: whoever comes second finds it done. */
+const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: Bundle): Decided => {
+  if (state.phase === "running") return state.approvalId === approvalId ? accept() : reject("already-decided");
+  if (state.phase === "ended-hold") return reject("already-ended");
+  if (state.phase !== "held" || state.approval.approval_id !== approvalId) return reject("not-held");
+  const { request, approval } = state;
+  if (approval.digest !== digest) return reject("digest-mismatch");
+  const data = { bundle_id: request.bundle_id, approval_id: approvalId, digest, at };
+  return accept({ type: "BundleReleased", data });
+};
+
+const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, state: Bundle): Decided => {
+  if (state.phase === "held") return holdEnded(state, outcome, reason, at);
+  if (state.phase === "ended-hold") return accept();
+  return reject(state.phase === "running" ? "already-decided" : "not-held");
+};
+
+const decideCancel = (command: CommandOf<"Cancel">, state: Bundle): Decided => {
+  if (state.phase === "held") return holdEnded(state, "cancelled", command.reason, command.at);
+  if (state.phase === "ended-hold") return accept();
+  return state.phase === "running" ? decideCancelRunning(command, state) : reject("not-found");
+};
+
+/** Stream `bundle-<id>`: several actions that are done as one, or taken back. */
 export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection> = {
   initial: { phase: "absent" },
-  evolve: (state) => state,
-  decide: () => reject("not-found"),
+
+  evolve(state, event) {
+    switch (event.type) {
+      case "BundleAdmitted":
+        return running(event.data, event.data.at, null);
+      case "BundleBlocked":
+        return { phase: "undecided", last: event.data };
+      case "BundleHeld": {
+        const { approval, ...request } = event.data;
+        return { phase: "held", request, approval };
+      }
+      case "BundleAbandoned":
+        if (isClaimed(state)) return state;
+        return { phase: "undecided", last: state.phase === "undecided" ? state.last : null };
+      case "BundleReleased":
+        return state.phase === "held" ? running(state.request, event.data.at, state.approval.approval_id) : state;
+      case "BundleHoldEnded": {
+        if (state.phase !== "held") return state;
+        const { outcome, reason, at } = event.data;
+        return { ...state, phase: "ended-hold", outcome, reason, at };
+      }
+      default:
+        if (state.phase === "running") return evolveRunning(state, event);
+        if (state.phase === "ended-hold" && event.type === "BundleCostDetermined")
+          return { ...state, spent: event.data.cost };
+        return state;
+    }
+  },
+
+  decide(command, state) {
+    switch (command.type) {
+      case "Admit":
+      case "Block":
+      case "Hold":
+        return isClaimed(state) ? reject("already-decided") : accept(decisionOf(command));
+      case "Abandon": {
+        if (isClaimed(state)) return reject("already-decided");
+        const { bundleId: bundle_id, at } = command;
+        return accept({ type: "BundleAbandoned", data: { bundle_id, at } });
+      }
+      case "Release":
+        return decideRelease(command, state);
+      case "EndHold":
+        return decideEndHold(command, state);
+      case "Cancel":
+        return decideCancel(command, state);
+      case "Resolve":
+        if (state.phase === "running") return decideResolve(command, state);
+        return reject(isClaimed(state) ? "nothing-to-resolve" : "not-found");
+      default:
+        return state.phase === "running"
+          ? decideMove(command, state)
+          : reject(isClaimed(state) ? "not-next" : "not-found");
+    }
+  },
 };

@@ -139,6 +139,8 @@ export type BundleEvent =
       readonly type: "StepResolved";
       readonly data: About & { readonly index: number; readonly by: string; readonly comment: string };
     }
+  /** Written before the streams are removed, its own and those of its steps' and undos' events: a repeat makes it true. */
+  | { readonly type: "BundlePayloadErased"; readonly data: About & { readonly reason: string } }
   /**
    * In the append that ends it, so that the ledgers can be settled by this record alone. What was taken back costs what
    * its undo has cost. `cost` null: nothing was spent, so what was reserved is given back. Money in micro-euros.

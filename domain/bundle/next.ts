@@ -18,9 +18,17 @@ export type Next =
 
 const NOTHING: Next = { do: "nothing" };
 
-const isUnderWay = ({ startedAt, outcome }: StepState): boolean => startedAt !== null && outcome === null;
+/** Its delivery may have been admitted, and its end is not recorded. */
+export const isUnderWay = ({ startedAt, outcome }: StepState): boolean => startedAt !== null && outcome === null;
 
-const nextOfRunning = ({ steps, rollback, end }: RunningBundle): Next => {
+/** Of the steps that were started and have no undo outcome yet the one that was started last; null when there is none. */
+export const undoneNext = ({ steps }: Pick<RunningBundle, "steps">): number | null => {
+  const index = steps.findLastIndex(({ startedAt, undo }) => startedAt !== null && undo.outcome === null);
+  return index === -1 ? null : index;
+};
+
+const nextOfRunning = (state: RunningBundle): Next => {
+  const { steps, rollback, end } = state;
   if (end !== null) return NOTHING;
   const running = steps.findIndex(isUnderWay);
   if (running !== -1) return { do: rollback === null ? "admit" : "cancel-step", index: running };
@@ -28,9 +36,9 @@ const nextOfRunning = ({ steps, rollback, end }: RunningBundle): Next => {
     const index = steps.findIndex(({ startedAt }) => startedAt === null);
     return index === -1 ? NOTHING : { do: "start", index };
   }
-  const index = steps.findLastIndex(({ startedAt, undo }) => startedAt !== null && undo.outcome === null);
-  if (index === -1) return NOTHING;
-  return { do: steps[index]?.undo.payload === null ? "undo" : "admit-undo", index };
+  const index = undoneNext(state);
+  if (index === null) return NOTHING;
+  return { do: steps[index]?.undo.startedAt === null ? "undo" : "admit-undo", index };
 };
 
 /** One thing at a time: a step behind the one before it, an undo behind the one before it. */

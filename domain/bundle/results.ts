@@ -1,4 +1,5 @@
-import type { Json } from "../ports.ts";
+import { type FieldPath, parseFieldPath, readField } from "../gate/field-path.ts";
+import type { Json, JsonObject } from "../ports.ts";
 
 /** `{"$result": {"step": 0, "pointer": "/id"}}`: a place in what the target of an earlier step has answered. */
 export type Reference = {
@@ -11,16 +12,87 @@ export type Reference = {
 
 export type Malformed = { readonly path: string; readonly detail: string };
 
+/** In the order in which they stand in the payload. */
 export type References = { readonly references: readonly Reference[]; readonly malformed: readonly Malformed[] };
 
 export type Resolved =
   | { readonly ok: true; readonly payload: Json }
   | { readonly ok: false; readonly path: string; readonly detail: string };
 
-export const referencesOf = (_payload: Json): References => ({ references: [], malformed: [] });
+const KEY = "$result";
+/** Each may become a whole answer, so that their number bounds what a small payload can grow to. */
+const REFERENCES_MAX = 100;
 
-/** `resultAt`: the body that a step's target answered; undefined when there is none. */
-export const resolved = (payload: Json, _resultAt: (step: number) => Json | undefined): Resolved => ({
-  ok: true,
-  payload,
-});
+const MALFORMED = `must be {"step": <index of an earlier step>, "pointer": <a JSON Pointer into its answer>}`;
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+const isObject = (value: Json): value is JsonObject => typeof value === "object" && value !== null && !isList(value);
+
+/** RFC 6901, section 5: the empty pointer is the whole document. Null when it is none. */
+const pathOf = (pointer: string): FieldPath | null => {
+  if (pointer === "") return [];
+  return pointer.startsWith("/") ? parseFieldPath(pointer) : null;
+};
+
+/** An object of this one member and no other; else it is data like any. */
+const isReference = (value: Json): value is JsonObject => {
+  if (!isObject(value)) return false;
+  const [key, ...others] = Object.keys(value);
+  return key === KEY && others.length === 0;
+};
+
+const parsed = (value: Json | undefined): Omit<Reference, "path"> | null => {
+  if (value === undefined || !isObject(value) || Object.keys(value).length !== 2) return null;
+  const { step, pointer } = value;
+  if (typeof step !== "number" || !Number.isSafeInteger(step) || step < 0) return null;
+  return typeof pointer === "string" && pathOf(pointer) !== null ? { step, pointer } : null;
+};
+
+/** RFC 6901, section 3. */
+const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/**
+ * Replaces each reference by what `replace` says, and nothing within what it has put there: an answer is data, whatever
+ * it looks like. No deeper than the JSON that is taken in.
+ */
+const replacing = (value: Json, path: string, replace: (reference: JsonObject, path: string) => Json): Json => {
+  if (isReference(value)) return replace(value, path);
+  if (isList(value)) return value.map((item, index) => replacing(item, `${path}/${index}`, replace));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, it]) => [name, replacing(it, `${path}/${escaped(name)}`, replace)]),
+  );
+};
+
+/** What a payload uses of earlier results, and what looks like it and is none. Which steps there are is the caller's to ask. */
+export const referencesOf = (payload: Json): References => {
+  const references: Reference[] = [];
+  const malformed: Malformed[] = [];
+  replacing(payload, "", (reference, path) => {
+    const it = parsed(reference[KEY]);
+    if (it === null) malformed.push({ path, detail: MALFORMED });
+    else if (references.length < REFERENCES_MAX) references.push({ path, ...it });
+    else malformed.push({ path, detail: `is one more than ${REFERENCES_MAX} results in one payload` });
+    return null;
+  });
+  return { references, malformed };
+};
+
+/** `resultAt`: the body that a step's target answered; undefined when there is none. The first that is missing is told. */
+export const resolved = (payload: Json, resultAt: (step: number) => Json | undefined): Resolved => {
+  const missing: Malformed[] = [];
+  const made = replacing(payload, "", (reference, path) => {
+    const it = parsed(reference[KEY]);
+    const body = it === null ? undefined : resultAt(it.step);
+    const value = it === null || body === undefined ? undefined : readField(body, pathOf(it.pointer) ?? []);
+    if (value === undefined) {
+      const detail = it === null ? MALFORMED : `step ${it.step} has answered nothing at ${JSON.stringify(it.pointer)}`;
+      missing.push({ path, detail });
+      return null;
+    }
+    // What is read from JSON is JSON.
+    return value as Json;
+  });
+  const [first] = missing;
+  return first === undefined ? { ok: true, payload: made } : { ok: false, ...first };
+};

@@ -3,6 +3,8 @@ import type { DeliveryEvent, FailureKind, Request } from "./events.ts";
 /** The receiver may have done what it was asked. `reported`: what it said of the cost last, in micro-euros; null for nothing. */
 export type Reached = { readonly reported: number | null };
 
+type FailedAttempt = { readonly failure: { readonly kind: FailureKind }; readonly status_code: number | null };
+
 /** An attempt whose outcome nobody has seen. */
 export const UNSEEN: Reached = { reported: null };
 
@@ -16,6 +18,19 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "payload-erased",
 ]);
 
+/** With these of its answers a receiver, or a gateway before it, says that it does not know what became of the request. */
+const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504]);
+
+/**
+ * An attempt that failed so may have done what it was asked all the same: its answer is missing, cannot be read, or says
+ * nothing about it.
+ */
+export const mayBeDone = ({ failure, status_code }: FailedAttempt): boolean => {
+  if (NOT_REACHED.has(failure.kind)) return false;
+  const isRefusal = failure.kind === "http-4xx" || failure.kind === "http-5xx";
+  return !isRefusal || status_code === null || UNDECIDED.has(status_code);
+};
+
 /** What is known behind one more attempt, which takes back nothing by saying nothing; `failure` is null for one that succeeded. */
 export const reachedAfter = (
   before: Reached | null,
@@ -26,19 +41,19 @@ export const reachedAfter = (
 
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 
+/** What the receiver said last, else the estimate; null where nothing can have reached it. */
+export const spentBy = ({ cost: estimate }: Pick<Request, "cost">, reached: Reached | null): number | null =>
+  reached === null ? null : (reached.reported ?? estimate ?? 0);
+
 /**
- * What a request has cost that ends so: what the receiver said last, else the estimate; nothing where nothing can have
- * reached it. No record of one whose places were spent by its admission, or that nobody can say anything about.
+ * What a request has cost that ends so. No record of one whose places were spent by its admission, or that nobody can say anything about.
  */
-export const costDetermined = (
-  { event_id, origin, ledgers, cost: estimate }: Request,
-  reached: Reached | null,
-  at: string,
-): readonly Determined[] => {
+export const costDetermined = (request: Request, reached: Reached | null, at: string): readonly Determined[] => {
+  const { event_id, origin, ledgers, cost: estimate } = request;
   if (origin.kind === "source" && ledgers === undefined) return [];
   const reported = reached?.reported ?? null;
   if (ledgers === undefined && estimate === null && reported === null) return [];
   const basis = reached === null ? "not-reached" : reported === null ? "estimate" : "reported";
-  const cost = reached === null ? null : (reported ?? estimate ?? 0);
+  const cost = spentBy(request, reached);
   return [{ type: "CostDetermined", data: { event_id, ledgers: ledgers ?? [], estimate, cost, basis, at } }];
 };

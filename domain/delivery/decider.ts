@@ -1,14 +1,15 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import { type Reached, reachedAfter } from "./cost.ts";
-import type { AttemptEnd, DeliveryEvent, Failure, HeldFor, HoldOutcome, Request } from "./events.ts";
+import { mayBeDone, type Reached, reachedAfter } from "./cost.ts";
+import type { AttemptEnd, DeliveryEvent, Failure, HeldFor, HoldOutcome, Request, StepOutcome } from "./events.ts";
 import {
-  costOfEnd,
   decideCancel,
   decideEndHold,
   decideRelease,
+  endedWith,
   eventCancelled,
   isClaimed,
-  reachedSoFar,
+  knownSoFar,
+  outcomeWithout,
   released,
 } from "./hold.ts";
 
@@ -19,6 +20,35 @@ export type HeldDelivery = {
   readonly request: Request;
   readonly approval: HeldFor;
   readonly erased: boolean;
+};
+
+/** What a bundle's step came to, and what it has cost in micro-euros; missing as long as it has not ended, and of what is no step. */
+export type StepEnd = { readonly outcome: StepOutcome; readonly cost: number | null };
+
+export type AdmittedDelivery = {
+  readonly phase: "admitted";
+  readonly request: Request;
+  /** Later than the request was decided on when it had to be released. */
+  readonly admittedAt: string;
+  /** The approval that released it; null when none was needed. */
+  readonly approvalId: string | null;
+  readonly attempts: number;
+  /** Set between the start of an attempt and its end; past `until` its outcome is unknown and it may be tried again. */
+  readonly lease: Lease | null;
+  /** When the next attempt is due; null once there is none to come. */
+  readonly dueAt: string | null;
+  readonly end: "recorded" | "delivered" | "failed" | null;
+  /** There is nothing left to send. */
+  readonly erased: boolean;
+  /** Why nothing may follow the attempt that runs; null as long as it may. */
+  readonly cancelling: string | null;
+  /** Whether the receiver may have got it; null as long as that is out of the question. */
+  readonly reached: Reached | null;
+  /** An attempt has ended that may have done what it was asked, and nobody knows. */
+  readonly mayBeDone: boolean;
+  /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it is known here. */
+  readonly spent?: number | null;
+  readonly stepEnd?: StepEnd;
 };
 
 export type Delivery =
@@ -35,31 +65,11 @@ export type Delivery =
       readonly approvalId: string | null;
       /** Begun before it was cancelled. */
       readonly attempts: number;
-      /** As below. */
+      /** As of an admitted one. */
       readonly spent?: number | null;
+      readonly stepEnd?: StepEnd;
     }
-  | {
-      readonly phase: "admitted";
-      readonly request: Request;
-      /** Later than the request was decided on when it had to be released. */
-      readonly admittedAt: string;
-      /** The approval that released it; null when none was needed. */
-      readonly approvalId: string | null;
-      readonly attempts: number;
-      /** Set between the start of an attempt and its end; past `until` its outcome is unknown and it may be tried again. */
-      readonly lease: Lease | null;
-      /** When the next attempt is due; null once there is none to come. */
-      readonly dueAt: string | null;
-      readonly end: "recorded" | "delivered" | "failed" | null;
-      /** There is nothing left to send. */
-      readonly erased: boolean;
-      /** Why nothing may follow the attempt that runs; null as long as it may. */
-      readonly cancelling: string | null;
-      /** Whether the receiver may have got it; null as long as that is out of the question. */
-      readonly reached: Reached | null;
-      /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it is known here. */
-      readonly spent?: number | null;
-    };
+  | AdmittedDelivery;
 
 export type DeliveryCommand =
   | { readonly type: "Admit"; readonly request: Request }
@@ -131,6 +141,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           erased: false,
           cancelling: null,
           reached: null,
+          mayBeDone: false,
         };
       }
       case "EventHeld": {
@@ -157,8 +168,9 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "AttemptStarted": {
         if (state.phase !== "admitted") return state;
         const { number, node, lease_until: until } = event.data;
-        const reached = reachedSoFar(state);
-        return { ...state, attempts: number, lease: { number, node, until }, dueAt: until, reached };
+        const { reached, outcome } = knownSoFar(state);
+        const lease = { number, node, until };
+        return { ...state, attempts: number, lease, dueAt: until, reached, mayBeDone: outcome === "unknown" };
       }
       case "AttemptFailed":
         if (state.phase !== "admitted") return state;
@@ -167,12 +179,17 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           lease: null,
           dueAt: event.data.next_attempt_at,
           reached: reachedAfter(state.reached, event.data, event.data.failure),
+          mayBeDone: state.mayBeDone || mayBeDone(event.data),
         };
       case "AttemptSucceeded":
         if (state.phase !== "admitted") return state;
         return { ...state, lease: null, dueAt: null, reached: reachedAfter(state.reached, event.data, null) };
       case "CostDetermined":
         return state.phase === "admitted" || state.phase === "ended" ? { ...state, spent: event.data.cost } : state;
+      case "BundleStepEnded": {
+        const { outcome, cost } = event.data;
+        return state.phase === "admitted" || state.phase === "ended" ? { ...state, stepEnd: { outcome, cost } } : state;
+      }
       case "EventDelivered":
         return state.phase === "admitted" ? { ...state, dueAt: null, end: "delivered" } : state;
       case "DeliveryFailed":
@@ -232,10 +249,11 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (state.phase !== "admitted") return reject("not-admitted");
         if (ended(state)) return reject("already-ended");
         const { event_id, endpoint_id, at } = command.end;
+        const reached = reachedAfter(state.reached, command.end, null);
         return accept<DeliveryEvent>(
           { type: "AttemptSucceeded", data: command.end },
           { type: "EventDelivered", data: { event_id, endpoint_id, admitted_at: state.admittedAt, at } },
-          ...costOfEnd(state, reachedAfter(state.reached, command.end, null), at),
+          ...endedWith(state, { reached, outcome: "succeeded" }, at),
         );
       }
 
@@ -248,16 +266,19 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           type: "AttemptFailed",
           data: { ...end, failure, retryable, next_attempt_at: nextAt },
         });
-        const reached = reachedAfter(state.reached, end, failure);
+        const known = {
+          reached: reachedAfter(state.reached, end, failure),
+          outcome: outcomeWithout(state.mayBeDone || mayBeDone({ ...end, failure })),
+        };
         if (command.nextAttemptAt !== null) {
           if (state.cancelling === null) return accept(failed(command.nextAttemptAt));
-          return accept(failed(null), ...eventCancelled(state, state.cancelling, end.at, reached));
+          return accept(failed(null), ...eventCancelled(state, state.cancelling, end.at, known));
         }
         const { event_id, endpoint_id, at } = end;
         return accept<DeliveryEvent>(
           failed(null),
           { type: "DeliveryFailed", data: { event_id, endpoint_id, failure, at } },
-          ...costOfEnd(state, reached, at),
+          ...endedWith(state, known, at),
         );
       }
 
@@ -270,7 +291,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
             type: "DeliveryFailed",
             data: { event_id, endpoint_id: endpoint_id ?? "", failure: command.failure, at: command.at },
           },
-          ...costOfEnd(state, reachedSoFar(state), command.at),
+          ...endedWith(state, knownSoFar(state), command.at),
         );
       }
     }

@@ -1,9 +1,8 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import { costDetermined, type Reached, UNSEEN } from "./cost.ts";
-import type { Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
-import type { DeliveryEvent, HoldOutcome } from "./events.ts";
+import { costDetermined, type Reached, spentBy, UNSEEN } from "./cost.ts";
+import type { AdmittedDelivery, Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
+import type { DeliveryEvent, HoldOutcome, StepOutcome } from "./events.ts";
 
-type Admitted = Extract<Delivery, { phase: "admitted" }>;
 type Decided = Decision<DeliveryEvent, DeliveryRejection>;
 type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { type: T }>;
 
@@ -14,7 +13,7 @@ export const isClaimed = ({ phase }: Delivery): boolean =>
 export const released = (
   { request, approval, erased }: HeldDelivery,
   { endpoint_id, at }: Extract<DeliveryEvent, { type: "EventReleased" }>["data"],
-): Admitted => ({
+): AdmittedDelivery => ({
   phase: "admitted",
   request,
   admittedAt: at,
@@ -26,6 +25,7 @@ export const released = (
   erased,
   cancelling: null,
   reached: null,
+  mayBeDone: false,
 });
 
 const holdEnded = ({ request, approval }: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
@@ -66,23 +66,47 @@ export const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, sta
   return reject(state.phase === "admitted" ? "already-admitted" : "not-held");
 };
 
-/** What an admitted event has cost when it ends at this moment; that of a source has been paid for already. */
-export const costOfEnd = ({ request }: Admitted, reached: Reached | null, at: string): readonly DeliveryEvent[] =>
-  request.origin.kind === "agent" ? costDetermined(request, reached, at) : [];
+/** What is known of an admitted event as it ends. */
+export type Known = {
+  readonly reached: Reached | null;
+  /** Of all attempts together. */
+  readonly outcome: StepOutcome;
+};
 
-/** Of an attempt that is under way nobody will see the outcome any more. */
-export const reachedSoFar = ({ lease, reached }: Admitted): Reached | null =>
-  lease === null ? reached : (reached ?? UNSEEN);
+/** Without a success: an attempt whose outcome nobody knows makes that of all unknown, however the others were refused. */
+export const outcomeWithout = (mayBeDone: boolean): StepOutcome => (mayBeDone ? "unknown" : "failed");
+
+/** As it stands: of an attempt that is under way nobody will see the outcome any more. */
+export const knownSoFar = ({ lease, reached, mayBeDone }: AdmittedDelivery): Known => ({
+  reached: lease === null ? reached : (reached ?? UNSEEN),
+  outcome: outcomeWithout(mayBeDone || lease !== null),
+});
+
+/**
+ * What follows in the append that ends an admitted event: what it has cost, where that of a source has been paid for
+ * already; and for the bundle whose step it carries what came of it.
+ */
+export const endedWith = (
+  { request }: AdmittedDelivery,
+  { reached, outcome }: Known,
+  at: string,
+): readonly DeliveryEvent[] => {
+  const { event_id, origin, bundle } = request;
+  const cost = origin.kind === "agent" ? costDetermined(request, reached, at) : [];
+  if (bundle === undefined) return cost;
+  const data = { event_id, bundle, outcome, cost: spentBy(request, reached), at };
+  return [...cost, { type: "BundleStepEnded", data }];
+};
 
 export const eventCancelled = (
-  state: Admitted,
+  state: AdmittedDelivery,
   reason: string,
   at: string,
-  reached = reachedSoFar(state),
+  known = knownSoFar(state),
 ): readonly DeliveryEvent[] => {
   const { event_id, endpoint_id } = state.request;
   const data = { event_id, endpoint_id: endpoint_id ?? "", attempts: state.attempts, reason, at };
-  return [{ type: "EventCancelled", data }, ...costOfEnd(state, reached, at)];
+  return [{ type: "EventCancelled", data }, ...endedWith(state, known, at)];
 };
 
 export const decideCancel = ({ reason, at }: CommandOf<"Cancel">, state: Delivery): Decided => {

@@ -1,5 +1,8 @@
-/** A place taken in a ledger, by the event (or source) it is for. `cost` in micro-euros, `at` in ms since 1970. */
-export type Entry = { readonly event: string; readonly cost: number; readonly at: number };
+/**
+ * A place taken in a ledger, by the event (or source, or bundle) it is for. `cost` in micro-euros, `at` in ms since 1970.
+ * `places`: so many, of a bundle with so many steps; left out for one.
+ */
+export type Entry = { readonly event: string; readonly cost: number; readonly at: number; readonly places?: number };
 
 /**
  * When places were taken on the day before that still count in the sliding minute. The first number is in ms since 1970,
@@ -49,8 +52,9 @@ export type LedgerCheckpoint = {
   /** These two missing as well where no threshold can be reached: the budget, and the highest threshold reached. */
   readonly budget?: number;
   readonly reached?: number;
+  /** Places. */
   readonly settled_count: number;
   readonly last_at: number;
-  /** Every open place: event, cost, at, holders, revision. */
-  readonly open: readonly (readonly [string, number, number, number, number])[];
+  /** Every open place: event, cost, at, holders, revision, and its places unless it is one. */
+  readonly open: readonly (readonly [string, number, number, number, number, number?])[];
 };

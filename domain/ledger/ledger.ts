@@ -5,10 +5,12 @@ import { budgetAsked, withThresholds } from "./thresholds.ts";
  * remembered, so that reserving again within it is recognised as the same reservation. A request lives shorter than this. */
 export const WINDOW_MS = 60_000;
 
-/** A place that an event holds. `cost`: what it reserves, or was settled for; `holders`: how many requests reserved it; settled: it is spent and no longer given back. */
+/** What an event holds. `cost`: what it reserves, or was settled for; `holders`: how many requests reserved it; settled: it is spent and no longer given back. */
 export type Place = {
-  at: number;
+  readonly at: number;
   cost: number;
+  /** As how many it counts: the steps of a bundle, else one. */
+  readonly places: number;
   holders: number;
   settled: boolean;
   /** Where in the stream it was first reserved, so that a checkpoint knows how far back the window reaches. */
@@ -32,12 +34,14 @@ export type Ledger = {
   budget: number | null;
   /** The highest threshold of the budget that was reached, in percent; 0 before the first. */
   reached: number;
+  /** Places, not events, as `recentCount` counts those of `recent`. */
   openCount: number;
   settledCount: number;
+  recentCount: number;
   lastAt: number;
-  /** Places of the last `windowMs`, oldest first, released ones taken out. */
+  /** Of the last `windowMs`, oldest first, released ones taken out. */
   readonly recent: Map<string, Place>;
-  /** Every place that is neither settled nor released, however old. */
+  /** All that is neither settled nor released, however old. */
   readonly open: Map<string, Place>;
 };
 
@@ -51,15 +55,26 @@ export const emptyLedger = (windowMs = WINDOW_MS): Ledger => ({
   reached: 0,
   openCount: 0,
   settledCount: 0,
+  recentCount: 0,
   lastAt: 0,
   recent: new Map(),
   open: new Map(),
 });
 
+const enterWindow = (ledger: Ledger, event: string, place: Place): void => {
+  ledger.recent.set(event, place);
+  ledger.recentCount += place.places;
+};
+
+const leaveWindow = (ledger: Ledger, event: string): void => {
+  ledger.recentCount -= ledger.recent.get(event)?.places ?? 0;
+  ledger.recent.delete(event);
+};
+
 const prune = (ledger: Ledger): void => {
   for (const [event, place] of ledger.recent) {
     if (place.at > ledger.lastAt - ledger.windowMs) return;
-    ledger.recent.delete(event);
+    leaveWindow(ledger, event);
   }
 };
 
@@ -74,12 +89,13 @@ const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
     }
     return;
   }
-  const place: Place = { at: entry.at, cost: entry.cost, holders: 1, settled: false, revision };
-  ledger.recent.set(entry.event, place);
-  ledger.open.set(entry.event, place);
-  ledger.reserved += entry.cost;
-  ledger.openCount += 1;
-  ledger.lastAt = Math.max(ledger.lastAt, entry.at);
+  const { event, at, cost, places = 1 } = entry;
+  const place: Place = { at, cost, places, holders: 1, settled: false, revision };
+  enterWindow(ledger, event, place);
+  ledger.open.set(event, place);
+  ledger.reserved += cost;
+  ledger.openCount += places;
+  ledger.lastAt = Math.max(ledger.lastAt, at);
 };
 
 const close = (ledger: Ledger, event: string): Place | undefined => {
@@ -87,7 +103,7 @@ const close = (ledger: Ledger, event: string): Place | undefined => {
   if (place === undefined) return undefined;
   ledger.open.delete(event);
   ledger.reserved -= place.cost;
-  ledger.openCount -= 1;
+  ledger.openCount -= place.places;
   return place;
 };
 
@@ -96,9 +112,8 @@ const carry = (ledger: Ledger, { carried, counts }: Carried, revision: number): 
   let at = 0;
   for (const [index, step] of carried.entries()) {
     at += step;
-    for (let nth = counts?.[index] ?? 1; nth > 0; nth -= 1) {
-      ledger.recent.set(`carried/${index}/${nth}`, { at, cost: 0, holders: 1, settled: true, revision });
-    }
+    const places = counts?.[index] ?? 1;
+    enterWindow(ledger, `carried/${index}`, { at, cost: 0, places, holders: 1, settled: true, revision });
   }
   return at;
 };
@@ -123,7 +138,7 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
         ledger.overrun += Math.max(0, cost - place.cost);
         place.settled = true;
         place.cost = cost;
-        ledger.settledCount += 1;
+        ledger.settledCount += place.places;
       }
       return;
     case "Released":
@@ -133,7 +148,7 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
         place.holders -= 1;
         if (place.holders > 0 && all !== true) continue;
         close(ledger, event);
-        ledger.recent.delete(event);
+        leaveWindow(ledger, event);
       }
       return;
     case "BudgetThresholdReached":
@@ -151,15 +166,15 @@ export const carriedFrom = (ledger: Ledger, now: number): Carried => {
   const counts: number[] = [];
   let before = 0;
   let isEachOne = true;
-  for (const { at } of ledger.recent.values()) {
+  for (const { at, places } of ledger.recent.values()) {
     if (at <= now - ledger.windowMs) continue;
+    isEachOne &&= places === 1 && at !== before;
     if (at === before) {
-      isEachOne = false;
-      counts.push((counts.pop() ?? 0) + 1);
+      counts.push((counts.pop() ?? 0) + places);
       continue;
     }
     carried.push(at - before);
-    counts.push(1);
+    counts.push(places);
     before = at;
   }
   return isEachOne ? { carried } : { carried, counts };
@@ -176,7 +191,11 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
     ...(ledger.reached === 0 ? {} : { reached: ledger.reached }),
     settled_count: ledger.settledCount,
     last_at: ledger.lastAt,
-    open: [...ledger.open].map(([event, p]) => [event, p.cost, p.at, p.holders, p.revision]),
+    open: [...ledger.open].map(([event, p]) =>
+      p.places === 1
+        ? [event, p.cost, p.at, p.holders, p.revision]
+        : [event, p.cost, p.at, p.holders, p.revision, p.places],
+    ),
   };
 };
 
@@ -189,10 +208,10 @@ export const fromCheckpoint = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_M
   ledger.reached = checkpoint.reached ?? 0;
   ledger.settledCount = checkpoint.settled_count;
   ledger.lastAt = checkpoint.last_at;
-  for (const [event, cost, at, holders, revision] of checkpoint.open) {
-    ledger.open.set(event, { at, cost, holders, settled: false, revision });
+  for (const [event, cost, at, holders, revision, places = 1] of checkpoint.open) {
+    ledger.open.set(event, { at, cost, places, holders, settled: false, revision });
     ledger.reserved += cost;
-    ledger.openCount += 1;
+    ledger.openCount += places;
   }
   return ledger;
 };
@@ -203,15 +222,15 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
     carry(ledger, record.data, revision);
     prune(ledger);
   } else if (record.type === "Reserved") {
-    for (const { event, at, cost } of record.data.entries) {
+    for (const { event, at, cost, places = 1 } of record.data.entries) {
       if (at <= ledger.lastAt - ledger.windowMs) continue;
       const known = ledger.recent.get(event);
       const open = ledger.open.get(event);
       if (open !== undefined) {
         // The checkpoint has its holders already. An earlier place of the same event was released.
-        if (open.at === at) ledger.recent.set(event, open);
+        if (open.at === at && known === undefined) enterWindow(ledger, event, open);
       } else if (known !== undefined) known.holders += 1;
-      else ledger.recent.set(event, { at, cost, holders: 1, settled: true, revision });
+      else enterWindow(ledger, event, { at, cost, places, holders: 1, settled: true, revision });
     }
     prune(ledger);
   } else if (record.type === "Settled") {
@@ -224,7 +243,7 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
       const place = ledger.recent.get(event);
       if (place === undefined || ledger.open.has(event)) continue;
       place.holders -= 1;
-      if (place.holders <= 0 || all === true) ledger.recent.delete(event);
+      if (place.holders <= 0 || all === true) leaveWindow(ledger, event);
     }
   }
 };
@@ -233,7 +252,14 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
 export type Limits = { readonly budget?: number; readonly rate?: number; readonly count?: number };
 
 export type LedgerCommand =
-  | { readonly type: "Reserve"; readonly event: string; readonly cost: number; readonly limits: Limits }
+  | {
+      readonly type: "Reserve";
+      readonly event: string;
+      readonly cost: number;
+      /** Left out: one. */
+      readonly places?: number;
+      readonly limits: Limits;
+    }
   | { readonly type: "Settle"; readonly event: string; readonly cost: number }
   | { readonly type: "Release"; readonly event: string; readonly all?: true };
 
@@ -245,50 +271,62 @@ export type Answer = {
   readonly budget?: Reading;
   readonly rate?: Reading & { readonly retryAfterMs: number };
   readonly count?: Reading;
+  /** Refused because another request of the same name, still to be decided, holds another number of places. */
+  readonly isContested?: true;
 };
 
 const GRANTED: Answer = { granted: true };
 
-/** What a batch adds to a ledger before it is appended. */
-type Pending = { cost: number; count: number; readonly events: Map<string, Entry> };
+const CONTESTED: Answer = { granted: false, isContested: true };
 
+/** What a batch adds to a ledger before it is appended. */
+type Pending = { cost: number; places: number; readonly events: Map<string, Entry> };
+
+/** Places that are in the window no more. */
 const expired = (ledger: Ledger, at: number): number => {
   let count = 0;
   for (const place of ledger.recent.values()) {
     if (place.at > at - ledger.windowMs) break;
-    count += 1;
+    count += place.places;
   }
   return count;
 };
 
-/** When the window has room again: when so many of the oldest have left that fewer than `limit` remain. */
-const roomAt = (ledger: Ledger, pending: Pending, limit: number, at: number, gone: number): number => {
-  let leaving = ledger.recent.size - gone + pending.count - limit;
-  let index = 0;
+/** When so many of the oldest places have left the window that `needed` are free: at the latest once all have. */
+const roomAt = (ledger: Ledger, needed: number, at: number): number => {
+  let left = needed;
   for (const place of ledger.recent.values()) {
-    index += 1;
-    if (index <= gone) continue;
-    if (leaving <= 0) return place.at + ledger.windowMs;
-    leaving -= 1;
+    if (place.at <= at - ledger.windowMs) continue;
+    left -= place.places;
+    if (left <= 0) return place.at + ledger.windowMs;
   }
   return at + ledger.windowMs;
 };
 
-const judge = (ledger: Ledger, pending: Pending, cost: number, limits: Limits, at: number, gone: number): Answer => {
+type Wanted = { readonly cost: number; readonly places: number };
+
+const judge = (
+  ledger: Ledger,
+  pending: Pending,
+  { cost, places }: Wanted,
+  limits: Limits,
+  at: number,
+  gone: number,
+): Answer => {
   const answer: { -readonly [K in keyof Answer]: Answer[K] } = { granted: true };
   if (limits.budget !== undefined) {
     const used = ledger.reserved + ledger.settled + pending.cost;
     answer.budget = { used, limit: limits.budget, over: used + cost > limits.budget };
   }
   if (limits.rate !== undefined) {
-    const used = ledger.recent.size - gone + pending.count;
-    const over = used >= limits.rate;
-    const retryAfterMs = over ? Math.max(roomAt(ledger, pending, limits.rate, at, gone) - at, 0) : 0;
+    const used = ledger.recentCount - gone + pending.places;
+    const over = used + places > limits.rate;
+    const retryAfterMs = over ? Math.max(roomAt(ledger, used + places - limits.rate, at) - at, 0) : 0;
     answer.rate = { used, limit: limits.rate, over, retryAfterMs };
   }
   if (limits.count !== undefined) {
-    const used = ledger.openCount + ledger.settledCount + pending.count;
-    answer.count = { used, limit: limits.count, over: used >= limits.count };
+    const used = ledger.openCount + ledger.settledCount + pending.places;
+    answer.count = { used, limit: limits.count, over: used + places > limits.count };
   }
   answer.granted = !(answer.budget?.over || answer.rate?.over || answer.count?.over);
   return answer;
@@ -298,21 +336,25 @@ const judge = (ledger: Ledger, pending: Pending, cost: number, limits: Limits, a
 const besides = (
   ledger: Ledger,
   pending: Pending,
-  place: Pick<Entry, "cost" | "at">,
+  { cost, at: takenAt, places = 1 }: Pick<Entry, "cost" | "at" | "places">,
   limits: Limits,
   at: number,
   gone: number,
 ): Answer => {
-  const { budget, rate, count } = judge(ledger, pending, 0, limits, at, gone);
+  const { budget, rate, count } = judge(ledger, pending, { cost: 0, places: 0 }, limits, at, gone);
   const without = (reading: Reading, own: number): Reading => ({ ...reading, used: reading.used - own, over: false });
-  const inWindow = place.at > at - ledger.windowMs ? 1 : 0;
+  const inWindow = takenAt > at - ledger.windowMs ? places : 0;
   return {
     granted: true,
-    ...(budget === undefined ? {} : { budget: without(budget, place.cost) }),
+    ...(budget === undefined ? {} : { budget: without(budget, cost) }),
     ...(rate === undefined ? {} : { rate: { ...without(rate, inWindow), retryAfterMs: 0 } }),
-    ...(count === undefined ? {} : { count: without(count, 1) }),
+    ...(count === undefined ? {} : { count: without(count, places) }),
   };
 };
+
+/** One place is written as it always was. */
+const entryOf = (event: string, cost: number, at: number, places = 1): Entry =>
+  places === 1 ? { event, cost, at } : { event, cost, at, places };
 
 export type LedgerDecision = {
   readonly events: readonly LedgerEvent[];
@@ -323,7 +365,8 @@ export type LedgerDecision = {
 /**
  * Decides a whole batch against one state, in one append: the reservations in order of arrival, each against the ledger
  * and all that the batch reserved before it; what the batch gives back is free for the next one. All limits of a
- * reservation hold or it takes no place at all. Reserving for an event that has a place is granted and takes no second.
+ * reservation hold or it takes no place at all. Reserving for an event that has a place is granted and takes no second;
+ * for more places than it has it is refused, as those would count in a window that is past.
  */
 export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
   // A clock that is set back must not let entries of "later" leave the window: time stands still instead.
@@ -331,7 +374,7 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
   const settled: { event: string; cost: number }[] = [];
   const released: { event: string; all?: true }[] = [];
   const reserved: Entry[] = [];
-  const pending: Pending = { cost: 0, count: 0, events: new Map() };
+  const pending: Pending = { cost: 0, places: 0, events: new Map() };
   const gone = expired(ledger, at);
 
   const answers = commands.map((command): Answer => {
@@ -344,8 +387,10 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
       if (ledger.open.has(event)) released.push(command.all === true ? { event, all: true } : { event });
       return GRANTED;
     }
+    const { places = 1 } = command;
     const held = pending.events.get(event) ?? ledger.open.get(event);
     if (held !== undefined) {
+      if (places > (held.places ?? 1)) return CONTESTED;
       // Joined by a request that costs more, as one with another payload under the same name, it is raised or stays.
       const more = Math.max(0, command.cost - held.cost);
       const answer = besides(ledger, pending, held, command.limits, at, gone);
@@ -354,7 +399,7 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
         return { ...answer, granted: false, budget: { ...budget, over: true } };
       }
       // At the time of the place it joins: it takes none of its own in the window.
-      const joined = { event, cost: held.cost + more, at: held.at };
+      const joined = entryOf(event, held.cost + more, held.at, held.places);
       pending.events.set(event, joined);
       pending.cost += more;
       reserved.push(joined);
@@ -362,12 +407,12 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
     }
     const known = ledger.recent.get(event);
     if (known?.settled === true) return besides(ledger, pending, known, command.limits, at, gone);
-    const answer = judge(ledger, pending, command.cost, command.limits, at, gone);
+    const answer = judge(ledger, pending, { cost: command.cost, places }, command.limits, at, gone);
     if (answer.granted) {
-      const entry = { event, cost: command.cost, at };
+      const entry = entryOf(event, command.cost, at, places);
       pending.events.set(event, entry);
       pending.cost += command.cost;
-      pending.count += 1;
+      pending.places += places;
       reserved.push(entry);
     }
     return answer;

@@ -3,6 +3,7 @@ import { agentsView } from "./agents.ts";
 import { apiKeysView } from "./api-keys.ts";
 import { approvalsView } from "./approvals.ts";
 import { auditView } from "./audit.ts";
+import { bundlesView } from "./bundles.ts";
 import { deliveryQueueView } from "./delivery-queue.ts";
 import { endpointsView } from "./endpoints.ts";
 import { eventsView } from "./events.ts";
@@ -29,4 +30,5 @@ export const PUBLISHED: readonly PublishedView[] = [
   agentsView,
   actionsView,
   approvalsView,
+  bundlesView,
 ];

@@ -50,7 +50,10 @@ export const approvalsView: PublishedView = {
       ),
       subject_kind: oneOf(SUBJECTS, "Whether one event is approved, or all steps of a bundle."),
       subject_id: text("What is approved, evt_… or bun_…."),
-      action: orNull(text("The action's name; of a source's event its type."), "the provider gave it no type."),
+      action: orNull(
+        text("The action's name; of a source's event its type."),
+        "the provider gave it no type, or it is a bundle.",
+      ),
       summary: text("One line for people."),
       digest: text("Hex SHA-256 of what would be executed; each vote named it."),
       cost: orNull(

@@ -1,6 +1,6 @@
-import type { Origin, Timings } from "../../domain/delivery/events.ts";
-import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
+import type { BundleStep, Timings } from "../../domain/delivery/events.ts";
 import type { Attempt, EventDocument, SeenInAccount, Stage } from "../events.ts";
+import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";
 import {
   amount,
   closed,
@@ -47,32 +47,8 @@ const STAGES: readonly Stage["stage"][] = [
   "expired",
   "cancelled",
 ];
-const GATES: readonly GateResult["gate"][] = [
-  "scope",
-  "schema",
-  "require_fields",
-  "content",
-  "rate",
-  "loop",
-  "budget",
-  "quota",
-  "approval",
-  "bundle",
-];
-const OUTCOMES: readonly GateResult["outcome"][] = ["allow", "deny", "hold"];
-const KINDS: readonly Origin["kind"][] = ["source", "agent", "system"];
-
-const origin_kind = oneOf(KINDS, "What kind of sender it came from; system: a notification.");
-const origin_id = text("The sender's id, src_… or agt_…; what a notification is called, such as approval.requested.");
 const ms = (description: string): JsonSchema => amount(`${description} Milliseconds.`);
 const status_code: JsonSchema = { type: "integer", description: "The HTTP status of the receiver's answer." };
-
-const ORIGIN = closed<Origin>("Who sent it, as it was then.", {
-  kind: origin_kind,
-  id: origin_id,
-  name: text("What the account called the sender then."),
-  type: text("The provider of a source, such as stripe; agent for an agent."),
-});
 
 const PAYLOAD = closed<EventDocument["payload"]>("What is known of the payload; the payload itself is in no view.", {
   revision: count("Which record of the stream payload-<event> holds it."),
@@ -80,28 +56,6 @@ const PAYLOAD = closed<EventDocument["payload"]>("What is known of the payload; 
   size: count("Bytes."),
   sha256: text("Hex SHA-256 over its salt and its bytes. The salt is kept beside the payload, and erased with it."),
   erased_at: orNull(time("When it was erased."), "it is kept."),
-});
-
-const GATE = closed<GateResult>("One check.", {
-  gate: oneOf(GATES, "Which check."),
-  outcome: oneOf(OUTCOMES, "How it ended."),
-  code: text("Why, for machines; ok when it was allowed."),
-  detail: text("Why, in a sentence for a person."),
-});
-
-const POLICY = closed<NonNullable<Verdict["policy"]>>("The policy it was checked against.", {
-  id: text("The policy's id, pol_…."),
-  version: count("The version that was in force; policy-versions.v1 has it."),
-});
-
-const VERDICT = closed<Verdict>("The last decision, as it was made; it is never computed again.", {
-  decision: oneOf(OUTCOMES, "What was decided."),
-  policy: orNull(POLICY, "the source had no policy."),
-  gates: list(GATE, "Each check that was made, in its order."),
-  observed: optional({
-    const: true,
-    description: "A gate was violated, and the policy only observes. Missing: nothing was violated, or it was refused.",
-  }),
 });
 
 const TIMINGS = closed<Timings>("Where the time went. A reused connection has 0 for dns, connect and tls.", {
@@ -136,6 +90,12 @@ const STAGE = closed<Stage>("One step.", {
   reason: optional(text("Why people or the system ended it. Missing: it did not end so.")),
 });
 
+const BUNDLE = closed<BundleStep>("The step of a bundle that it carries or takes back.", {
+  id: text("The bundle's id, bun_…; bundles.v1 has it."),
+  index: count("The step's place in it: 0, 1, 2 …"),
+  undo: flag("Whether it takes the step back."),
+});
+
 const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   account: ACCOUNT,
   status: oneOf(
@@ -168,6 +128,7 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
     "no cost could be, or had to be, determined.",
   ),
   approval_id: optional(text("The approval that it waits or waited for, apr_…. Missing: none was needed.")),
+  bundle: optional(BUNDLE),
   decisions: count("How often it was decided on: more than once when a blocked event was sent again."),
   duplicates: count("Repeats that were answered and not delivered again."),
   reused: count("Requests with its delivery id and another body, refused."),

@@ -66,7 +66,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
   const decided = async (it: Received, from: Known<Delivery>): Promise<Answer | Problem> => {
     const claimed = await claim(it, from);
     if (claimed.outcome === "taken") return duplicate(it, claimed.known);
-    if (claimed.outcome === "refused") return refusal(claimed.request, claimed.judged);
+    if (claimed.outcome === "refused") return refusal({ event_id: it.eventId }, claimed.judged);
     const { known, position } = claimed;
     const { state } = known;
     const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};

@@ -24,6 +24,8 @@ export type PolicyInput = {
   readonly costMicro?: number | null;
   /** Micro-euros that a known cost is raised to. */
   readonly atLeastMicro?: number;
+  /** Of a bundle's step whose payload is not known yet, then once it is: the gates that read none, or the others. Left out: all. */
+  readonly asks?: "without-payload" | "with-payload";
 };
 
 export type PolicyCheck = {
@@ -39,6 +41,7 @@ export type PolicyCheck = {
 export type CompiledPolicy = {
   /** Whether any gate, or the cost, depends on the payload, or a person may be shown it. */
   readonly readsPayload: boolean;
+  readonly cost: CompiledCost | null;
   check(input: PolicyInput): PolicyCheck;
 };
 
@@ -55,6 +58,9 @@ const DETAIL_MAX = 400;
 const TOO_COSTLY = "the payload takes too much work to check";
 
 const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text);
+
+/** What is asked about a payload that is not known yet. */
+export const askedLater = (gate: GateName): GateResult => allowed(gate, "asked once the payload is known");
 
 const notJson = (gate: GateName): GateResult =>
   denied(gate, "not-json", "the body is not JSON, and the policy reads it");
@@ -140,8 +146,34 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
     cost_eur: cost === null ? null : eurOf(cost),
   });
 
+  const stated = (input: PolicyInput, cost: number | null): readonly GateResult[] => {
+    const { payload, asks } = input;
+    const isAsked = (reads: boolean): boolean => asks === undefined || reads === (asks === "with-payload");
+    /** A gate that is not asked is asked at another time: before that time it says so. */
+    const orLater = (gate: GateName, reads: boolean, ask: () => GateResult): readonly GateResult[] => {
+      if (isAsked(reads)) return [ask()];
+      return asks === "without-payload" ? [askedLater(gate)] : [];
+    };
+    const gates: GateResult[] = [];
+    if (schema !== null) gates.push(...orLater("schema", true, () => schemaGate(schema, payload)));
+    if (required.length > 0) {
+      const requires = (): GateResult =>
+        payload === undefined ? notJson("require_fields") : requireFields(required, payload);
+      gates.push(...orLater("require_fields", true, requires));
+    }
+    const asked = rules.filter(({ condition }) => isAsked(condition.reads.has("payload")));
+    if (asked.length > 0) gates.push(contentGate(asked, seenOf(input, cost)));
+    else if (rules.length > 0 && asks === "without-payload") gates.push(askedLater("content"));
+    if (approval !== null) {
+      const reads = approval.when?.reads.has("payload") === true;
+      gates.push(...orLater("approval", reads, () => approvalGate(approval.rule, approval.when, seenOf(input, cost))));
+    }
+    return gates;
+  };
+
   return {
     readsPayload,
+    cost: costRule,
     check(input) {
       work.reset();
       const { payload } = input;
@@ -152,14 +184,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
       if (input.ambiguous && readsPayload) {
         return { gates: [ambiguous("content"), ...(approval === null ? [] : [ambiguous("approval")])], cost };
       }
-      const gates: GateResult[] = [];
-      if (schema !== null) gates.push(schemaGate(schema, payload));
-      if (required.length > 0) {
-        gates.push(payload === undefined ? notJson("require_fields") : requireFields(required, payload));
-      }
-      if (rules.length > 0) gates.push(contentGate(rules, seenOf(input, cost)));
-      if (approval !== null) gates.push(approvalGate(approval.rule, approval.when, seenOf(input, cost)));
-      return { gates, cost };
+      return { gates: stated(input, cost), cost };
     },
   };
 };
@@ -243,7 +268,7 @@ const refusing = (errors: readonly DefinitionError[], { approval }: PolicyDefini
   const detail = clip(`the policy is not valid any more: ${first?.path ?? ""} ${first?.message ?? ""}`);
   const names: readonly GateName[] = approval === undefined ? ["content"] : ["content", "approval"];
   const gates = names.map((gate) => denied(gate, "policy-invalid", detail));
-  return { readsPayload: false, check: () => ({ gates, cost: null }) };
+  return { readsPayload: false, cost: null, check: () => ({ gates, cost: null }) };
 };
 
 /** Compiled policies by id and version, the least recently used dropped first. */

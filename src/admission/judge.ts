@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Plan } from "../../domain/account/plans.ts";
+import type { Run } from "../../domain/delivery/events.ts";
 import { costOf } from "../../domain/gate/cost.ts";
 import { decide, refusedBy } from "../../domain/gate/decide.ts";
 import { allowed, denied, type GateResult, type Verdict } from "../../domain/gate/verdict.ts";
@@ -8,8 +9,9 @@ import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definit
 import type { Clock } from "../../domain/ports.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Trace } from "../envelope.ts";
 import { scanJson } from "../http/strict-json.ts";
-import { type CompiledPolicies, schemaGate } from "./compiled-policy.ts";
+import { type CompiledPolicies, type CompiledPolicy, type PolicyCheck, schemaGate } from "./compiled-policy.ts";
 import type { Asked, Identified } from "./identified.ts";
 import { ledgerGates, type TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
@@ -24,11 +26,36 @@ export type JudgeDeps = {
   readonly digestKey: Uint8Array;
 };
 
-type Checked = {
-  readonly policy: { readonly id: string; readonly version: number; readonly definition: PolicyDefinition } | null;
-  readonly gates: readonly GateResult[];
-  /** Micro-euros. */
-  readonly cost: number | null;
+export type PolicyAsked = {
+  readonly id: string;
+  readonly version: number;
+  readonly definition: PolicyDefinition;
+  readonly compiled: CompiledPolicy;
+};
+
+/** What a policy says of a request without counting anything. */
+type Checked = PolicyCheck & {
+  /** Why the cost is not known, if something else than the policy's rule is to blame. */
+  readonly costMissing?: string;
+};
+
+/** What one verdict is asked for, an event or a bundle of them: whatever it consists of answers for all of it. */
+export type Judging = {
+  /** Names its places in ledgers. */
+  readonly id: string;
+  readonly account: string;
+  readonly policyId: string | null;
+  /** Only sources' events count for the plan. */
+  readonly countsForPlan: boolean;
+  /** Null for what belongs to no run. */
+  readonly run: Run | null;
+  readonly places: number;
+  readonly identical: () => ReadonlyMap<string, number>;
+  readonly trace: Trace;
+  /** What an agent may ask for and how: no policy lifts these, and what they refuse is told nothing of the policy. */
+  readonly own: () => Promise<readonly GateResult[]>;
+  /** Null: it has no policy. */
+  readonly check: (policy: PolicyAsked | null) => Promise<Checked>;
 };
 
 export type Judged = {
@@ -51,8 +78,12 @@ const ambiguous = (body: Buffer): boolean => {
   return scanned.duplicate !== undefined || scanned.tooDeep === true;
 };
 
-/** What an agent may ask for and how: no policy lifts these. */
-const ownGates = ({ isInScope, action, compiled }: Asked, json: () => unknown): readonly GateResult[] => {
+/** What no payload has where an action looks for its cost. */
+export const MISSING_BY_ACTION =
+  "the payload has no amount where the action's cost rule looks for it, and the rule no default_eur";
+
+/** The scope of an agent and the schema of an action. */
+export const ownGates = ({ isInScope, action, compiled }: Asked, json: () => unknown): readonly GateResult[] => {
   const { name } = action;
   if (!isInScope) return [denied("scope", "out-of-scope", `the agent's scope does not include ${name}`)];
   const scope = allowed("scope", `the agent's scope includes ${name}`);
@@ -63,54 +94,68 @@ const ownGates = ({ isInScope, action, compiled }: Asked, json: () => unknown): 
 
 const isApproval = ({ gate }: GateResult): boolean => gate === "approval";
 
+/** What makes an agent's request the same as another: hex, by the digest of its action. */
+export const samenessOf = (key: Uint8Array, actionDigest: string): string =>
+  createHmac("sha256", key)
+    .update(lengthPrefixed([actionDigest]))
+    .digest("hex");
+
 const sameness = (key: Uint8Array, { asked, account, origin, eventType, endpointId, body }: Identified): string => {
-  const same = asked === null ? [account, origin.id, eventType, endpointId ?? ""] : [asked.action.digest];
-  const hmac = createHmac("sha256", key).update(lengthPrefixed(same));
-  return (asked === null ? hmac.update(body) : hmac).digest("hex");
+  if (asked !== null) return samenessOf(key, asked.action.digest);
+  const same = [account, origin.id, eventType, endpointId ?? ""];
+  return createHmac("sha256", key).update(lengthPrefixed(same)).update(body).digest("hex");
 };
 
-/** Asks every gate about one request. */
-export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>) => {
-  /** The policy as it is now, and what it says of the request without counting anything. */
-  const check = async (it: Identified): Promise<Checked> => {
-    const { policyId: id, account, asked, json } = it;
-    const ruled = asked?.compiled.cost ?? null;
-    // Undefined: the action says nothing, so the policy's rule does.
-    const costMicro = ruled === null ? undefined : costOf(ruled, json());
-    const atLeastMicro = asked?.costMicro ?? 0;
-    if (id === null) {
-      const cost = costMicro === undefined || costMicro === null ? null : Math.max(costMicro, atLeastMicro);
-      return { policy: null, gates: [], cost };
-    }
+/** What a policy says of an event, or an agent's request. */
+const checkOne = (it: Identified, policy: PolicyAsked | null): Checked => {
+  const { asked, json } = it;
+  const ruled = asked?.compiled.cost ?? null;
+  // Undefined: the action says nothing, so the policy's rule does.
+  const costMicro = ruled === null ? undefined : costOf(ruled, json());
+  const atLeastMicro = asked?.costMicro ?? 0;
+  if (policy === null) {
+    const cost = costMicro === undefined || costMicro === null ? null : Math.max(costMicro, atLeastMicro);
+    return { gates: [], cost };
+  }
+  const { compiled } = policy;
+  const { id: originId, name, type } = it.origin;
+  const checked = compiled.check({
+    payload: compiled.readsPayload ? json() : undefined,
+    ambiguous: compiled.readsPayload && !it.isStrict && ambiguous(it.body),
+    headers: it.headers,
+    source: asked === null ? { id: originId, name, type } : null,
+    agent: asked === null ? null : { id: originId, name },
+    action: asked?.action.name ?? null,
+    ...(costMicro === undefined ? {} : { costMicro }),
+    atLeastMicro,
+  });
+  return ruled === null ? checked : { ...checked, costMissing: MISSING_BY_ACTION };
+};
+
+/**
+ * Asks every gate for one verdict: cheap gates first, then those that count, and people last. What the first refuse takes
+ * no place in a ledger, and what the ledgers refuse wakes nobody.
+ */
+export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) => {
+  /** The policy as it is now. */
+  const policyOf = async ({ policyId: id, account }: Judging): Promise<PolicyAsked | null> => {
+    if (id === null) return null;
     const { state } = await deps.aggregates.load(policyDecider, `policy-${id}`);
     if (state.phase !== "published" || state.account !== account) throw new Error(`${id} is no policy of ${account}`);
     const { version, definition } = state;
-    const compiled = deps.policies.get(id, version, definition);
-    const { id: originId, name, type } = it.origin;
-    const { gates, cost } = compiled.check({
-      payload: compiled.readsPayload ? json() : undefined,
-      ambiguous: compiled.readsPayload && !it.isStrict && ambiguous(it.body),
-      headers: it.headers,
-      source: asked === null ? { id: originId, name, type } : null,
-      agent: asked === null ? null : { id: originId, name },
-      action: asked?.action.name ?? null,
-      ...(costMicro === undefined ? {} : { costMicro }),
-      atLeastMicro,
-    });
-    return { policy: { id, version, definition }, gates, cost };
+    return { id, version, definition, compiled: deps.policies.get(id, version, definition) };
   };
 
-  /** Cheap gates first, then those that count, and people last: what the first refuse takes no place in a ledger, and what
-   * the ledgers refuse wakes nobody. */
   return async (it) => {
-    const { asked, account, eventId, trace } = it;
-    const own = asked === null ? [] : ownGates(asked, it.json);
+    const { account, id, trace, run, places, identical } = it;
+    const own = await it.own();
     const ownRefusal = refusedBy(own, true);
     const denial = { decision: "deny", policy: null, gates: own } as const;
     const nothing = { cost: null, reservations: [], retryAfterS: null, approval: null } as const;
     if (ownRefusal !== undefined) return { verdict: denial, refusedBy: ownRefusal, ...nothing };
 
-    const { policy, gates: stated, cost } = await check(it);
+    const policy = await policyOf(it);
+    const { gates: stated, cost, costMissing } = await it.check(policy);
     const blocks = policy?.definition.block_on_violation !== false;
     const ref = policy === null ? null : { id: policy.id, version: policy.version };
     const stateless = own.length === 0 ? stated : [...own, ...stated];
@@ -121,24 +166,12 @@ export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>
     }
     const nowMs = deps.clock.now();
     const { plan, timeZone } = await deps.accountOf(account);
-    const {
-      reservations,
-      retryAfterS,
-      gates: counting,
-    } = await ledgerGates(deps.ledgers, {
-      account,
-      // Only sources' events count for the plan.
-      plan: asked === null ? plan : null,
-      timeZone,
-      eventId,
-      policy,
-      cost,
-      actionCost: asked !== null && asked.compiled.cost !== null,
-      digest: () => sameness(deps.digestKey, it),
-      run: asked?.run ?? null,
-      nowMs,
-      trace,
+    const counted = await ledgerGates(deps.ledgers, {
+      ...{ account, timeZone, eventId: id, policy, cost, places, identical, run, nowMs, trace },
+      plan: it.countsForPlan ? plan : null,
+      ...(costMissing === undefined ? {} : { costMissing }),
     });
+    const { reservations, retryAfterS, gates: counting } = counted;
     const approval = policy?.definition.approval ?? null;
     const gates =
       approval === null
@@ -146,5 +179,22 @@ export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>
         : [...stateless.filter((gate) => !isApproval(gate)), ...counting, ...stateless.filter(isApproval)];
     const verdict = { ...decide(gates, blocks), policy: ref, gates };
     return { verdict, refusedBy: refusedBy(gates, blocks), cost, reservations, retryAfterS, approval };
+  };
+};
+
+/** The verdict on one request, whoever sent it. */
+export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>) => {
+  const judge = verdicts(deps);
+  return (it) => {
+    const { asked, account, eventId: id, policyId, trace } = it;
+    return judge({
+      ...{ id, account, policyId, trace },
+      countsForPlan: asked === null,
+      run: asked?.run ?? null,
+      places: 1,
+      identical: () => new Map([[sameness(deps.digestKey, it), 1]]),
+      own: async () => (asked === null ? [] : ownGates(asked, it.json)),
+      check: async (policy) => checkOne(it, policy),
+    });
   };
 };

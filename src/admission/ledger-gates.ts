@@ -3,10 +3,11 @@ import { monthEnd, monthOf, untilMidnight } from "../../domain/calendar.ts";
 import type { Run } from "../../domain/delivery/events.ts";
 import { allowed, denied, type GateResult } from "../../domain/gate/verdict.ts";
 import type { Answer, Limits } from "../../domain/ledger/ledger.ts";
-import { runLedger, sameLedger } from "../../domain/ledger/loop.ts";
+import { type LoopRule, runLedger, sameLedger } from "../../domain/ledger/loop.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { Trace } from "../envelope.ts";
+import { ORPHAN_AGE_MS } from "./ledger-stream.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";
 
 /** Micro-euros in a euro: money is counted in whole ones of these. */
@@ -21,10 +22,12 @@ export type LedgerInput = {
   readonly policy: { readonly id: string; readonly definition: PolicyDefinition } | null;
   /** Micro-euros; null when it could not be determined. */
   readonly cost: number | null;
-  /** Whether the request's own action has a cost rule, which then stands for the policy's. */
-  readonly actionCost?: boolean;
-  /** What makes two requests the same; asked for only where a policy counts them. */
-  readonly digest: () => string;
+  /** Of a bundle's steps; left out: one. */
+  readonly places?: number;
+  /** Why `cost` is null, if something else than the policy's rule is to blame. */
+  readonly costMissing?: string;
+  /** What makes requests the same, and how many of each are asked for; called only where a policy counts them. */
+  readonly identical: () => ReadonlyMap<string, number>;
   /** Null for what belongs to no run. */
   readonly run: Run | null;
   readonly nowMs: number;
@@ -48,7 +51,8 @@ export type LedgerVerdict = {
 const COST_UNKNOWN = "cost-unknown";
 const RUN_USED_UP = "run-used-up";
 const TOO_DEEP = "too-deep";
-const FOR_GOOD: ReadonlySet<string> = new Set([COST_UNKNOWN, RUN_USED_UP, TOO_DEEP]);
+const TOO_MANY_STEPS = "too-many-steps";
+const FOR_GOOD: ReadonlySet<string> = new Set([COST_UNKNOWN, RUN_USED_UP, TOO_DEEP, TOO_MANY_STEPS]);
 
 /** Whether the same request may pass this gate later. */
 export const mayPassLater = ({ code }: GateResult): boolean => !FOR_GOOD.has(code);
@@ -76,11 +80,25 @@ const limitsOf = (definition: PolicyDefinition): Limits => ({
   ...(definition.rate_per_minute === undefined ? {} : { rate: definition.rate_per_minute }),
 });
 
-const rateGate = ({ rate }: Answer): GateResult[] => {
+/** What a single request does not say: that it asks for one. */
+const asksFor = (places: number): string => (places === 1 ? "" : `, this bundle asks for ${places}`);
+
+/** So many steps never find room together, however long they wait. */
+const exceeds = (places: number, limit: number): boolean => places > 1 && places > limit;
+
+const rateGate = ({ rate }: Answer, places: number): GateResult[] => {
   if (rate === undefined) return [];
-  const detail = `${rate.used} of ${rate.limit} in the last minute`;
-  return [rate.over ? denied("rate", "rate-reached", detail) : allowed("rate", detail)];
+  const detail = `${rate.used} of ${rate.limit} in the last minute${asksFor(places)}`;
+  if (!rate.over) return [allowed("rate", detail)];
+  return [denied("rate", exceeds(places, rate.limit) ? TOO_MANY_STEPS : "rate-reached", detail)];
 };
+
+/** Two requests with one key and other steps: neither may take the other's places, which one of them gives back soon. */
+const contested = (gate: "rate" | "loop"): Counted =>
+  refused(
+    [denied(gate, "contested", "another request with this key, and fewer steps, is being decided")],
+    ORPHAN_AGE_MS,
+  );
 
 const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   if (budget === undefined) return [];
@@ -88,71 +106,107 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   return [budget.over ? denied("budget", "budget-spent", detail) : allowed("budget", detail)];
 };
 
+/** Why a payload's cost cannot be determined by the policy. */
+export const missingByPolicy = ({ cost }: Pick<PolicyDefinition, "cost">): string =>
+  cost === undefined || "fixed_eur" in cost
+    ? "the policy has no cost rule"
+    : `the payload has no amount at ${cost.pointer}, and the policy's cost rule no default_eur`;
+
 /** The same event never has another cost: only another payload, or another policy, passes. */
-const costUnknown = ({ cost }: PolicyDefinition, actionCost: boolean): GateResult => {
-  const missing = actionCost
-    ? "the payload has no amount where the action's cost rule looks for it, and the rule no default_eur"
-    : cost === undefined || "fixed_eur" in cost
-      ? "the policy has no cost rule"
-      : `the payload has no amount at ${cost.pointer}, and the policy's cost rule no default_eur`;
-  return denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
-};
+const costUnknown = (missing: string): GateResult =>
+  denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
 
 /** Rate and budget of the policy: one ledger, one answer. */
 const dayGates = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> => {
-  const { account, eventId, trace, policy, timeZone, nowMs } = input;
+  const { account, eventId, trace, policy, timeZone, nowMs, places = 1 } = input;
   if (policy === null) return NOTHING_COUNTED;
   const limits = limitsOf(policy.definition);
   if (limits.budget !== undefined && input.cost === null) {
-    return refused([costUnknown(policy.definition, input.actionCost === true)], untilMidnight(timeZone, nowMs));
+    const missing = input.costMissing ?? missingByPolicy(policy.definition);
+    return refused([costUnknown(missing)], untilMidnight(timeZone, nowMs));
   }
   if (limits.budget === undefined && limits.rate === undefined) return NOTHING_COUNTED;
   const cost = input.cost ?? 0;
-  const reserved = await ledgers.reserveDay({ account, id: policy.id, timeZone }, eventId, cost, limits, trace);
+  const day = { account, id: policy.id, timeZone };
+  const reserved = await ledgers.reserveDay(day, eventId, cost, limits, trace, places);
   const { answer } = reserved;
-  const gates = [...rateGate(answer), ...budgetGate(answer, cost)];
+  if (answer.isContested === true) return contested("rate");
+  const gates = [...rateGate(answer, places), ...budgetGate(answer, cost)];
   if (answer.granted) return { gates, taken: [{ ...reserved, lasts: true }], refused: false, retryAfterS: null };
+  if (answer.rate !== undefined && exceeds(places, answer.rate.limit)) return refused(gates, null);
   const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
   return refused(gates, wait);
 };
 
-/** Repetitions, then requests of the run, each in a ledger of its own; how deep it is needs none. One gate: refused by any
- * of the three it takes no place in either. */
+type Take = (stream: string, limits: Limits, places: number) => Promise<Answer>;
+type LoopInput = LedgerInput & { readonly policyId: string; readonly loop: LoopRule };
+/** Null where the policy has no such limit. */
+type LoopAnswer =
+  | { readonly ok: true; readonly detail: string }
+  | { readonly ok: false; readonly counted: Counted }
+  | null;
+
+const stopped = (code: string, detail: string, retryAfterMs: number | null): LoopAnswer => ({
+  ok: false,
+  counted: refused([denied("loop", code, detail)], retryAfterMs),
+});
+
+const depthLimit = async ({ loop: { max_depth }, run }: LoopInput): Promise<LoopAnswer> => {
+  if (max_depth === undefined || run === null) return null;
+  // What the target is told: one more than the caller was.
+  const depth = run.depth + 1;
+  const detail = `depth ${depth} of ${max_depth}`;
+  return depth > max_depth ? stopped(TOO_DEEP, detail, null) : { ok: true, detail };
+};
+
+const identicalLimit = async ({ policyId, loop, identical }: LoopInput, take: Take): Promise<LoopAnswer> => {
+  const { max_identical, window_s } = loop;
+  if (max_identical === undefined || window_s === undefined) return null;
+  const about = (used: number): string => `${used} of ${max_identical} identical in ${window_s} s`;
+  let most = 0;
+  // In one order for all that ask: of two that would take each other's places one gets all of its own.
+  for (const [digest, places] of [...identical()].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const answer = await take(sameLedger(policyId, window_s, digest), { rate: max_identical }, places);
+    if (answer.isContested === true) return { ok: false, counted: contested("loop") };
+    const used = answer.rate?.used ?? 0;
+    most = Math.max(most, used);
+    if (answer.granted) continue;
+    const detail = about(used) + asksFor(places);
+    if (exceeds(places, max_identical)) return stopped(TOO_MANY_STEPS, detail, null);
+    return stopped("identical-reached", detail, answer.rate?.retryAfterMs ?? 0);
+  }
+  return { ok: true, detail: about(most) };
+};
+
+const runLimit = async ({ policyId, loop, run, places = 1 }: LoopInput, take: Take): Promise<LoopAnswer> => {
+  const { max_per_run } = loop;
+  if (max_per_run === undefined || run === null || run.id === null) return null;
+  const answer = await take(runLedger(policyId, derivedId("", run.id)), { count: max_per_run }, places);
+  if (answer.isContested === true) return { ok: false, counted: contested("loop") };
+  const detail = `${answer.count?.used ?? 0} of ${max_per_run} in this run${asksFor(places)}`;
+  return answer.granted ? { ok: true, detail } : stopped(RUN_USED_UP, detail, null);
+};
+
+/** How deep it is, which needs no ledger, then repetitions and requests of the run, each in a ledger of its own. One gate:
+ * refused by any of the three it takes no place in either. */
 const loopGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> => {
-  const { account, eventId, trace, policy, run } = input;
+  const { account, eventId, trace, policy } = input;
   const loop = policy?.definition.loop;
   if (policy === null || loop === undefined) return NOTHING_COUNTED;
   const said: string[] = [];
   const taken: TakenPlace[] = [];
-  const stop = async (code: string, detail: string, retryAfterMs: number | null): Promise<Counted> => {
-    for (const { stream } of taken) await ledgers.release(stream, account, eventId, trace);
-    return refused([denied("loop", code, detail)], retryAfterMs);
-  };
-  const take = async (stream: string, limits: Limits): Promise<Answer> => {
-    const reserved = await ledgers.reserve(stream, account, eventId, limits, trace);
+  const take: Take = async (stream, limits, places) => {
+    const reserved = await ledgers.reserve(stream, account, eventId, limits, trace, places);
     if (reserved.answer.granted) taken.push({ ...reserved, lasts: false });
     return reserved.answer;
   };
-
-  const { max_identical, window_s, max_per_run, max_depth } = loop;
-  if (max_depth !== undefined && run !== null) {
-    // What the target is told: one more than the caller was.
-    const depth = run.depth + 1;
-    const detail = `depth ${depth} of ${max_depth}`;
-    if (depth > max_depth) return stop(TOO_DEEP, detail, null);
-    said.push(detail);
-  }
-  if (max_identical !== undefined && window_s !== undefined) {
-    const { rate, granted } = await take(sameLedger(policy.id, window_s, input.digest()), { rate: max_identical });
-    const detail = `${rate?.used ?? 0} of ${max_identical} identical in ${window_s} s`;
-    if (!granted) return stop("identical-reached", detail, rate?.retryAfterMs ?? 0);
-    said.push(detail);
-  }
-  if (max_per_run !== undefined && run !== null && run.id !== null) {
-    const { count, granted } = await take(runLedger(policy.id, derivedId("", run.id)), { count: max_per_run });
-    const detail = `${count?.used ?? 0} of ${max_per_run} in this run`;
-    if (!granted) return stop(RUN_USED_UP, detail, null);
-    said.push(detail);
+  for (const ask of [depthLimit, identicalLimit, runLimit]) {
+    const answer = await ask({ ...input, policyId: policy.id, loop }, take);
+    if (answer?.ok === false) {
+      for (const { stream } of taken) await ledgers.release(stream, account, eventId, trace);
+      return answer.counted;
+    }
+    if (answer !== null) said.push(answer.detail);
   }
   const detail = said.length === 0 ? "nothing to count" : said.join(", ");
   return { gates: [allowed("loop", detail)], taken, refused: false, retryAfterS: null };

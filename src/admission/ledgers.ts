@@ -13,16 +13,24 @@ import {
 export type Reservation = { readonly stream: string; readonly account: string; readonly answer: Answer };
 
 export type Ledgers = {
-  /** The ledger of a policy, one stream a day of the account's time zone. Cost in micro-euros. */
+  /** The ledger of a policy, one stream a day of the account's time zone. Cost in micro-euros; `places`: one, left out. */
   reserveDay(
     policy: { readonly account: string; readonly id: string; readonly timeZone: string },
     event: string,
     cost: number,
     limits: Limits,
     trace: Trace,
+    places?: number,
   ): Promise<Reservation>;
   /** A ledger of one stream: a month's quota, an account's sources, a loop's limit. */
-  reserve(stream: string, account: string, event: string, limits: Limits, trace: Trace): Promise<Reservation>;
+  reserve(
+    stream: string,
+    account: string,
+    event: string,
+    limits: Limits,
+    trace: Trace,
+    places?: number,
+  ): Promise<Reservation>;
   /** Both settle and release do not wait: what a crash leaves undone is done when the ledger is read again. */
   settle(stream: string, account: string, event: string, cost: number, trace: Trace): void;
   release(stream: string, account: string, event: string, trace: Trace, all?: true): Promise<void>;
@@ -98,22 +106,23 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
   };
 
   return {
-    async reserveDay(policy, event, cost, limits, trace) {
+    async reserveDay(policy, event, cost, limits, trace, places = 1) {
       const { account, id } = policy;
       let day = dayIn(policy.timeZone, deps.clock.now());
       for (;;) {
         // A clock that was set back stays in the day that has begun.
         day = (await enter(id, account, day, trace)).day;
         const stream = dayLedger(id, day);
-        const answer = await streamOf(stream, account).submit({ type: "Reserve", event, cost, limits }, trace);
+        const answer = await streamOf(stream, account).submit({ type: "Reserve", event, cost, places, limits }, trace);
         if (answer !== "closed") return { stream, account, answer };
         // A node whose clock is ahead has begun the next day.
         day = dayBehind(day, 1);
       }
     },
 
-    async reserve(stream, account, event, limits, trace) {
-      const answer = await streamOf(stream, account).submit({ type: "Reserve", event, cost: 0, limits }, trace);
+    async reserve(stream, account, event, limits, trace, places = 1) {
+      const command = { type: "Reserve", event, cost: 0, places, limits } as const;
+      const answer = await streamOf(stream, account).submit(command, trace);
       return { stream, account, answer: answer === "closed" ? { granted: false } : answer };
     },
 

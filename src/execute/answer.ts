@@ -1,17 +1,10 @@
 import type { Delivery } from "../../domain/delivery/decider.ts";
-import type { PayloadEvent, Request } from "../../domain/delivery/events.ts";
-import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
-import type { EventLog, Json, JsonObject } from "../../domain/ports.ts";
+import type { EventLog, JsonObject } from "../../domain/ports.ts";
 import { approvalIdOf } from "../approvals.ts";
-import { isFaithfulJson } from "../http/strict-json.ts";
-import { decodeBody } from "../payloads.ts";
-import { exchangesOf } from "../routes/event-shown.ts";
 import type { Answer } from "../routes/route.ts";
-import { readOn } from "../run-command.ts";
-
-type Response = Extract<PayloadEvent, { type: "ResponseKept" }>["data"];
+import { outcomeOf, resultOf } from "./result.ts";
 
 /** Of what is not on its way any more: the target's refusal is a bad gateway, a person's or the system's no is a conflict. */
 const STATUS: Readonly<Record<DeliveryStatus, number>> = {
@@ -36,36 +29,6 @@ const shownStatus = (state: Delivery): DeliveryStatus => {
 };
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
-
-const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-
-/** Left as text where it would say something else afterwards, or could not be written again. */
-const parsed = (text: string): Json => {
-  try {
-    // JSON.parse gives nothing but JSON.
-    const value = JSON.parse(text) as Json;
-    return isFaithfulJson(text) ? value : text;
-  } catch {
-    return text;
-  }
-};
-
-/** JSON as what it says; else text, or base64 of what is no text. What was cut off is no JSON any more. */
-const bodyOf = (kept: Response | undefined): JsonObject => {
-  // Erased, or never kept.
-  if (kept === undefined) return { body: null };
-  if (kept.encoding === "base64") return { body: kept.body, encoding: "base64" };
-  const text = decodeBody(kept).toString("utf8");
-  if (kept.truncated) return { body: text, truncated: true };
-  return { body: IS_JSON.test(kept.headers["content-type"] ?? "") ? parsed(text) : text };
-};
-
-/** What the target answered to the last attempt; null when there was no answer. */
-const resultOf = async (log: EventLog, request: Request, { attempt }: Outcome): Promise<JsonObject | null> => {
-  if (attempt === null || attempt.statusCode === null) return null;
-  const { responses } = await exchangesOf(log, request.event_id, request.payload.revision);
-  return { status_code: attempt.statusCode, ...bodyOf(responses.get(attempt.number)) };
-};
 
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
 export const executionAnswer = async (
@@ -92,8 +55,8 @@ export const executionAnswer = async (
   if (request === null || (status !== "delivered" && status !== "failed")) {
     return { status: STATUS[status], headers: location, body: about };
   }
-  const { state: came } = await readOn(log, outcome, `delivery-${eventId}`, { state: outcome.initial, revision: null });
-  const result = await resultOf(log, request, came);
+  const came = await outcomeOf(log, eventId);
+  const result = await resultOf(log, eventId, request.payload.revision, came);
   const failure: JsonObject | null = came.failure;
   return {
     status: STATUS[status],

@@ -1,6 +1,4 @@
-import { type Action, action as actionDecider } from "../../domain/action/decider.ts";
-import { isActionName } from "../../domain/action/name.ts";
-import { agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
+import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
@@ -9,12 +7,11 @@ import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
 import { refusal } from "../admission/refusal.ts";
 import { canonicalJson } from "../audit/canonical-json.ts";
-import { agentStream } from "../credentials.ts";
 import type { Trace } from "../envelope.ts";
 import { eventIdOf } from "../event-id.ts";
 import { type Problem, problem } from "../problems.ts";
-import { actionStream } from "../routes/actions.ts";
 import { type Known, readOn } from "../run-command.ts";
+import { actionNamed, askingAgent, flights, noAction } from "./asking.ts";
 import { actionDigest } from "./digest.ts";
 
 export type ExecuteDeps = ClaimDeps & { readonly actions: CompiledActions };
@@ -63,9 +60,6 @@ const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Re
   return actionDigest(identity) === action.digest;
 };
 
-const unknownAction = (name: string): Problem =>
-  problem("unknown-action", `The account has no action ${JSON.stringify(name)}.`);
-
 /**
  * Takes an agent's request to its verdict, once however often it is sent: the key names the event, as a sender's delivery
  * id names a webhook's.
@@ -73,13 +67,7 @@ const unknownAction = (name: string): Problem =>
 export const executing = (deps: ExecuteDeps): Execute => {
   const { log, clock, aggregates } = deps;
   const claim = claiming(deps);
-  /** Requests with one key at once: the first decides, the others answer with what it came to. */
-  const flights = new Map<string, { readonly asked: string; readonly landed: Promise<Begun | Problem> }>();
-
-  const actionOf = async (account: string, name: string): Promise<Action> =>
-    isActionName(name)
-      ? (await aggregates.load(actionDecider, actionStream(account, name))).state
-      : actionDecider.initial;
+  const decideOnce = flights<Begun | Problem>();
 
   /** What came of the event before this request; null when nothing has that stands. */
   const before = (request: ExecuteRequest, eventId: string, known: Known<Delivery>): Begun | Problem | null => {
@@ -97,12 +85,9 @@ export const executing = (deps: ExecuteDeps): Execute => {
     if (earlier !== null) return earlier;
 
     const { account, agentId, action: name, payload, trace } = request;
-    const action = await actionOf(account, name);
+    const action = await actionNamed(aggregates, account, name);
     const isInScope = inScope(agent.settings.scope, name);
-    if (action.phase !== "defined") {
-      // Outside of its scope an agent is not told what there is.
-      return isInScope ? unknownAction(name) : problem("out-of-scope", `The agent's scope does not include ${name}.`);
-    }
+    if (action.phase !== "defined") return noAction(name, isInScope);
     const { version } = action;
     const { endpoint_id: target } = action.definition;
     const digest = actionDigest({ account, agent: agentId, action: name, version, target, payload });
@@ -135,7 +120,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
       },
       from,
     );
-    if (claimed.outcome === "refused") return refusal(claimed.request, claimed.judged);
+    if (claimed.outcome === "refused") return refusal({ event_id: eventId }, claimed.judged);
     const { known } = claimed;
     if (claimed.outcome === "claimed") return { eventId, known, replayed: false, position: claimed.position };
     return before(request, eventId, known) ?? reused(eventId);
@@ -143,25 +128,13 @@ export const executing = (deps: ExecuteDeps): Execute => {
 
   return async (request) => {
     const { account, agentId } = request;
-    const { state: agent } = await aggregates.load(agentDecider, agentStream(agentId));
-    if (agent.phase !== "present") return problem("unauthenticated", "The agent was deleted.");
-    if (agent.suspended !== null) {
-      return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
-    }
+    const agent = await askingAgent(aggregates, agentId);
+    if ("problem" in agent) return agent;
     const eventId = eventIdOf(account, agentId, request.key);
     const asked = canonicalJson([request.action, request.payload]);
-    const flight = flights.get(eventId);
-    if (flight !== undefined) {
-      if (flight.asked !== asked) return reused(eventId);
-      const begun = await flight.landed;
-      return "problem" in begun ? begun : { ...begun, replayed: true };
-    }
-    const landed = begin(request, agent, eventId);
-    flights.set(eventId, { asked, landed });
-    try {
-      return await landed;
-    } finally {
-      flights.delete(eventId);
-    }
+    const flight = await decideOnce(eventId, asked, () => begin(request, agent, eventId));
+    if (flight === "reused") return reused(eventId);
+    const { landed, isFirst } = flight;
+    return isFirst || "problem" in landed ? landed : { ...landed, replayed: true };
   };
 };

@@ -1,30 +1,27 @@
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { EventLog } from "../../domain/ports.ts";
-import { type Known, readOn } from "../run-command.ts";
+import type { Fact } from "../envelope.ts";
+import { type Foldable, type Known, readOn } from "../run-command.ts";
+import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";
 
-/** Who waits for something to happen to a delivery, wherever it happens. */
-export type Outcomes = {
-  /** Told by this process's own deliverer. */
-  changed(eventId: string, known: Known<Delivery>): void;
+/** Who waits for something to happen to a delivery, or to a bundle, wherever it happens. */
+export type Outcomes<S> = {
+  /** Told by whoever writes to it in this process. */
+  changed(id: string, known: Known<S>): void;
   /**
-   * The delivery once `isEnough` holds, or as it is known when the time is over, the signal aborts, or too many wait
+   * The state once `isEnough` holds, or as it is known when the time is over, the signal aborts, or too many wait
    * already, here or of its account. Never rejects: a log that cannot be read is looked at again.
    */
-  wait(eventId: string, known: Known<Delivery>, options: WaitOptions): Promise<Known<Delivery>>;
+  wait(id: string, known: Known<S>, options: WaitOptions<S>): Promise<Known<S>>;
 };
 
-export type WaitOptions = {
+export type WaitOptions<S> = {
   /** Whose request it is: no account may take all the places. */
   readonly account: string;
-  readonly isEnough: (state: Delivery) => boolean;
+  readonly isEnough: (state: S) => boolean;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 };
 
-/** Each holds a connection; beyond, an answer says how far it is at once. */
-const WAITERS_MAX = 1_000;
-/** Of one account, so that its agents leave places to those of others. */
-const ACCOUNT_WAITERS_MAX = 200;
 /** One timer looks after all of them. */
 const TICK_MS = 50;
 /** Another node may deliver: the stream is looked at, soon at first, and seldom once it takes long. */
@@ -33,49 +30,39 @@ const LOOK_MS_MAX = 1_000;
 /** Looks under way at once. */
 const LOOKS_MAX = 16;
 
-type Waiter = {
+type Waiter<S> = {
   readonly account: string;
-  readonly isEnough: (state: Delivery) => boolean;
+  readonly isEnough: (state: S) => boolean;
   readonly until: number;
   /** Ends the wait with what is known. */
   readonly end: () => void;
 };
 
-type Watched = { known: Known<Delivery>; readonly waiters: Set<Waiter>; lookAt: number; gapMs: number };
+type Watched<S> = { known: Known<S>; readonly waiters: Set<Waiter<S>>; lookAt: number; gapMs: number };
 
-export const outcomes = (
+/** `category`: of the streams, `<category>-<id>`. `places` are shared by all that wait in this process. */
+export const outcomes = <S, E extends Fact>(
   log: EventLog,
+  decider: Foldable<S, E>,
+  category: string,
   onError: (error: unknown) => void,
-  waitersMax = WAITERS_MAX,
-  accountWaitersMax = ACCOUNT_WAITERS_MAX,
-): Outcomes => {
-  const watched = new Map<string, Watched>();
-  const waitingOf = new Map<string, number>();
-  let waiting = 0;
+  places: WaitingPlaces = waitingPlaces(),
+): Outcomes<S> => {
+  const watched = new Map<string, Watched<S>>();
   let looking = 0;
   let timer: NodeJS.Timeout | null = null;
 
-  const count = (account: string, step: 1 | -1): void => {
-    waiting += step;
-    const ofAccount = (waitingOf.get(account) ?? 0) + step;
-    if (ofAccount === 0) waitingOf.delete(account);
-    else waitingOf.set(account, ofAccount);
-  };
-
-  const isFull = (account: string): boolean =>
-    waiting >= waitersMax || (waitingOf.get(account) ?? 0) >= accountWaitersMax;
-
-  const learn = (it: Watched, known: Known<Delivery>): void => {
+  const learn = (it: Watched<S>, known: Known<S>): void => {
     if ((known.revision ?? -1) <= (it.known.revision ?? -1)) return;
     it.known = known;
     for (const waiter of [...it.waiters]) if (waiter.isEnough(known.state)) waiter.end();
   };
 
-  const look = async (eventId: string, it: Watched): Promise<void> => {
+  const look = async (id: string, it: Watched<S>): Promise<void> => {
     looking += 1;
     it.lookAt = Number.POSITIVE_INFINITY;
     try {
-      learn(it, await readOn(log, delivery, `delivery-${eventId}`, it.known));
+      learn(it, await readOn(log, decider, `${category}-${id}`, it.known));
     } catch (error) {
       onError(error);
     }
@@ -86,50 +73,49 @@ export const outcomes = (
 
   const tick = (): void => {
     const now = performance.now();
-    for (const [eventId, it] of watched) {
+    for (const [id, it] of watched) {
       for (const waiter of [...it.waiters]) if (waiter.until <= now) waiter.end();
-      if (it.waiters.size > 0 && it.lookAt <= now && looking < LOOKS_MAX) void look(eventId, it);
+      if (it.waiters.size > 0 && it.lookAt <= now && looking < LOOKS_MAX) void look(id, it);
     }
   };
 
-  const watch = (eventId: string, known: Known<Delivery>): Watched => {
-    let it = watched.get(eventId);
+  const watch = (id: string, known: Known<S>): Watched<S> => {
+    let it = watched.get(id);
     if (it === undefined) {
       it = { known, waiters: new Set(), lookAt: performance.now() + LOOK_FIRST_MS, gapMs: LOOK_FIRST_MS };
-      watched.set(eventId, it);
+      watched.set(id, it);
     } else learn(it, known);
     timer ??= setInterval(tick, TICK_MS);
     return it;
   };
 
-  const leave = (eventId: string, it: Watched, waiter: Waiter): void => {
+  const leave = (id: string, it: Watched<S>, waiter: Waiter<S>): void => {
     it.waiters.delete(waiter);
-    count(waiter.account, -1);
-    if (it.waiters.size === 0) watched.delete(eventId);
+    places.leave(waiter.account);
+    if (it.waiters.size === 0) watched.delete(id);
     if (watched.size > 0 || timer === null) return;
     clearInterval(timer);
     timer = null;
   };
 
   return {
-    changed(eventId, known) {
-      const it = watched.get(eventId);
+    changed(id, known) {
+      const it = watched.get(id);
       if (it !== undefined) learn(it, known);
     },
-    wait(eventId, known, { account, isEnough, waitMs, signal }) {
-      if (isEnough(known.state) || waitMs <= 0 || signal.aborted || isFull(account)) {
+    wait(id, known, { account, isEnough, waitMs, signal }) {
+      if (isEnough(known.state) || waitMs <= 0 || signal.aborted || !places.enter(account)) {
         return Promise.resolve(known);
       }
       return new Promise((resolve) => {
-        count(account, 1);
-        const it = watch(eventId, known);
+        const it = watch(id, known);
         const end = (): void => {
           if (!it.waiters.has(waiter)) return;
-          leave(eventId, it, waiter);
+          leave(id, it, waiter);
           signal.removeEventListener("abort", end);
           resolve(it.known);
         };
-        const waiter: Waiter = { account, isEnough, until: performance.now() + waitMs, end };
+        const waiter: Waiter<S> = { account, isEnough, until: performance.now() + waitMs, end };
         it.waiters.add(waiter);
         signal.addEventListener("abort", end);
         if (isEnough(it.known.state)) end();

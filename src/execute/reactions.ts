@@ -1,6 +1,6 @@
-import { delivery } from "../../domain/delivery/decider.ts";
+import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
-import type { Clock, EventLog, Found, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { Clock, EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import { events } from "../../projections/events.ts";
 import { UNKNOWN } from "../admission/claim.ts";
 import type { Ledgers } from "../admission/ledgers.ts";
@@ -10,6 +10,7 @@ import type { Reaction } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Outcomes } from "./outcomes.ts";
+import { eachOfAgent } from "./shown-of-agent.ts";
 import { stoppedBecause } from "./stopped.ts";
 
 export type AgentReactionsDeps = {
@@ -18,7 +19,7 @@ export type AgentReactionsDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
   readonly ledgers: Pick<Ledgers, "settleNow" | "release">;
-  readonly outcomes: Pick<Outcomes, "changed">;
+  readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 };
@@ -28,9 +29,6 @@ type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>["data"];
 const VIEW = events.schema.name;
 /** What may still be cancelled, what waits for people first. */
 const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
-/** A view that is behind must not hold up all other reactions: what it does not show yet is stopped when its turn comes. */
-const VIEW_WAIT_MS = 5_000;
-const PAGE = 100;
 
 /**
  * What follows from an agent's requests for the ledgers, and from its suspension for its requests. The deliverer by itself
@@ -38,7 +36,7 @@ const PAGE = 100;
  * gives back what it has reserved.
  */
 export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] => {
-  const { log, views, ledgers, clock } = deps;
+  const { log, ledgers, clock } = deps;
 
   /** One cause may cancel many: each by a command of its own. */
   const envelopeOf = ({ id, meta }: RecordedEvent, eventId: string): Envelope => ({
@@ -62,34 +60,10 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
     deps.outcomes.changed(eventId, ran.known);
   };
 
-  /** All that the view shows of an agent in one state, from the newest on. */
-  const cancelAll = async (cause: RecordedEvent, agentId: string, status: string): Promise<void> => {
-    const where = [
-      { field: "account", is: "=", value: cause.meta.account },
-      { field: "origin_id", is: "=", value: agentId },
-      { field: "status", is: "=", value: status },
-    ] as const;
-    let last: Found | undefined;
-    for (;;) {
-      const after = last === undefined ? {} : { after: { value: String(last.document.received_at), id: last.id } };
-      const page = await views.page(VIEW, {
-        where,
-        sort: { field: "received_at", order: "desc" },
-        limit: PAGE,
-        ...after,
-      });
-      for (const { id } of page) await cancel(cause, id);
-      last = page.at(-1);
-      if (page.length < PAGE) return;
-    }
-  };
-
   const stop = async (cause: RecordedEvent): Promise<void> => {
-    const agentId = String(cause.data.agent_id);
-    if (!(await deps.progress.waitFor([VIEW], cause.position, VIEW_WAIT_MS))) {
-      deps.onError(new Error(`${VIEW} is behind: of ${agentId} only what it shows is cancelled at once`));
-    }
-    for (const status of UNDER_WAY) await cancelAll(cause, agentId, status);
+    const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
+    const shown = { view: VIEW, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
+    for await (const eventId of eachOfAgent(deps, agent, shown)) await cancel(cause, eventId);
   };
 
   return [

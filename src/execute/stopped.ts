@@ -7,12 +7,14 @@ const suspensionReason = (reason: string): string => `The agent was suspended: $
 
 /**
  * Why nothing of an agent's request is sent any more, although it was admitted; null when it may be. An agent that was
- * suspended and is active again acts anew: what it had asked for before stays undone.
+ * suspended and is active again acts anew: what it had asked for before stays undone. What takes back a bundle's step is
+ * sent whatever became of the agent.
  */
 export const stoppedBecause = async (
   aggregates: Pick<Aggregates, "load">,
-  { origin, at }: Pick<Request, "origin" | "at">,
+  { origin, at, bundle }: Pick<Request, "origin" | "at" | "bundle">,
 ): Promise<string | null> => {
+  if (bundle?.undo === true) return null;
   const { state } = await aggregates.load(agentDecider, agentStream(origin.id));
   if (state.phase === "deleted") return "The agent was deleted";
   if (state.phase === "absent") return null;

@@ -18,7 +18,7 @@ export type Outgoing = {
   readonly trace: Trace;
   readonly nowMs: number;
   /** What was decided on; left out where nothing was, as for a test of the endpoint. */
-  readonly request?: Pick<Request, "origin" | "action" | "run">;
+  readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle">;
 };
 
 /** What a receiver gets beside the body: Standard Webhooks headers, the attempt, the trace, the endpoint's own headers. */
@@ -37,18 +37,20 @@ const OWN = new Set([
   "countersign-attempt",
   "countersign-action",
   "countersign-agent",
+  "countersign-bundle",
   "countersign-run",
   "countersign-depth",
   "traceparent",
 ]);
 
-/** Of an agent's request: who asks for what, in which run, and how deep the receiver is called. */
+/** Of an agent's request: who asks for what, in which bundle and run, and how deep the receiver is called. */
 const agentHeaders = (request: Outgoing["request"]): Record<string, string> => {
   if (request?.action === undefined || request.run === undefined) return {};
-  const { origin, action, run } = request;
+  const { origin, action, run, bundle } = request;
   return {
     "countersign-action": action.name,
     "countersign-agent": origin.id,
+    ...(bundle === undefined ? {} : { "countersign-bundle": bundle.id }),
     ...(run.id === null ? {} : { "countersign-run": run.id }),
     "countersign-depth": String(run.depth + 1),
   };

@@ -7,7 +7,7 @@ export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise
 
 export type Reactor = {
   start(): void;
-  /** Finishes the event in hand. */
+  /** Finishes the events in hand. */
   stop(): Promise<void>;
   /** False when one event, or the log, has failed again and again for some time: what follows from others then waits. */
   healthy(): boolean;
@@ -28,9 +28,26 @@ export type ReactorOptions = {
   /** Who can wait looks less often: each look reads all that was appended meanwhile. */
   readonly gatherMs: number;
   readonly failingMs?: number;
+  /** Left out: all events one behind the other. */
+  readonly atOnce?: AtOnce;
 };
 
+/** Events of one key are reacted to in their order, those of several keys at once. */
+export type AtOnce = { readonly keyOf: (event: RecordedEvent) => string; readonly keysMax: number };
+
 const PROCESS_MANAGER: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
+const IN_ORDER: AtOnce = { keyOf: () => "", keysMax: 1 };
+
+const byKey = (events: readonly RecordedEvent[], keyOf: AtOnce["keyOf"]): RecordedEvent[][] => {
+  const keys = new Map<string, RecordedEvent[]>();
+  for (const event of events) {
+    const key = keyOf(event);
+    const others = keys.get(key);
+    if (others === undefined) keys.set(key, [event]);
+    else others.push(event);
+  }
+  return [...keys.values()];
+};
 
 /**
  * Follows the log from its own checkpoint and turns events into commands. The process manager is one (`checkpoint-reactor`);
@@ -41,15 +58,15 @@ export const reactor = (
   reactions: readonly Reaction[],
   clock: Clock,
   onError: (error: unknown) => void,
-  { name, gatherMs, failingMs = FAILING_MS }: ReactorOptions = PROCESS_MANAGER,
+  { name, gatherMs, failingMs = FAILING_MS, atOnce = IN_ORDER }: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
   const stream = `checkpoint-${name}`;
   const byType = new Map<string, Reaction[]>();
   for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
   const types = [...byType.keys()];
   let after: Position | null = null;
-  /** Dealt with, and not yet written down. */
-  let unsaved: RecordedEvent | null = null;
+  /** The ids of the events of the page in hand that are dealt with: after a failure, what is left of it is tried again. */
+  const done = new Set<string>();
   let stopping = false;
   /** Monotonic; null while nothing fails. */
   let failingSince: number | null = null;
@@ -69,19 +86,39 @@ export const reactor = (
     await log.append(stream, "any", events);
   };
 
+  const react = async (events: readonly RecordedEvent[]): Promise<void> => {
+    for (const event of events) {
+      if (stopping) return;
+      for (const reaction of byType.get(event.type) ?? []) await reaction.run(event);
+      done.add(event.id);
+    }
+  };
+
+  /** All of a page, or rejects with the first failure once all that can be done is done. */
+  const reactToAll = async (events: readonly RecordedEvent[]): Promise<void> => {
+    const keys = byKey(
+      events.filter(({ id }) => !done.has(id)),
+      atOnce.keyOf,
+    );
+    const failures: unknown[] = [];
+    const worker = async (): Promise<void> => {
+      for (let next = keys.shift(); next !== undefined; next = keys.shift()) {
+        await react(next).catch((error: unknown) => failures.push(error));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(atOnce.keysMax, keys.length) }, worker));
+    if (failures.length > 0) throw failures[0];
+  };
+
   const page = async (): Promise<boolean> => {
     const { events, upTo } = await log.readTypes(types, after, PAGE);
-    for (const event of events) {
-      for (const reaction of byType.get(event.type) ?? []) await reaction.run(event);
-      after = event.position;
-      unsaved = event;
-      if (stopping) return false;
-    }
-    if (upTo === null) return false;
+    await reactToAll(events);
+    if (stopping || upTo === null) return false;
     after = upTo;
+    done.clear();
+    const last = events.at(-1);
     // Looking alone is not written down: after a restart it is looked again for the few types that there is a reaction to.
-    if (unsaved !== null) await checkpoint(unsaved);
-    unsaved = null;
+    if (last !== undefined) await checkpoint(last);
     return true;
   };
 

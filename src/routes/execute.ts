@@ -1,23 +1,22 @@
 import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
-import { approval } from "../../domain/approval/decider.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import { EUR_MAX, eurOf, microOf } from "../../domain/gate/cost.ts";
-import { DEPTH_MAX } from "../../domain/ledger/loop.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import { UNKNOWN } from "../admission/claim.ts";
-import { approvalStream } from "../approvals.ts";
 import { isEventId } from "../event-id.ts";
 import { executionAnswer, hasEnded } from "../execute/answer.ts";
 import type { Execute } from "../execute/executing.ts";
-import type { Outcomes, WaitOptions } from "../execute/outcomes.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
-import { type Known, readOn } from "../run-command.ts";
-import type { Call, JsonSchema, Route } from "./route.ts";
+import type { Outcomes } from "../execute/outcomes.ts";
+import { untilEndedOrHeld } from "../execute/until-ended.ts";
+import { notFound } from "../problems.ts";
+import { readOn } from "../run-command.ts";
+import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAITING } from "./asking.ts";
+import type { JsonSchema, Route } from "./route.ts";
 
 export type ExecuteRoutesDeps = {
   readonly log: EventLog;
   readonly execute: Execute;
-  readonly outcomes: Pick<Outcomes, "wait">;
+  readonly outcomes: Pick<Outcomes<Delivery>, "wait">;
 };
 
 type Handle = (deps: ExecuteRoutesDeps) => Route["handle"];
@@ -30,15 +29,6 @@ type Asked = {
   readonly wait_ms?: number;
 };
 
-/** `api.md`. */
-const WAIT_MS_MAX = 30_000;
-const WAIT_MS = 10_000;
-/** Goes out in a header. */
-const RUN_ID_LENGTH_MAX = 128;
-const DEPTH = "countersign-depth";
-
-const WAITING: JsonSchema = { type: "integer", minimum: 0, maximum: WAIT_MS_MAX };
-
 const BODY: JsonSchema = {
   type: "object",
   required: ["action", "payload"],
@@ -46,20 +36,13 @@ const BODY: JsonSchema = {
   properties: {
     action: { type: "string", minLength: 1, maxLength: ACTION_NAME_MAX },
     payload: { description: "Any JSON: the body that the target receives" },
-    run_id: {
-      type: "string",
-      minLength: 1,
-      maxLength: RUN_ID_LENGTH_MAX,
-      pattern: "^[\\x21-\\x7e]+$",
-      description: "The run that this belongs to: limits of a run count by it, and the target is told",
-    },
     cost_eur: {
       type: "number",
       minimum: 0,
       maximum: EUR_MAX,
       description: "What the agent expects it to cost; counts where it is more than the action or the policy says",
     },
-    wait_ms: { ...WAITING, description: `How long to wait for the end; left out: ${WAIT_MS}` },
+    ...ASKING,
   },
 };
 
@@ -74,20 +57,7 @@ const EXECUTION: JsonSchema = {
     approval_id: { type: "string", description: "Of what is or was held for people" },
     verdict: { type: ["object", "null"] },
     cost_eur: { type: ["number", "null"], description: "The estimate, and once it has ended what it has cost" },
-    result: {
-      type: ["object", "null"],
-      required: ["status_code", "body"],
-      properties: {
-        status_code: { type: "integer" },
-        body: {
-          description:
-            "Parsed where the answer is JSON that parsing does not change, else text; null once the payload was erased",
-        },
-        truncated: { const: true },
-        encoding: { const: "base64", description: "The body is no text" },
-      },
-      description: "What the target answered; null when it did not",
-    },
+    result: RESULT,
     failure: {
       type: ["object", "null"],
       required: ["kind", "detail"],
@@ -104,37 +74,7 @@ const exactMicro = (eur: number): number | null => {
   return micro !== null && eurOf(micro) === eur ? micro : null;
 };
 
-const invalid = (path: string, message: string): Problem =>
-  problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });
-
-const depthOf = ({ headers }: Call): number | null => {
-  const given = headers[DEPTH] ?? "0";
-  return /^[0-9]{1,3}$/.test(given) && Number(given) <= DEPTH_MAX ? Number(given) : null;
-};
-
-/** What is held is a person's to decide: nobody waits for that unless they ask. */
-const isDecidedOrHeld = (state: Delivery): boolean => state.phase === "held" || hasEnded(state);
-
-/** What people have said is done a moment later: until then a request that they have decided still looks held. */
-const isBeingDecided = async (log: EventLog, state: Delivery): Promise<boolean> => {
-  if (state.phase !== "held") return false;
-  const stream = approvalStream(state.approval.approval_id);
-  const { state: asked } = await readOn(log, approval, stream, { state: approval.initial, revision: null });
-  return asked.phase === "requested" && asked.end !== null;
-};
-
-/** As long as it is people's to decide, nobody waits for them; behind their decision it goes on. */
-const untilEndedOrHeld = async (
-  { log, outcomes }: Pick<ExecuteRoutesDeps, "log" | "outcomes">,
-  { eventId, known }: { readonly eventId: string; readonly known: Known<Delivery> },
-  options: Omit<WaitOptions, "isEnough">,
-): Promise<Delivery> => {
-  const until = performance.now() + options.waitMs;
-  const seen = await outcomes.wait(eventId, known, { ...options, isEnough: isDecidedOrHeld });
-  if (!(await isBeingDecided(log, seen.state))) return seen.state;
-  const waitMs = until - performance.now();
-  return (await outcomes.wait(eventId, seen, { ...options, waitMs, isEnough: hasEnded })).state;
-};
+const heldFor = (state: Delivery): string | null => (state.phase === "held" ? state.approval.approval_id : null);
 
 const execute: Handle =
   ({ log, execute, outcomes }) =>
@@ -143,17 +83,18 @@ const execute: Handle =
     // The route's schema has checked the shape, and the table that there is a key.
     const { action, payload, run_id: runId = null, cost_eur, wait_ms: waitMs = WAIT_MS } = call.body as Asked;
     const costMicro = cost_eur === undefined ? null : exactMicro(cost_eur);
-    if (cost_eur !== undefined && costMicro === null) return invalid("/cost_eur", "must have at most 6 decimals");
+    if (cost_eur !== undefined && costMicro === null) return invalidAsk("/cost_eur", "must have at most 6 decimals");
     const depth = depthOf(call);
-    if (depth === null) return invalid(DEPTH, `must be a whole number from 0 to ${DEPTH_MAX}`);
+    if (typeof depth !== "number") return depth;
     const { account, id: agentId } = principal;
     const { userAgent } = call;
     const { trace } = envelope;
     const about = { account, agentId, key: key ?? "", action, payload, runId, depth, costMicro, userAgent, trace };
     const begun = await execute(about);
     if ("problem" in begun) return begun;
-    const { eventId, replayed, position } = begun;
-    const state = await untilEndedOrHeld({ log, outcomes }, begun, { account, waitMs, signal: call.closing });
+    const { eventId, known, replayed, position } = begun;
+    const awaited = { id: eventId, known, heldFor, hasEnded };
+    const state = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
     const answer = await executionAnswer(log, account, eventId, state);
     return {
       ...answer,
@@ -188,12 +129,7 @@ export const executeRoutes = (deps: ExecuteRoutesDeps): readonly Route[] => [
     who: AGENTS,
     summary: "Have an action done, once, and wait for what its target answers",
     tag: "agents",
-    headers: {
-      [DEPTH]: {
-        type: "string",
-        description: "How many agents called each other before; what this one was called with",
-      },
-    },
+    headers: DEPTH_HEADER,
     body: BODY,
     answers: ANSWERS,
     answersRepeats: true,

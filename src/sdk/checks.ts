@@ -5,25 +5,25 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
 
 /** The address to put paths behind. Throws for what fetch would refuse, or send the key astray with. */
 export const baseOf = (text: string): string => {
-  let url: URL;
   try {
-    url = new URL(text);
-  } catch (cause) {
-    throw wrongCall("baseUrl is no URL.", cause);
+    const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
+    if (/^https?:$/.test(protocol) && username + password + search + hash === "")
+      return (origin + pathname).replace(TRAILING_SLASHES, "");
+  } catch {
+    // No URL at all.
   }
-  if (!/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
-    throw wrongCall("baseUrl is an http or https URL without user, query and fragment.");
-  return `${url.origin}${url.pathname}`.replace(TRAILING_SLASHES, "");
+  throw wrongCall("baseUrl is an http or https URL without user, query and fragment.");
 };
 
 /** Those that are given. Checked here, as what fetch refuses looks like a service that cannot be reached. */
-export const headersOf = (given: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+export const headersOf = (given: Readonly<Record<string, string | number | undefined>>): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    // The value may be a key: it is not repeated.
-    if (!PRINTABLE.test(value)) throw wrongCall(`The value for the header ${name} is not printable ASCII.`);
-    headers[name] = value;
+    const text = String(value);
+    // It may be a key: it is not repeated.
+    if (!PRINTABLE.test(text)) throw wrongCall(`The value for the header ${name} is not printable ASCII.`);
+    headers[name] = text;
   }
   return headers;
 };

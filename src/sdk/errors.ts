@@ -17,6 +17,9 @@ export const ERROR_CODES = [
   "too-large",
   "unsupported-media-type",
   "idempotency-key-reused",
+  "invalid-bundle",
+  "irreversible-not-last",
+  "no-compensation",
   "gate-require-fields",
   "gate-content",
   "gate-schema",
@@ -51,17 +54,6 @@ export type ErrorFacts = Pick<CountersignError, "code" | "detail" | "retryable">
 /** A symbol of the registry: an error of another copy of this package is one as well. */
 const BRAND = Symbol.for("countersign.error");
 
-const NOTHING_MORE = {
-  status: null,
-  serverCode: null,
-  traceId: null,
-  errors: [],
-  verdict: null,
-  eventId: null,
-  retryAfterMs: null,
-  idempotencyKey: null,
-};
-
 /** The only error that the client throws, but for the reason of a signal that was aborted. */
 export class CountersignError extends Error {
   override readonly name = "CountersignError";
@@ -72,23 +64,25 @@ export class CountersignError extends Error {
   /** The same call may succeed later. */
   declare readonly retryable: boolean;
   /** Of HTTP; null when no answer came, or nothing was sent. */
-  declare readonly status: number | null;
+  readonly status: number | null = null;
   /** The code as the service gave it. */
-  declare readonly serverCode: string | null;
-  declare readonly traceId: string | null;
-  declare readonly errors: readonly FieldError[];
+  readonly serverCode: string | null = null;
+  readonly traceId: string | null = null;
+  readonly errors: readonly FieldError[] = [];
   /** What the gates said, when one of them refused. */
-  declare readonly verdict: Verdict | null;
+  readonly verdict: Verdict | null = null;
   /** Under which a refusal by a gate is recorded, or what has been accepted before it went wrong. */
-  declare readonly eventId: string | null;
+  readonly eventId: string | null = null;
+  /** As `eventId`, of a bundle. */
+  readonly bundleId: string | null = null;
   /** How long the service asks to be left alone. */
-  declare readonly retryAfterMs: number | null;
+  readonly retryAfterMs: number | null = null;
   /** The same call with this key goes on where this one stopped: its action still happens once. */
-  declare readonly idempotencyKey: string | null;
+  readonly idempotencyKey: string | null = null;
 
   constructor(facts: ErrorFacts, cause?: unknown) {
     super(`${facts.serverCode ?? facts.code}: ${facts.detail}`, { cause });
-    Object.assign(this, NOTHING_MORE, facts);
+    Object.assign(this, facts);
   }
 }
 

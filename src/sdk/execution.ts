@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from "./json.ts";
+import type { PendingBundle } from "./bundle.ts";
+import { isObject, type JsonObject, type Read } from "./json.ts";
 
 export type GateResult = {
   /** As `budget` or `approval`. */
@@ -30,8 +31,8 @@ export type ActionResult<Body = unknown> = {
 
 export type Failure = { readonly kind: string; readonly detail: string };
 
-type Common = {
-  readonly eventId: string;
+/** Of an execution and of a bundle. */
+export type Common = {
   /** The answer is that of an earlier request with the same idempotency key. */
   readonly replayed: boolean;
   readonly verdict: Verdict | null;
@@ -39,37 +40,53 @@ type Common = {
   readonly costEur: number | null;
 };
 
+type CommonOfExecution = Common & { readonly eventId: string };
+
 /** On its way. Held: a person has to decide first. */
 export type Pending =
-  | (Common & { readonly status: "held"; readonly approvalId: string })
-  | (Common & { readonly status: "queued" | "delivering" | "retrying" });
+  | (CommonOfExecution & { readonly status: "held"; readonly approvalId: string })
+  | (CommonOfExecution & { readonly status: "queued" | "delivering" | "retrying" });
 
 /** What will not change any more. */
 export type Ended<Body = unknown> =
-  | (Common & { readonly status: "delivered"; readonly result: ActionResult<Body> })
-  | (Common & { readonly status: "failed"; readonly result: ActionResult | null; readonly failure: Failure | null })
-  | (Common & { readonly status: "rejected" | "expired" | "cancelled"; readonly approvalId: string | null })
-  | (Common & { readonly status: "blocked" });
+  | (CommonOfExecution & { readonly status: "delivered"; readonly result: ActionResult<Body> })
+  | (CommonOfExecution & {
+      readonly status: "failed";
+      readonly result: ActionResult | null;
+      readonly failure: Failure | null;
+    })
+  | (CommonOfExecution & { readonly status: "rejected" | "expired" | "cancelled"; readonly approvalId: string | null })
+  | (CommonOfExecution & { readonly status: "blocked" });
 
 export type Execution<Body = unknown> = Pending | Ended<Body>;
 
-const PENDING: readonly string[] = ["held", "queued", "delivering", "retrying"] satisfies Pending["status"][];
+type PendingStatus = Pending["status"] | PendingBundle["status"];
 
-export const hasEnded = <Body>(it: Execution<Body>): it is Ended<Body> => !PENDING.includes(it.status);
+const PENDING: readonly unknown[] = [
+  "held",
+  "queued",
+  "delivering",
+  "retrying",
+  "running",
+  "rolling_back",
+] satisfies PendingStatus[];
 
-const resultOf = (value: unknown): ActionResult | null => {
+export const isPending = (status: unknown): boolean => PENDING.includes(status);
+
+/** Of an execution or a bundle: whether it is over. */
+export const hasEnded = <It extends { readonly status: string }>(
+  it: It,
+): it is Exclude<It, { readonly status: PendingStatus }> => !isPending(it.status);
+
+/** `truncated` and `encoding` as the service says them, or not at all. */
+export const resultOf = (value: unknown): ActionResult | null => {
   if (!isObject(value) || typeof value.status_code !== "number") return null;
-  const { status_code: statusCode, body = null, truncated, encoding } = value;
-  return {
-    statusCode,
-    body,
-    ...(truncated === true ? { truncated } : {}),
-    ...(encoding === "base64" ? { encoding } : {}),
-  };
+  const { status_code: statusCode, ...said } = value;
+  return { statusCode, body: null, ...said };
 };
 
-const failureOf = (value: unknown): Failure | null =>
-  isObject(value) && typeof value.kind === "string" ? { kind: value.kind, detail: String(value.detail ?? "") } : null;
+// The service's own, as `api.md` has it.
+const failureOf = (value: unknown): Failure | null => (isObject(value) ? (value as unknown as Failure) : null);
 
 export const verdictOf = (value: unknown): Verdict | null =>
   // The service's own, as `api.md` has it.
@@ -77,18 +94,14 @@ export const verdictOf = (value: unknown): Verdict | null =>
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/**
- * An execution by the body of an answer, whatever the answer's HTTP status: a final failure comes with 502, a no with 409. Null when the
- * body is not one, or says what this version does not understand.
- */
-export const readExecution = (body: unknown, replayed: boolean): Execution | null => {
-  if (!isObject(body) || typeof body.event_id !== "string") return null;
-  const costEur = typeof body.cost_eur === "number" ? body.cost_eur : null;
-  return ofStatus(body, { eventId: body.event_id, replayed, verdict: verdictOf(body.verdict), costEur });
-};
+export const commonOf = ({ cost_eur, verdict }: JsonObject, replayed: boolean): Common => ({
+  replayed,
+  verdict: verdictOf(verdict),
+  costEur: typeof cost_eur === "number" ? cost_eur : null,
+});
 
-const ofStatus = (body: JsonObject, common: Common): Execution | null => {
-  const { status } = body;
+/** What an execution has beside what all have, by its status; null when that is missing. */
+const moreOf = ({ status, ...body }: JsonObject): object | null => {
   const result = resultOf(body.result);
   const approvalId = textOf(body.approval_id);
   switch (status) {
@@ -96,18 +109,30 @@ const ofStatus = (body: JsonObject, common: Common): Execution | null => {
     case "delivering":
     case "retrying":
     case "blocked":
-      return { status, ...common };
+      return {};
     case "held":
-      return approvalId === null ? null : { status, ...common, approvalId };
+      return approvalId === null ? null : { approvalId };
     case "delivered":
-      return result === null ? null : { status, ...common, result };
+      return result === null ? null : { result };
     case "failed":
-      return { status, ...common, result, failure: failureOf(body.failure) };
+      return { result, failure: failureOf(body.failure) };
     case "rejected":
     case "expired":
     case "cancelled":
-      return { status, ...common, approvalId };
+      return { approvalId };
     default:
       return null;
   }
+};
+
+/**
+ * An execution by the body of an answer, whatever the answer's HTTP status: a final failure comes with 502, a no with 409. Null when the
+ * body is not one, or says what this version does not understand.
+ */
+export const readExecution: Read<Execution> = (body, replayed) => {
+  const more = moreOf(body);
+  const eventId = textOf(body.event_id);
+  if (eventId === null || more === null) return null;
+  // By its status it is one of them.
+  return { status: body.status, eventId, ...commonOf(body, replayed), ...more } as Execution;
 };

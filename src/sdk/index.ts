@@ -1,4 +1,5 @@
 export type { ActionTypes, AnyActions, PayloadOf, ResultOf } from "./actions.ts";
+export type { Bundle, EndedBundle, FromResult, LeftStep, PendingBundle, Referring, Step, StepDone } from "./bundle.ts";
 export { Countersign } from "./countersign.ts";
 export { CountersignError, ERROR_CODES, type ErrorCode, type FieldError, isCountersignError } from "./errors.ts";
 export {
@@ -11,5 +12,12 @@ export {
   type Pending,
   type Verdict,
 } from "./execution.ts";
-export type { CallOptions, ExecuteOptions, ExecutionOptions, Options, WaitOptions } from "./options.ts";
+export type {
+  BundleOptions,
+  CallOptions,
+  ExecuteOptions,
+  ExecutionOptions,
+  Options,
+  WaitOptions,
+} from "./options.ts";
 export type { Fetch, FetchAnswer, FetchCall } from "./platform.ts";

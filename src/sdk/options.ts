@@ -35,6 +35,11 @@ export type ExecuteOptions = CallOptions & {
   readonly timeoutMs?: number | undefined;
 };
 
+export type BundleOptions = Omit<ExecuteOptions, "costEur"> & {
+  /** What people call it. */
+  readonly name?: string | undefined;
+};
+
 export type ExecutionOptions = CallOptions & {
   /** How long to wait for the end, at most 30,000; 0. */
   readonly waitMs?: number | undefined;

@@ -30,7 +30,8 @@ export type Platform = {
 
 /** A timer that is asked for more fires at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
-const KEY_BYTES = 16;
+/** Of 32 bits. */
+const KEY_WORDS = 4;
 
 export const platformOf = (given: Fetch | undefined): Platform => ({
   // Called as a plain function and looked up late: browsers refuse a `fetch` that is called as a method.
@@ -42,8 +43,5 @@ export const platformOf = (given: Fetch | undefined): Platform => ({
   },
   random: Math.random,
   // Not randomUUID: browsers have it only on pages that came over https.
-  newKey: () =>
-    Array.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES)), (byte) => byte.toString(16).padStart(2, "0")).join(
-      "",
-    ),
+  newKey: () => crypto.getRandomValues(new Uint32Array(KEY_WORDS)).join("-"),
 });

@@ -14,9 +14,6 @@ const retryAfterOf = (header: string | null): number | null => {
   return Number.isNaN(ms) ? null : Math.max(ms, 0);
 };
 
-const isFieldError = (value: unknown): value is FieldError =>
-  isObject(value) && typeof value.path === "string" && typeof value.message === "string";
-
 const isKnown = (code: string): code is ErrorCode => (ERROR_CODES as readonly string[]).includes(code);
 
 /** What an answer that is no success says: a problem (RFC 9457) of the service, or anything of anybody else. */
@@ -24,8 +21,9 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
   const it = isObject(body) ? body : {};
   const { code, detail, retryable, errors } = it;
   const eventId = textOf(it.event_id);
+  const bundleId = textOf(it.bundle_id);
   const isTransient = TRANSIENT.includes(status) || (status >= 500 && status !== NOT_IMPLEMENTED);
-  const common = { status, eventId, retryAfterMs: retryAfterOf(retryAfter) };
+  const common = { status, eventId, bundleId, retryAfterMs: retryAfterOf(retryAfter) };
   if (typeof code === "string") {
     return {
       ...common,
@@ -35,11 +33,16 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
       retryable: typeof retryable === "boolean" ? retryable : isTransient,
       traceId: textOf(it.trace_id),
       verdict: verdictOf(it.verdict),
-      errors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
+      // The service's own, as `api.md` has them.
+      errors: Array.isArray(errors) ? (errors.filter(isObject) as unknown as FieldError[]) : [],
     };
   }
   // A state of an execution that this version does not know stays one, however often it asks.
-  return isTransient && eventId === null
-    ? { ...common, code: "unavailable", detail: `Something on the way answered with ${status}.`, retryable: true }
-    : { ...common, code: "invalid-response", detail: `An answer with ${status} is not understood.`, retryable: false };
+  const isOfAnother = isTransient && eventId === null;
+  return {
+    ...common,
+    code: isOfAnother ? "unavailable" : "invalid-response",
+    detail: `An answer with ${status} is not understood.`,
+    retryable: isOfAnother,
+  };
 };

@@ -1,5 +1,5 @@
 import { CountersignError, type ErrorFacts } from "./errors.ts";
-import { parseJson } from "./json.ts";
+import { isObject, parseJson, type Read } from "./json.ts";
 import type { FetchAnswer, Platform } from "./platform.ts";
 import { problemFacts } from "./problem.ts";
 
@@ -18,9 +18,6 @@ export type Call = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** What was asked for, by the body of an answer of any status; null when it is not that. */
-export type Read<T> = (body: unknown, replayed: boolean) => T | null;
-
 /** Throws `CountersignError`, or the reason of the signal. */
 export type Transport = <T>(call: Call, read: Read<T>) => Promise<T>;
 
@@ -38,12 +35,6 @@ const BACKOFF_MS_MAX = 10_000;
 const isWorthRepeating = ({ retryable, code, serverCode }: ErrorFacts): boolean =>
   retryable && (code === "gate-rate" || !serverCode?.startsWith("gate-"));
 
-/** Rejects with the reason once the signal is aborted. */
-const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-
 export const transport = ({ fetch, now, after, random }: Platform): Transport => {
   const exchange = async ({ method, url, headers, body }: Call, signal: AbortSignal) => {
     const init = { method, headers, ...(body === undefined ? {} : { body }), redirect: "manual", signal } as const;
@@ -54,26 +45,21 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
   /** One attempt up to the last byte of its answer, or why there is none. */
   const reach = async (call: Call) => {
     const { signal, waitMs, deadline } = call;
-    if (signal?.aborted) throw signal.reason;
+    signal?.throwIfAborted();
     const ended = new AbortController();
-    const end = (): void => ended.abort(signal?.reason);
-    signal?.addEventListener("abort", end);
-    let late = false;
-    const cancel = after(Math.min(waitMs + ANSWER_MS, deadline - now()), () => {
-      late = true;
-      ended.abort();
-    });
+    const limitMs = Math.min(waitMs + ANSWER_MS, deadline - now());
     try {
-      // Raced, as not every implementation of fetch looks at its signal.
-      return await Promise.race([exchange(call, ended.signal), aborted(ended.signal)]);
+      // Not every implementation of fetch looks at its signal.
+      const reached = await within({ after }, limitMs, signal, exchange(call, ended.signal));
+      return reached ?? { facts: { code: "timeout", detail: "No answer came in time.", retryable: true } as const };
     } catch (cause) {
-      if (signal?.aborted) throw signal.reason;
-      return late
-        ? { facts: { code: "timeout", detail: "No answer came in time.", retryable: true } as const }
-        : { facts: { code: "network", detail: "The service could not be reached.", retryable: true } as const, cause };
+      signal?.throwIfAborted();
+      return {
+        facts: { code: "network", detail: "The service could not be reached.", retryable: true } as const,
+        cause,
+      };
     } finally {
-      cancel();
-      signal?.removeEventListener("abort", end);
+      ended.abort();
     }
   };
 
@@ -82,7 +68,7 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
     if ("facts" in reached) return reached;
     const { status, headers } = reached.answer;
     const body = parseJson(reached.text);
-    const value = read(body, headers.get("idempotent-replayed") === "true");
+    const value = isObject(body) ? read(body, headers.get("idempotent-replayed") === "true") : null;
     return value === null ? { facts: problemFacts(status, body, headers.get("retry-after")) } : { value };
   };
 
@@ -100,22 +86,32 @@ export const transport = ({ fetch, now, after, random }: Platform): Transport =>
       if (facts.code !== "in-progress") failures += 1;
       if (!isWorthRepeating(facts) || failures >= attemptsMax || now() + pause >= deadline)
         throw new CountersignError({ ...facts, idempotencyKey }, cause);
-      await sleep({ after }, pause, signal);
+      await within({ after }, pause, signal);
     }
   };
 };
 
-/** Rejects with the reason of the signal as soon as it is aborted. */
-export const sleep = ({ after }: Pick<Platform, "after">, ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const end = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    const cancel = after(ms, () => {
-      signal?.removeEventListener("abort", end);
-      resolve();
+/** What the work comes to; undefined when the time is over first. Rejects with the reason of the signal once it is aborted. */
+export const within = async <T>(
+  { after }: Pick<Platform, "after">,
+  ms: number,
+  signal: AbortSignal | undefined,
+  work?: Promise<T>,
+): Promise<T | undefined> => {
+  let leave = (): void => {};
+  try {
+    return await new Promise((resolve, reject) => {
+      const abort = (): void => reject(signal?.reason);
+      const cancel = after(ms, () => resolve(undefined));
+      leave = () => {
+        cancel();
+        signal?.removeEventListener("abort", abort);
+      };
+      signal?.addEventListener("abort", abort);
+      if (signal?.aborted) abort();
+      work?.then(resolve, reject);
     });
-    if (signal?.aborted) end();
-    else signal?.addEventListener("abort", end, { once: true });
-  });
+  } finally {
+    leave();
+  }
+};

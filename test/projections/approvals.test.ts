@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
-import { approvalFacts, at, deliveryFacts, history } from "../support/history.ts";
+import { approvalFacts, at, bundleFacts, deliveryFacts, history } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
 
 const test = suite("approvals view");
@@ -65,6 +65,24 @@ test("a vote of a member who changes from yes to no stands beside the first", ()
     both.votes.map(({ decision }) => decision),
     ["approve", "reject"],
   );
+});
+
+test("what approves a bundle is consumed with its release, and ends with its hold", () => {
+  const subject = { kind: "bundle", id: "bun_1" } as const;
+  const asked = approvalFacts("apr_1", { subject });
+  const bundle = bundleFacts();
+  const of = (last: ReturnType<typeof bundle.committed>): ApprovalDocument | null => {
+    const log = history();
+    log.add("bundle-bun_1", bundle.held());
+    for (const fact of [asked.requested(), asked.granted(5)]) log.add("approval-apr_1", fact);
+    log.add("payload-bun_1", bundle.released(5));
+    log.add("bundle-bun_1", last);
+    return folded(approvals, log.events).get<ApprovalDocument>("apr_1");
+  };
+  assert.equal([of(bundle.released(6))?.status, of(bundle.released(6))?.subject_kind], ["consumed", "bundle"]);
+  const cancelled = of(bundle.holdEnded(6, "cancelled"));
+  assert.equal([cancelled?.status, cancelled?.decided_at, cancelled?.reason], ["cancelled", at(6), "said so"]);
+  assert.is(of(bundle.started(0, 6))?.status, "approved");
 });
 
 test("events of other streams make no approval", () => {

@@ -101,6 +101,14 @@ test("repeats are added up and an erasure is shown", () => {
   assert.is(stages(document).at(-1), "payload_erased");
 });
 
+test("a step of a bundle says whose it is, and whether it takes the step back", () => {
+  const bundle = { id: "bun_1", index: 2, undo: true };
+  const ended = { event_id: "evt_1", bundle, outcome: "succeeded", cost: 0, at: at(3) } as const;
+  const document = after(facts.admitted({ bundle }), { type: "BundleStepEnded", data: ended });
+  assert.equal([document.bundle, document.status], [bundle, "queued"]);
+  assert.not("bundle" in after(facts.admitted()));
+});
+
 test("what is unknown or belongs to no decided event changes nothing", () => {
   const known = after(facts.admitted());
   assert.equal(after(facts.admitted(), { type: "SomethingLater", data: {} }), known);

@@ -1,8 +1,19 @@
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
+import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { JsonObject } from "../../domain/ports.ts";
-import { approvalFacts, at, deliveryFacts, endpointRegistered, type Fact, type History, history } from "./history.ts";
+import {
+  approvalFacts,
+  at,
+  bundleFacts,
+  bundleStep,
+  deliveryFacts,
+  endpointRegistered,
+  type Fact,
+  type History,
+  history,
+} from "./history.ts";
 
 const people = (log: History): void => {
   const added = (member: string): Fact => ({
@@ -166,6 +177,8 @@ const deliveries = (log: History): void => {
   told("evt_10", (is) => [is.held({ approval_id: "apr_10" }), is.released(20, "apr_10"), is.started(1, 21)]);
   const origin = { kind: "system", id: "agent.resumed", name: "agent.resumed", type: "notification" } as const;
   told("evt_12", (is) => [is.admitted({ origin, type: origin.id, cost: null }), is.started(1, 10)]);
+  const bundle = { id: "bun_2", index: 0, undo: false };
+  told("evt_13", (is) => [is.admitted({ bundle }), is.started(1, 10), is.succeeded(1, 11), is.delivered(11)]);
   told("evt_11", (is) => [is.admitted(), is.started(1, 10), is.cancelling(11), is.cancelled(50, 1)]);
 };
 
@@ -180,6 +193,45 @@ const approvals = (log: History): void => {
   told("apr_9", { requested_by: replayed }, (is) => [is.voted("mem_1", "reject", 19), is.rejected(19)]);
   told("apr_10", {}, (is) => [is.voted("mem_1", "approve", 19), is.granted(19)]);
   told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);
+  told("apr_12", { subject: { kind: "bundle", id: "bun_2" } }, (is) => [
+    is.voted("mem_1", "approve", 5),
+    is.granted(5),
+  ]);
+};
+
+const bundles = (log: History): void => {
+  type Tell = (facts: ReturnType<typeof bundleFacts>) => readonly BundleEvent[];
+  const told = (id: string, tell: Tell): void => {
+    for (const fact of tell(bundleFacts(id))) log.add(`bundle-${id}`, fact);
+  };
+  const by = { approval_id: "apr_11" };
+  told("bun_1", (is) => [is.held(by), is.holdEnded(9, "expired", "apr_11"), is.spent(9, null)]);
+  told("bun_2", (is) => [
+    is.held({ approval_id: "apr_12" }),
+    is.released(5, "apr_12"),
+    ...[is.started(0, 6), is.ended(0, 7, "succeeded", null), is.started(1, 8), is.ended(1, 9, "succeeded")],
+    ...[is.committed(9), is.spent(9, 10_000)],
+  ]);
+  const bare = { name: null, run: { id: null, depth: 0 }, cost: null, steps: [bundleStep(0, { cost: null }, "bun_3")] };
+  told("bun_3", (is) => [is.blocked({ ...bare, verdict: { ...VIOLATED, decision: "deny", policy: null } })]);
+  const steps = [0, 1, 2].map((index) => bundleStep(index, { uses_results: index > 0 }, "bun_4"));
+  told("bun_4", (is) => [
+    is.admitted({ steps }),
+    ...[is.started(0, 1), is.ended(0, 2, "succeeded"), is.started(1, 3), is.ended(1, 4, "unknown")],
+    ...[is.refused(2, 5), is.rollback(5, 2)],
+    ...[is.undoing(1, 6), is.undone(1, 7, "failed"), is.undoing(0, 8), is.undone(0, 9, "compensated", 500)],
+    ...[is.incomplete(9, 1), is.spent(9, 10_500)],
+  ]);
+  const alone = bundleStep(0, { compensation: null, reversibility: "irreversible", cost: null }, "bun_5");
+  told("bun_5", (is) => [
+    ...[is.admitted({ steps: [alone] }), is.started(0, 1), is.ended(0, 2, "unknown", 0), is.rollback(2, 0)],
+    ...[is.undone(0, 2, "impossible"), is.incomplete(2, 0), is.spent(2, 0), is.resolved(0, 60)],
+  ]);
+  told("bun_6", (is) => [
+    ...[is.abandoned(1), is.admitted(), is.started(0, 2), is.ended(0, 3, "failed"), is.rollback(3, 0)],
+    ...[is.undone(0, 3, "not-needed"), is.rolledBack(3), is.spent(3, 10_000)],
+  ]);
+  told("bun_7", (is) => [is.admitted(), is.started(0, 1)]);
 };
 
 /** Every type of event that a view is folded from, with each of its members set and, where it can be, null or missing. */
@@ -193,5 +245,6 @@ export const broadHistory = (): History => {
   actions(log);
   deliveries(log);
   approvals(log);
+  bundles(log);
   return log;
 };

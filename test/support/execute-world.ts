@@ -1,5 +1,6 @@
 import { PLANS } from "../../domain/account/plans.ts";
 import type { AgentEvent } from "../../domain/agent/events.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { EndpointSettings } from "../../domain/endpoint/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { EventLog, HttpSender, JsonObject, RecordedEvent, Sent } from "../../domain/ports.ts";
@@ -18,6 +19,7 @@ import { executionAnswer, hasEnded } from "../../src/execute/answer.ts";
 import { type ExecuteRequest, executing } from "../../src/execute/executing.ts";
 import { outcomes } from "../../src/execute/outcomes.ts";
 import { agentReactions } from "../../src/execute/reactions.ts";
+import { waitingPlaces } from "../../src/execute/waiting-places.ts";
 import { deliverer } from "../../src/loops/deliverer.ts";
 import { outbound } from "../../src/loops/outbound.ts";
 import { reactor } from "../../src/loops/reactor.ts";
@@ -28,12 +30,12 @@ import { actionId } from "../../src/routes/actions.ts";
 export const ACCOUNT = "acc_1";
 export const AGENT_ID = `agt_${"a".repeat(32)}`;
 export const POLICY_ID = `pol_${"a".repeat(32)}`;
-const ENDPOINT_ID = `end_${"a".repeat(32)}`;
-const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
+export const ENDPOINT_ID = `end_${"a".repeat(32)}`;
+export const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
 const WAIT_MS = 5_000;
 const VIEWS = [eventsView, deliveryQueue];
 
-const ENDPOINT: EndpointSettings = {
+export const ENDPOINT: EndpointSettings = {
   name: "app",
   url: "https://app.example/hook",
   timeout_ms: 1_000,
@@ -149,7 +151,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     orphanAgeMs: isAlone ? 0 : 30_000,
     onError,
   });
-  const waiting = outcomes(log, onError, waitersMax);
+  const waiting = outcomes(log, delivery, "delivery", onError, waitingPlaces(waitersMax));
   const sender: HttpSender = {
     async send({ headers, body }) {
       const text = Buffer.from(body).toString();

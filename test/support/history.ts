@@ -1,5 +1,13 @@
 import type { ApprovalEvent, ApprovalRequest, Vote } from "../../domain/approval/events.ts";
-import type { DeliveryEvent, Failure, HeldFor, HoldOutcome, Request } from "../../domain/delivery/events.ts";
+import type { BundleEvent, BundleRequest, Step, UndoOutcome } from "../../domain/bundle/events.ts";
+import type {
+  DeliveryEvent,
+  Failure,
+  HeldFor,
+  HoldOutcome,
+  Request,
+  StepOutcome,
+} from "../../domain/delivery/events.ts";
 import type { Actor, EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
@@ -11,7 +19,7 @@ type About = { readonly account?: string; readonly actor?: Actor; readonly at?: 
 
 export type History = {
   readonly events: RecordedEvent[];
-  add(stream: string, fact: Fact | DeliveryEvent | ApprovalEvent, about?: About): RecordedEvent;
+  add(stream: string, fact: Fact | DeliveryEvent | ApprovalEvent | BundleEvent, about?: About): RecordedEvent;
 };
 
 /** Records as a log would have them: revisions a stream, positions over all. */
@@ -224,6 +232,106 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
     cancelled: (second: number, reason = "suspended"): ApprovalEvent => ({
       type: "ApprovalCancelled",
       data: { ...about(second), reason },
+    }),
+  };
+};
+
+const PAYLOAD_REF = { revision: 0, content_type: "application/json", size: 2, sha256: "00" } as const;
+
+/** The step of a bundle: compensable, for a cent. */
+export const bundleStep = (index: number, over: Partial<Step> = {}, bundle_id = "bun_1"): Step => ({
+  index,
+  event_id: `evt_${bundle_id}_${index}`,
+  undo_event_id: `evt_${bundle_id}_${index}_undo`,
+  action: { name: `act.${index}`, version: 1, digest: `d${index}` },
+  endpoint_id: "end_1",
+  reversibility: "compensable",
+  compensation: { name: `undo.${index}`, version: 1, endpoint_id: "end_2" },
+  uses_results: false,
+  cost: 10_000,
+  ...over,
+});
+
+/** Of two compensable steps. */
+export const bundleRequest = (over: Partial<BundleRequest> = {}): BundleRequest => ({
+  bundle_id: "bun_1",
+  name: "order 17",
+  origin: { kind: "agent", id: "agt_1", name: "orders", type: "agent" },
+  key: "order-17",
+  steps: [bundleStep(0, {}, over.bundle_id), bundleStep(1, {}, over.bundle_id)],
+  run: { id: "run_1", depth: 0 },
+  payload: PAYLOAD_REF,
+  digest: "d1",
+  verdict: { decision: "allow", policy: { id: "pol_1", version: 1 }, gates: [] },
+  cost: 20_000,
+  ledgers: ["ledger-pol_1-2026-03-01"],
+  received_at: at(0),
+  at: at(0),
+  ...over,
+});
+
+/** The facts of one bundle. */
+export const bundleFacts = (bundle_id = "bun_1") => {
+  const about = (second: number) => ({ bundle_id, at: at(second) });
+  return {
+    admitted: (over: Partial<BundleRequest> = {}): BundleEvent => ({
+      type: "BundleAdmitted",
+      data: bundleRequest({ bundle_id, ...over }),
+    }),
+    blocked: (over: Partial<BundleRequest> = {}): BundleEvent => ({
+      type: "BundleBlocked",
+      data: bundleRequest({ bundle_id, verdict: { decision: "deny", policy: null, gates: [] }, ...over }),
+    }),
+    held: (approval: Partial<HeldFor> = {}, over: Partial<BundleRequest> = {}): BundleEvent => ({
+      type: "BundleHeld",
+      data: { ...bundleRequest({ bundle_id, ...over }), approval: heldFor(approval) },
+    }),
+    abandoned: (second: number): BundleEvent => ({ type: "BundleAbandoned", data: about(second) }),
+    released: (second: number, approval_id = "apr_1"): BundleEvent => ({
+      type: "BundleReleased",
+      data: { ...about(second), approval_id, digest: "d1" },
+    }),
+    holdEnded: (second: number, outcome: HoldOutcome, approval_id = "apr_1"): BundleEvent => ({
+      type: "BundleHoldEnded",
+      data: { ...about(second), approval_id, outcome, reason: "said so" },
+    }),
+    started: (index: number, second: number): BundleEvent => ({
+      type: "StepStarted",
+      data: { ...about(second), index, event_id: `evt_${bundle_id}_${index}`, payload: PAYLOAD_REF },
+    }),
+    refused: (index: number, second: number): BundleEvent => ({
+      type: "StepRefused",
+      data: { ...about(second), index, code: "missing-result", detail: "step 0 has answered nothing" },
+    }),
+    ended: (index: number, second: number, outcome: StepOutcome, cost: number | null = 10_000): BundleEvent => ({
+      type: "StepEnded",
+      data: { ...about(second), index, event_id: `evt_${bundle_id}_${index}`, outcome, cost },
+    }),
+    rollback: (second: number, index: number | null = null, reason = "said so"): BundleEvent => ({
+      type: "RollbackStarted",
+      data: { ...about(second), reason, index },
+    }),
+    undoing: (index: number, second: number): BundleEvent => ({
+      type: "UndoStarted",
+      data: { ...about(second), index, event_id: `evt_${bundle_id}_${index}_undo`, payload: PAYLOAD_REF },
+    }),
+    undone: (index: number, second: number, outcome: UndoOutcome, cost: number | null = null): BundleEvent => ({
+      type: "StepUndone",
+      data: { ...about(second), index, outcome, cost },
+    }),
+    committed: (second: number): BundleEvent => ({ type: "BundleCommitted", data: about(second) }),
+    rolledBack: (second: number): BundleEvent => ({ type: "BundleRolledBack", data: about(second) }),
+    incomplete: (second: number, ...left: readonly number[]): BundleEvent => ({
+      type: "RollbackIncomplete",
+      data: { ...about(second), left },
+    }),
+    resolved: (index: number, second: number): BundleEvent => ({
+      type: "StepResolved",
+      data: { ...about(second), index, by: "mem_1", comment: "by phone" },
+    }),
+    spent: (second: number, cost: number | null): BundleEvent => ({
+      type: "BundleCostDetermined",
+      data: { ...about(second), ledgers: ["ledger-pol_1-2026-03-01"], estimate: 20_000, cost },
     }),
   };
 };

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { approvalFacts, at, deliveryFacts, endpointRegistered, type History, history } from "./history.ts";
+import { approvalFacts, at, bundleFacts, deliveryFacts, endpointRegistered, type History, history } from "./history.ts";
 
 /** Any facts about four events, three endpoints and two accounts, in any order: also such as no decider would allow. */
 const step = fc.record({
@@ -9,6 +9,16 @@ const step = fc.record({
     ...(["admitted", "blocked", "started", "succeeded", "delivered", "attemptFailed", "lastFailed", "failed"] as const),
     ...(["held", "released", "holdEnded", "cancelling", "cancelled"] as const),
     ...(["asked", "voted", "granted", "notGranted", "notDecided", "stopped"] as const),
+    ...([
+      "bundle",
+      "bundleHeld",
+      "bundleBlocked",
+      "bundleHoldEnded",
+      "stepStarted",
+      "stepRefused",
+      "stepEnded",
+    ] as const),
+    ...(["rollback", "undoing", "undone", "resolved", "incomplete", "rolledBack", "spent"] as const),
     ...(["duplicates", "erased", "endpointRegistered", "unknown"] as const),
   ),
   number: fc.integer({ min: 1, max: 3 }),
@@ -24,7 +34,37 @@ const add = (log: History, { event, endpoint, fact, number, second }: Step): voi
   const approval_id = `apr_${event}`;
   const approval = approvalFacts(approval_id, { account: about.account });
   const addToApproval = (told: ReturnType<typeof approval.granted>) => log.add(`approval-${approval_id}`, told, about);
+  const bundle_id = `bun_${event}`;
+  const bundle = bundleFacts(bundle_id);
+  const addToBundle = (told: ReturnType<typeof bundle.committed>) => log.add(`bundle-${bundle_id}`, told, about);
+  const index = number - 1;
   switch (fact) {
+    case "bundle":
+      return void addToBundle(bundle.admitted({ at: at(second) }));
+    case "bundleHeld":
+      return void addToBundle(bundle.held({ approval_id }));
+    case "bundleBlocked":
+      return void addToBundle(bundle.blocked({ at: at(second) }));
+    case "bundleHoldEnded":
+      return void addToBundle(bundle.holdEnded(second, "rejected", approval_id));
+    case "stepStarted":
+      return void addToBundle(bundle.started(index, second));
+    case "stepRefused":
+      return void addToBundle(bundle.refused(index, second));
+    case "stepEnded":
+      return void addToBundle(bundle.ended(index, second, number === 1 ? "succeeded" : "unknown"));
+    case "undone":
+      return void addToBundle(bundle.undone(index, second, number === 1 ? "failed" : "not-needed"));
+    case "undoing":
+    case "resolved":
+      return void addToBundle(bundle[fact](index, second));
+    case "incomplete":
+      return void addToBundle(bundle.incomplete(second, index));
+    case "spent":
+      return void addToBundle(bundle.spent(second, number === 1 ? null : number));
+    case "rollback":
+    case "rolledBack":
+      return void addToBundle(bundle[fact](second));
     case "held":
       return void log.add(stream, facts.held({ approval_id }, { at: at(second) }), about);
     case "released":

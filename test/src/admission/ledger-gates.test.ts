@@ -34,7 +34,7 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
       eventId: `evt_${asked}`,
       policy: { id: "pol_1", definition: { name: "p", ...definition } },
       cost,
-      digest: () => "d".repeat(64),
+      identical: () => new Map([["d".repeat(64), 1]]),
       run: null,
       nowMs: NOON,
       trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },

@@ -43,7 +43,7 @@ const world = (startMs = Date.parse("2026-05-05T23:59:00Z")) => {
       eventId: `evt_${asked}`,
       policy: { id: "pol_1", definition: { name: "p", loop, ...more } },
       cost: 1,
-      digest: () => digest,
+      identical: () => new Map([[digest, 1]]),
       run,
       nowMs: clock.ms,
       trace: TRACE,

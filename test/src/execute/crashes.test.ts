@@ -1,9 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
-import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { dayLedger } from "../../../src/admission/ledgers.ts";
 import { ACCOUNT, type AgentsWorld, agentsWorld, POLICY_ID, startNode } from "../../support/execute-world.ts";
+import { losingLog } from "../../support/losing-log.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("a process that dies between an agent's request and its answer");
@@ -13,31 +12,6 @@ const LIMITS = { budget_eur_day: 3, loop: { max_identical: 1, window_s: 60, max_
 const RUN = { runId: "run-1" };
 /** More appends than a request takes. */
 const STEPS_MAX = 40;
-
-const dead = (): never => {
-  throw new LogUnavailable("the process is gone");
-};
-
-/** A log that its process loses at its `nth` append: just before it, or once it is written and before it is told. */
-const losing = (log: EventLog, nth: number, side: "before" | "behind") => {
-  let appends = 0;
-  let at: string | null = null;
-  const lost: EventLog = {
-    ...log,
-    async append(stream, expected, events) {
-      if (at !== null) return dead();
-      appends += 1;
-      if (appends < nth) return log.append(stream, expected, events);
-      at = events.map(({ type }) => type).join("+");
-      if (side === "behind") await log.append(stream, expected, events);
-      return dead();
-    },
-    read: async (...args) => (at === null ? log.read(...args) : dead()),
-    last: async (stream) => (at === null ? log.last(stream) : dead()),
-    readTypes: async (...args) => (at === null ? log.readTypes(...args) : dead()),
-  };
-  return { log: lost, died: () => at };
-};
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
@@ -56,7 +30,7 @@ for (const side of ["before", "behind"] as const) {
     const steps: string[] = [];
     for (let nth = 1; nth <= STEPS_MAX; nth += 1) {
       const world = await agentsWorld(LIMITS);
-      const mortal = losing(world.log, nth, side);
+      const mortal = losingLog(world.log, nth, side);
       const first = await startNode(world, { log: mortal.log, isAlone: true, onError: () => undefined });
       const asked = first.execute("key-1", RUN).catch(() => null);
       let isAnswered = false;

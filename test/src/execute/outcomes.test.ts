@@ -5,6 +5,7 @@ import type { EventLog } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { hasEnded } from "../../../src/execute/answer.ts";
 import { outcomes } from "../../../src/execute/outcomes.ts";
+import { waitingPlaces } from "../../../src/execute/waiting-places.ts";
 import type { Known } from "../../../src/run-command.ts";
 import { appendTo, deliveryFacts, history } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
@@ -37,7 +38,7 @@ const waiting = (waitMs = 5_000, signal = new AbortController().signal, account 
 
 test("it is told by the deliverer of this process", async () => {
   const log = memoryEventLog();
-  const it = outcomes(log, fail);
+  const it = outcomes(log, delivery, "delivery", fail);
   const both = Promise.all([it.wait("evt_1", ADMITTED, waiting()), it.wait("evt_1", ADMITTED, waiting())]);
   it.changed("evt_2", ENDED);
   it.changed("evt_1", knownAt(2));
@@ -55,7 +56,7 @@ test("what another node wrote is found in the stream, and one look is for all th
       return log.read(...args);
     },
   };
-  const it = outcomes(counting, fail);
+  const it = outcomes(counting, delivery, "delivery", fail);
   await appendTo(log, records.slice(0, 1));
   const all = Promise.all(Array.from({ length: 50 }, () => it.wait("evt_1", ADMITTED, waiting())));
   await until("it has looked", () => reads > 0);
@@ -72,13 +73,13 @@ test("a log that cannot be read is looked at again", async () => {
     ...log,
     read: async (...args) => (errors.length < 2 ? fail(new Error("away")) : log.read(...args)),
   };
-  const it = outcomes(failing, (error) => errors.push(error));
+  const it = outcomes(failing, delivery, "delivery", (error) => errors.push(error));
   assert.ok(hasEnded((await it.wait("evt_1", ADMITTED, waiting())).state));
   assert.is(errors.length, 2);
 });
 
 test("it ends with what is known when the time is over, the client is gone, or too many wait", async () => {
-  const it = outcomes(memoryEventLog(), fail, 1);
+  const it = outcomes(memoryEventLog(), delivery, "delivery", fail, waitingPlaces(1));
   assert.equal(await it.wait("evt_1", ADMITTED, waiting(60)), ADMITTED);
   assert.equal(await it.wait("evt_1", ADMITTED, waiting(0)), ADMITTED);
   const gone = new AbortController();
@@ -95,7 +96,7 @@ test("it ends with what is known when the time is over, the client is gone, or t
 });
 
 test("an account that takes its share of the places leaves the others to other accounts", async () => {
-  const it = outcomes(memoryEventLog(), fail, 3, 2);
+  const it = outcomes(memoryEventLog(), delivery, "delivery", fail, waitingPlaces(3, 2));
   const { signal } = new AbortController();
   const mine = [it.wait("evt_1", ADMITTED, waiting()), it.wait("evt_2", ADMITTED, waiting())];
   assert.equal(await it.wait("evt_1", ADMITTED, waiting()), ADMITTED);
@@ -109,7 +110,7 @@ test("an account that takes its share of the places leaves the others to other a
 });
 
 test("whoever comes later learns what the others know, and old news is no news", async () => {
-  const it = outcomes(memoryEventLog(), fail);
+  const it = outcomes(memoryEventLog(), delivery, "delivery", fail);
   const first = it.wait("evt_1", ADMITTED, { ...waiting(), isEnough: () => false, waitMs: 150 });
   it.changed("evt_1", ENDED);
   it.changed("evt_1", knownAt(2));

@@ -2,11 +2,15 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { type Reactor, type ReactorOptions, reactor } from "../../../src/loops/reactor.ts";
+import { type Reaction, type Reactor, type ReactorOptions, reactor } from "../../../src/loops/reactor.ts";
 import { appendTo, history } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("reactor");
+
+const fail = (error: unknown): never => {
+  throw error;
+};
 
 const begin = (log: EventLog, fails: (i: unknown) => boolean = () => false, options?: ReactorOptions) => {
   const seen: unknown[] = [];
@@ -113,6 +117,65 @@ test("an event whose reaction fails is tried again, and none is passed over", as
   await it.stop();
   assert.equal(seen, upTo(5));
   assert.is(errors.length, 1);
+});
+
+test("keys are dealt with side by side, at most so many, each in its order; the checkpoint waits for all of the page", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(12));
+  const seen: unknown[] = [];
+  let running = 0;
+  let most = 0;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const reaction: Reaction = {
+    on: "Happened",
+    async run({ data }) {
+      running += 1;
+      most = Math.max(most, running);
+      if (data.i === 0) await held;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      seen.push(data.i);
+      running -= 1;
+    },
+  };
+  const atOnce = { keyOf: ({ stream }: { stream: string }) => stream, keysMax: 2 };
+  const it = reactor(log, [reaction], { now: () => 0 }, fail, { name: "keyed", gatherMs: 1, atOnce });
+  it.start();
+  await until("the other keys are done", () => seen.length === 8);
+  assert.is(await log.last("checkpoint-keyed"), null);
+  release();
+  await until("all are dealt with", () => seen.length === 12);
+  await it.stop();
+  assert.is(most, 2);
+  for (const key of [0, 1, 2])
+    assert.equal(
+      seen.filter((i) => Number(i) % 3 === key),
+      [key, key + 3, key + 6, key + 9],
+    );
+  const last = (await log.readTypes(["Happened"], null, 100)).events.at(-1);
+  assert.is((await log.last("checkpoint-keyed"))?.data.revision, last?.revision);
+});
+
+test("of a page in which one key fails the others are dealt with once, and the failed one goes on where it failed", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(9));
+  let failures = 0;
+  const atOnce = { keyOf: ({ stream }: { stream: string }) => stream, keysMax: 3 };
+  const fails = (i: unknown): boolean => {
+    if (i !== 4 || failures > 0) return false;
+    failures += 1;
+    return true;
+  };
+  const { it, seen } = begin(log, fails, { name: "keyed", gatherMs: 1, atOnce });
+  await until("all are dealt with", () => seen.length === 9);
+  await it.stop();
+  assert.equal([...seen].sort(), upTo(9));
+  assert.equal(
+    seen.filter((i) => Number(i) % 3 === 1),
+    [1, 4, 7],
+  );
 });
 
 test.run();

@@ -32,7 +32,7 @@ const asked = async (
   const [route] = executeRoutes({
     log,
     execute: async () => ({ eventId: "evt_1", known, replayed: true }),
-    outcomes: outcomes(log, fail),
+    outcomes: outcomes(log, delivery, "delivery", fail),
   });
   const call = {
     principal: { kind: "agent", account: "acc_1", id: "agt_1" },

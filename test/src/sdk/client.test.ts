@@ -3,8 +3,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { agentClient } from "../../../src/sdk/client.ts";
 import { type CountersignError, isCountersignError } from "../../../src/sdk/errors.ts";
+import type { FetchAnswer } from "../../../src/sdk/platform.ts";
 import {
   answer,
+  BUNDLE,
+  bundleState,
   delivered,
   EVENT,
   problem,
@@ -17,6 +20,10 @@ import {
 } from "./virtual-platform.ts";
 
 const OPTIONS = { baseUrl: "https://countersign.test/", key: "csa_secret" };
+const STEPS = [
+  { action: "order.create", payload: { sku: "s-1" } },
+  { action: "mail.send", payload: { order: { $result: { step: 0, pointer: "/id" } } } },
+];
 const NEVER: Responder = () => new Promise(() => {});
 
 const world = (...responders: Responder[]) => {
@@ -444,6 +451,110 @@ test("a wait for an approval ends by its signal and by its time", async () => {
   assert.is(platform.now(), 145_000);
 });
 
+test("a bundle is asked for as the interface says, and answered step by step", async () => {
+  const { platform, client } = world(() =>
+    bundleState(
+      "rollback_incomplete",
+      {
+        approval_id: "apr_1",
+        reason: "Step 1 failed.",
+        steps: [
+          {
+            ...{ index: 0, action: "order.create", status: "compensation_failed", refusal: null },
+            ...{ event_id: "evt_1", compensation_event_id: "evt_2", result: { status_code: 201, body: { id: 7 } } },
+          },
+          {
+            index: 1,
+            action: "mail.send",
+            status: "skipped",
+            event_id: null,
+            compensation_event_id: null,
+            result: null,
+          },
+        ],
+        left: [{ index: 0, action: "order.create", why: "It was refused." }],
+      },
+      200,
+    ),
+  );
+  const options = { name: "order", runId: "run-1", waitMs: 5_000, depth: 2, idempotencyKey: "o-1" };
+  assert.equal(await client.bundle(STEPS, options), {
+    bundleId: BUNDLE,
+    status: "rollback_incomplete",
+    replayed: false,
+    verdict: VERDICT,
+    costEur: 0.5,
+    approvalId: "apr_1",
+    reason: "Step 1 failed.",
+    steps: [
+      {
+        ...{ index: 0, action: "order.create", status: "compensation_failed" },
+        ...{ eventId: "evt_1", compensationEventId: "evt_2", result: { statusCode: 201, body: { id: 7 } } },
+      },
+      { index: 1, action: "mail.send", status: "skipped", eventId: null, compensationEventId: null, result: null },
+    ],
+    left: [{ index: 0, action: "order.create", why: "It was refused." }],
+  });
+  const [sent] = platform.sent;
+  assert.is(`${sent?.method} ${sent?.url}`, "POST https://countersign.test/v1/bundles");
+  assert.is(sent?.headers["idempotency-key"], '"o-1"');
+  assert.is(sent?.headers["countersign-depth"], "2");
+  assert.equal(JSON.parse(sent?.body ?? ""), { name: "order", steps: STEPS, run_id: "run-1", wait_ms: 5_000 });
+});
+
+test("a bundle that takes longer than a request may wait is asked for until it has ended", async () => {
+  const running = atTheEnd(
+    () => platform,
+    () => bundleState("rolling_back"),
+  );
+  const ended = (): FetchAnswer => bundleState("rolled_back", {}, 200);
+  const { platform, client }: ReturnType<typeof world> = world(running, running, ended);
+  assert.is((await client.bundle(STEPS, { waitMs: 100_000 })).status, "rolled_back");
+  assert.equal(
+    platform.sent.map(({ method, url }) => `${method} ${new URL(url).pathname}${new URL(url).search}`),
+    ["POST /v1/bundles", `GET /v1/bundles/${BUNDLE}?wait_ms=30000`, `GET /v1/bundles/${BUNDLE}?wait_ms=30000`],
+  );
+});
+
+test("a bundle that is held is told at once, and waited for until people have decided and it has ended", async () => {
+  const held = atTheEnd(
+    () => platform,
+    () => bundleState("held", { approval_id: "apr_1" }),
+  );
+  const { platform, client }: ReturnType<typeof world> = world(
+    () => bundleState("held", { approval_id: "apr_1" }),
+    held,
+    () => bundleState("running"),
+    () => bundleState("committed", {}, 200),
+  );
+  const { status, bundleId, approvalId } = await client.bundle(STEPS, { waitMs: 100_000 });
+  assert.equal([status, bundleId, approvalId, platform.sent.length], ["held", BUNDLE, "apr_1", 1]);
+  assert.is((await client.waitForBundle(bundleId)).status, "committed");
+  assert.is(platform.sent.length, 4);
+
+  const late = world(() => bundleState("held"));
+  const error = await errorOf(late.client.waitForBundle(BUNDLE, { timeoutMs: 10_000 }));
+  assert.equal([error.code, error.bundleId, error.eventId], ["timeout", BUNDLE, null]);
+});
+
+test("a bundle that is refused is an error with its code, its verdict and the places of what is wrong", async () => {
+  const errors = [{ path: "/steps/0", message: "is irreversible and not the last one" }];
+  const wrong = world(() => problem(422, "irreversible-not-last", { retryable: false, errors }));
+  const refused = await errorOf(wrong.client.bundle(STEPS));
+  assert.equal([refused.code, refused.errors, refused.bundleId], ["irreversible-not-last", errors, null]);
+  const verdict = { ...VERDICT, decision: "deny" };
+  const denied = world(() => problem(429, "gate-budget", { retryable: true, bundle_id: BUNDLE, verdict }));
+  const error = await errorOf(denied.client.bundle(STEPS));
+  assert.equal([error.code, error.bundleId, error.verdict?.decision], ["gate-budget", BUNDLE, "deny"]);
+});
+
+test("a bundle that is none is not understood", async () => {
+  for (const more of [{ status: "paused" }, { steps: {} }, { id: 1 }, { steps: [1] }]) {
+    const { client } = world(() => bundleState("committed", more, 200));
+    assert.is((await errorOf(client.bundle(STEPS))).code, "invalid-response");
+  }
+});
+
 test("a call that cannot be sent is told as wrong, and nothing is sent", async () => {
   const { platform, client } = world(() => delivered());
   const circular: Record<string, unknown> = {};
@@ -461,6 +572,8 @@ test("a call that cannot be sent is told as wrong, and nothing is sent", async (
     client.execute("a", {}, { traceparent: "a\r\nb: c" }),
     client.execution("../api-keys"),
     client.waitForApproval(""),
+    client.waitForBundle("../agents"),
+    client.bundle([{ action: "a", payload: Number.NaN }]),
   ];
   for (const work of wrong) {
     const error = await errorOf(work);

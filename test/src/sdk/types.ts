@@ -80,6 +80,44 @@ export const mapsOfAllKindsWill = async (): Promise<void> => {
   new Countersign<{ "mail.send": { to: string } }>(OPTIONS);
 };
 
+export const aBundleIsTypedStepByStep = async (): Promise<void> => {
+  const countersign = new Countersign<Actions>(OPTIONS);
+  const done = await countersign.bundle(
+    [
+      { action: "refund.create", payload: { charge: "ch_1" } },
+      { action: "mail.send", payload: { to: { $result: { step: 0, pointer: "/refund" } } } },
+    ],
+    { name: "both", runId: "1" },
+  );
+  await countersign.bundle([{ action: "mail.send", payload: { $result: { step: 0, pointer: "" } } }]);
+  same<typeof done.steps.length, 2>(true);
+  const [refund, mail] = done.steps;
+  // @ts-expect-error only what succeeded has a result of the action
+  refund.result.body.refund;
+  if (refund.status === "succeeded") same<typeof refund.result.body, { readonly refund: string }>(true);
+  if (mail.status === "succeeded") same<typeof mail.result.body, unknown>(true);
+  if (!hasEnded(done)) same<typeof done.status, "held" | "running" | "rolling_back">(true);
+  else same<typeof done.status, "committed" | "rolled_back" | "rollback_incomplete" | "blocked" | "cancelled">(true);
+  const ended = await countersign.waitForBundle(done.bundleId);
+  // @ts-expect-error what has ended is not held
+  ended.status === "held";
+
+  // @ts-expect-error an unknown action
+  await countersign.bundle([{ action: "refund.delete", payload: {} }]);
+  // @ts-expect-error the payload of another action
+  await countersign.bundle([{ action: "mail.send", payload: { charge: "ch_1" } }]);
+  // @ts-expect-error a member that is not known
+  await countersign.bundle([{ action: "refund.create", payload: { charge: "ch_1", amout: 3 } }]);
+  // @ts-expect-error no place in a result
+  await countersign.bundle([{ action: "mail.send", payload: { to: { $result: { step: "0", pointer: "" } } } }]);
+  // @ts-expect-error an option of a single action
+  await countersign.bundle([{ action: "mail.send", payload: { to: "a" } }], { costEur: 1 });
+
+  const free = await new Countersign(OPTIONS).bundle([{ action: "anything", payload: [1, null] }]);
+  const [anything] = free.steps;
+  if (anything.status === "succeeded") same<typeof anything.result.body, unknown>(true);
+};
+
 export const anyFetchWill = (): void => {
   new Countersign({ ...OPTIONS, fetch });
   new Countersign({ ...OPTIONS, fetch: undefined });

@@ -53,6 +53,27 @@ export const delivered = (body: unknown = { refund: "re_1" }, headers: Record<st
 export const state = (status: string, more: Record<string, unknown> = {}, http = 202): FetchAnswer =>
   answer(http, { event_id: EVENT, status, ...more });
 
+export const BUNDLE = "bun_abcdefghijklmnopqrstuvwxyz234567";
+
+/** A bundle of two steps; nothing of it was done unless `more` says so. */
+export const bundleState = (status: string, more: Record<string, unknown> = {}, http = 202): FetchAnswer => {
+  const step = { status: "pending", event_id: null, compensation_event_id: null, result: null };
+  const steps = [
+    { index: 0, action: "order.create", ...step },
+    { index: 1, action: "mail.send", ...step },
+  ];
+  return answer(http, {
+    id: BUNDLE,
+    name: null,
+    status,
+    steps,
+    verdict: VERDICT,
+    cost_eur: 0.5,
+    run_id: null,
+    ...more,
+  });
+};
+
 export const unreachable: Responder = () => {
   throw new TypeError("fetch failed");
 };

@@ -1,0 +1,84 @@
+import { accept, type Decision, reject } from "../decider.ts";
+import type { BundleCommand, BundleRejection } from "./commands.ts";
+import type { RunningBundle } from "./decider.ts";
+import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
+import { type Next, nextOf } from "./next.ts";
+import { concluding } from "./rollback.ts";
+
+type Decided = Decision<BundleEvent, BundleRejection>;
+type CommandOf<T extends BundleCommand["type"]> = Extract<BundleCommand, { type: T }>;
+
+/** What moves a bundle on, one thing at a time. */
+export type Move = CommandOf<"StartStep" | "RefuseStep" | "EndStep" | "StartUndo" | "EndUndo">;
+
+/** What each is for. */
+const FOR = {
+  StartStep: ["start"],
+  RefuseStep: ["start"],
+  EndStep: ["admit", "cancel-step"],
+  StartUndo: ["undo"],
+  EndUndo: ["admit-undo"],
+} as const satisfies Record<Move["type"], readonly Next["do"][]>;
+
+/** One that is not has been carried out before, or is of somebody who has not seen what the bundle came to. */
+const isNext = ({ type, index }: Move, state: RunningBundle): boolean => {
+  const next = nextOf(state);
+  return "index" in next && next.index === index && FOR[type].some((it) => it === next.do);
+};
+
+const named = ({ index, action }: Step): string => `Step ${index} (${action.name})`;
+
+export const decideMove = (command: Move, state: RunningBundle): Decided => {
+  const step = state.request.steps[command.index];
+  if (step === undefined || !isNext(command, state)) return reject("not-next");
+  const { index, at } = command;
+  const about = { bundle_id: state.request.bundle_id, index, at };
+  const rollback = (reason: string): BundleEvent => ({ type: "RollbackStarted", data: { ...about, reason } });
+  switch (command.type) {
+    case "StartStep":
+      return accept({ type: "StepStarted", data: { ...about, event_id: step.event_id, payload: command.payload } });
+    case "StartUndo":
+      return accept({
+        type: "UndoStarted",
+        data: { ...about, event_id: step.undo_event_id, payload: command.payload },
+      });
+    case "RefuseStep": {
+      const { refusal } = command;
+      const refused: BundleEvent = { type: "StepRefused", data: { ...about, ...refusal } };
+      const reason = `${named(step)} was not started: ${refusal.detail}`;
+      return accept(...concluding(state, [refused, rollback(reason)], at));
+    }
+    case "EndStep": {
+      const { outcome, cost } = command;
+      const ended: BundleEvent = { type: "StepEnded", data: { ...about, event_id: step.event_id, outcome, cost } };
+      if (outcome === "succeeded" || state.rollback !== null) return accept(...concluding(state, [ended], at));
+      const what = outcome === "failed" ? "failed" : "has an unknown outcome";
+      return accept(...concluding(state, [ended, rollback(`${named(step)} ${what}`)], at));
+    }
+    case "EndUndo": {
+      const outcome: UndoOutcome = command.outcome === "succeeded" ? "compensated" : "failed";
+      const undone: BundleEvent = { type: "StepUndone", data: { ...about, outcome, cost: command.cost } };
+      return accept(...concluding(state, [undone], at));
+    }
+  }
+};
+
+/** Rolls back what it has done; of a step that is under way the end is awaited. */
+export const decideCancelRunning = ({ reason, at }: CommandOf<"Cancel">, state: RunningBundle): Decided => {
+  if (state.end !== null) return reject("already-ended");
+  if (state.rollback !== null) return accept();
+  const { bundle_id } = state.request;
+  return accept(...concluding(state, [{ type: "RollbackStarted", data: { bundle_id, reason, index: null, at } }], at));
+};
+
+/** As soon as it is known that the step will not be taken back, whatever else is still to be undone. */
+export const decideResolve = ({ index, by, comment, at }: CommandOf<"Resolve">, state: RunningBundle): Decided => {
+  const step = state.steps[index];
+  if (step?.undo.outcome !== "failed" && step?.undo.outcome !== "impossible") return reject("nothing-to-resolve");
+  const { resolution } = step;
+  if (resolution === null) {
+    return accept({ type: "StepResolved", data: { bundle_id: state.request.bundle_id, index, by, comment, at } });
+  }
+  // A second click.
+  return resolution.by === by && resolution.comment === comment ? accept() : reject("nothing-to-resolve");
+};

@@ -1,0 +1,66 @@
+import type { RunningBundle, StepState } from "./decider.ts";
+import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
+import { isUnderWay, undoneNext } from "./next.ts";
+import { evolveRunning } from "./running.ts";
+import { leftOf } from "./status.ts";
+
+/** Where nothing has to be sent to know it; null where its compensation has to be tried. */
+const undoneWithout = ({ reversibility, compensation }: Step, { outcome }: StepState): UndoOutcome | null => {
+  if (outcome === "failed" || reversibility === "reversible") return "not-needed";
+  return compensation === null ? "impossible" : null;
+};
+
+/** Micro-euros; null when nothing of it has reached anybody. What was taken back costs what its undo has cost. */
+const costOfStep = ({ cost, undo }: StepState): number | null => {
+  if (undo.outcome === "compensated") return undo.cost ?? 0;
+  return cost === null && undo.cost === null ? null : (cost ?? 0) + (undo.cost ?? 0);
+};
+
+const costOf = (steps: readonly StepState[]): number | null => {
+  const costs = steps.map(costOfStep).filter((cost) => cost !== null);
+  return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0);
+};
+
+/**
+ * Also of one that was to be rolled back while its last step ran, if that is irreversible and has succeeded: then all of
+ * it is done, and to take back the rest would leave a part.
+ */
+const isCommitted = ({ request, steps, rollback }: RunningBundle): boolean =>
+  steps.every(({ outcome }) => outcome === "succeeded") &&
+  (rollback === null || request.steps.at(-1)?.reversibility === "irreversible");
+
+const endOf = (state: RunningBundle, at: string): BundleEvent => {
+  const { bundle_id } = state.request;
+  if (isCommitted(state)) return { type: "BundleCommitted", data: { bundle_id, at } };
+  const left = leftOf(state);
+  return left.length === 0
+    ? { type: "BundleRolledBack", data: { bundle_id, at } }
+    : { type: "RollbackIncomplete", data: { bundle_id, left, at } };
+};
+
+const ending = (state: RunningBundle, at: string): readonly BundleEvent[] => {
+  const { bundle_id, ledgers = [], cost: estimate } = state.request;
+  const data = { bundle_id, ledgers, estimate, cost: costOf(state.steps), at };
+  return [endOf(state, at), { type: "BundleCostDetermined", data }];
+};
+
+/** All that follows from these events without anything being sent, behind them: undos that need nothing, and the end. */
+export const concluding = (
+  before: RunningBundle,
+  events: readonly BundleEvent[],
+  at: string,
+): readonly BundleEvent[] => {
+  const state = events.reduce(evolveRunning, before);
+  if (state.steps.some(isUnderWay)) return events;
+  if (isCommitted(state)) return [...events, ...ending(state, at)];
+  if (state.rollback === null) return events;
+
+  const index = undoneNext(state);
+  if (index === null) return [...events, ...ending(state, at)];
+  const [step, came] = [state.request.steps[index], state.steps[index]];
+  const outcome = step === undefined || came === undefined ? null : undoneWithout(step, came);
+  if (outcome === null) return events;
+  const { bundle_id } = state.request;
+  const undone: BundleEvent = { type: "StepUndone", data: { bundle_id, index, outcome, cost: null, at } };
+  return [...events, ...concluding(state, [undone], at)];
+};

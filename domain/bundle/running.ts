@@ -1,0 +1,80 @@
+import type { BundleEnd, RunningBundle, StepState } from "./decider.ts";
+import type { BundleEvent, BundleRequest } from "./events.ts";
+
+const PENDING: StepState = {
+  startedAt: null,
+  payload: null,
+  outcome: null,
+  refusal: null,
+  cost: null,
+  undo: { payload: null, startedAt: null, outcome: null, cost: null },
+  resolution: null,
+};
+
+export const running = (request: BundleRequest, admittedAt: string, approvalId: string | null): RunningBundle => ({
+  phase: "running",
+  request,
+  admittedAt,
+  approvalId,
+  steps: request.steps.map(() => PENDING),
+  rollback: null,
+  end: null,
+  endedAt: null,
+});
+
+const withStep = (
+  state: RunningBundle,
+  index: number,
+  change: (step: StepState) => Partial<StepState>,
+): RunningBundle => ({
+  ...state,
+  steps: state.steps.map((step, at) => (at === index ? { ...step, ...change(step) } : step)),
+});
+
+const END = {
+  BundleCommitted: "committed",
+  BundleRolledBack: "rolled_back",
+  RollbackIncomplete: "rollback_incomplete",
+} as const satisfies Partial<Record<BundleEvent["type"], BundleEnd>>;
+
+/** Of a bundle that was admitted or released; what is no event of such a one changes nothing. */
+export const evolveRunning = (state: RunningBundle, event: BundleEvent): RunningBundle => {
+  switch (event.type) {
+    case "StepStarted": {
+      const { index, payload, at: startedAt } = event.data;
+      return withStep(state, index, () => ({ startedAt, payload }));
+    }
+    case "StepRefused": {
+      const { index, code, detail } = event.data;
+      return withStep(state, index, () => ({ outcome: "refused", refusal: { code, detail } }));
+    }
+    case "StepEnded": {
+      const { index, outcome, cost } = event.data;
+      return withStep(state, index, () => ({ outcome, cost }));
+    }
+    case "RollbackStarted": {
+      const { reason, index, at } = event.data;
+      return { ...state, rollback: { reason, index, at } };
+    }
+    case "UndoStarted": {
+      const { index, payload, at: startedAt } = event.data;
+      return withStep(state, index, ({ undo }) => ({ undo: { ...undo, payload, startedAt } }));
+    }
+    case "StepUndone": {
+      const { index, outcome, cost } = event.data;
+      return withStep(state, index, ({ undo }) => ({ undo: { ...undo, outcome, cost } }));
+    }
+    case "StepResolved": {
+      const { index, by, comment, at } = event.data;
+      return withStep(state, index, () => ({ resolution: { by, comment, at } }));
+    }
+    case "BundleCommitted":
+    case "BundleRolledBack":
+    case "RollbackIncomplete":
+      return { ...state, end: END[event.type], endedAt: event.data.at };
+    case "BundleCostDetermined":
+      return { ...state, spent: event.data.cost };
+    default:
+      return state;
+  }
+};

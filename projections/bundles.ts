@@ -1,0 +1,233 @@
+import type {
+  BundleEvent,
+  BundleRequest,
+  HeldBundle,
+  Step,
+  StepRefusal,
+  UndoOutcome,
+} from "../domain/bundle/events.ts";
+import type { BundleStatus, StepStatus } from "../domain/bundle/status.ts";
+import type { HoldOutcome, Origin } from "../domain/delivery/events.ts";
+import type { Verdict } from "../domain/gate/verdict.ts";
+import type { RecordedEvent } from "../domain/ports.ts";
+import { perDocument } from "./projection.ts";
+import { bundleOf } from "./streams.ts";
+
+/** One step and what became of it. Its attempts are in `events.v1`. Money in micro-euros. */
+export type BundleStepDocument = {
+  readonly index: number;
+  readonly action: string;
+  readonly endpoint_id: string;
+  readonly reversibility: Step["reversibility"];
+  /** The name of the action that takes it back. */
+  readonly compensation: string | null;
+  readonly status: StepStatus;
+  /** These two of what was started. */
+  readonly event_id: string | null;
+  readonly compensation_event_id: string | null;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  /** The estimate, and what it has cost once it has ended. */
+  readonly cost: number | null;
+  /** Of its undo. */
+  readonly compensation_cost: number | null;
+  readonly undo: UndoOutcome | null;
+  readonly undone_at: string | null;
+  /** Why it was never sent. */
+  readonly refusal: StepRefusal | null;
+  readonly resolution: { readonly by: string; readonly comment: string; readonly at: string } | null;
+};
+
+export type BundleDocument = {
+  readonly account: string;
+  readonly status: BundleStatus;
+  readonly name: string | null;
+  readonly origin: Origin;
+  /** Again, as a field to search by. */
+  readonly agent_id: string;
+  /** The Idempotency-Key. */
+  readonly key: string;
+  readonly steps: readonly BundleStepDocument[];
+  readonly run_id: string | null;
+  readonly verdict: Verdict;
+  readonly cost: number | null;
+  /** Missing when none was needed. */
+  readonly approval_id?: string;
+  /** Why it was rolled back, or why its hold ended. */
+  readonly reason: string | null;
+  readonly hold_outcome: HoldOutcome | null;
+  /** The steps that somebody has to take back by hand. */
+  readonly left: readonly number[];
+  readonly trace_id: string;
+  /** Of the first request: it stays, so that the bundle keeps its place in every list. */
+  readonly created_at: string;
+  readonly ended_at: string | null;
+};
+
+const DECIDED = {
+  BundleAdmitted: { status: "running", step: "pending" },
+  BundleHeld: { status: "held", step: "pending" },
+  BundleBlocked: { status: "blocked", step: "skipped" },
+} as const satisfies Partial<Record<BundleEvent["type"], { status: BundleStatus; step: StepStatus }>>;
+
+type Decision = Extract<BundleEvent, { type: keyof typeof DECIDED }>;
+
+const stepOf = (step: Step, status: StepStatus): BundleStepDocument => ({
+  index: step.index,
+  action: step.action.name,
+  endpoint_id: step.endpoint_id,
+  reversibility: step.reversibility,
+  compensation: step.compensation?.name ?? null,
+  status,
+  event_id: null,
+  compensation_event_id: null,
+  started_at: null,
+  ended_at: null,
+  cost: step.cost,
+  compensation_cost: null,
+  undo: null,
+  undone_at: null,
+  refusal: null,
+  resolution: null,
+});
+
+const decided = (
+  before: BundleDocument | null,
+  { type, data: request }: Decision,
+  { account, trace_id }: RecordedEvent["meta"],
+): BundleDocument => {
+  const { origin, name, key, steps, run, verdict, cost, received_at, at }: BundleRequest = request;
+  const { status, step: stepStatus } = DECIDED[type];
+  return {
+    account,
+    status,
+    name,
+    origin,
+    agent_id: origin.id,
+    key,
+    steps: steps.map((step) => stepOf(step, stepStatus)),
+    run_id: run.id,
+    verdict,
+    cost,
+    ...(type === "BundleHeld" ? { approval_id: (request as HeldBundle).approval.approval_id } : {}),
+    reason: null,
+    hold_outcome: null,
+    left: [],
+    trace_id,
+    created_at: before?.created_at ?? received_at,
+    ended_at: status === "blocked" ? at : null,
+  };
+};
+
+type Change = (step: BundleStepDocument) => Partial<BundleStepDocument>;
+
+const withStep = (document: BundleDocument, index: number, change: Change): BundleDocument => ({
+  ...document,
+  steps: document.steps.map((step) => (step.index === index ? { ...step, ...change(step) } : step)),
+});
+
+/** What was never started will not be any more. */
+const skipping = (document: BundleDocument): BundleDocument => ({
+  ...document,
+  steps: document.steps.map((step) => (step.status === "pending" ? { ...step, status: "skipped" } : step)),
+});
+
+const undoneStatus = (outcome: UndoOutcome, status: StepStatus): StepStatus => {
+  switch (outcome) {
+    case "compensated":
+      return "compensated";
+    case "failed":
+      return "compensation_failed";
+    case "impossible":
+      return "unknown";
+    case "not-needed":
+      // It did nothing, or it is taken back by itself.
+      return status === "failed" ? "failed" : "compensated";
+  }
+};
+
+const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocument => {
+  switch (event.type) {
+    case "StepStarted": {
+      const { index, event_id, at } = event.data;
+      return withStep(document, index, () => ({ status: "running", event_id, started_at: at }));
+    }
+    case "StepRefused": {
+      const { index, code, detail } = event.data;
+      return withStep(document, index, () => ({ status: "failed", refusal: { code, detail } }));
+    }
+    case "StepEnded": {
+      const { index, outcome, cost, at } = event.data;
+      // Given back, it was for nothing.
+      return withStep(document, index, () => ({ status: outcome, cost: cost ?? 0, ended_at: at }));
+    }
+    case "UndoStarted": {
+      const { index, event_id } = event.data;
+      return withStep(document, index, () => ({ compensation_event_id: event_id }));
+    }
+    case "StepUndone": {
+      const { index, outcome: undo, cost: compensation_cost, at: undone_at } = event.data;
+      return withStep(document, index, ({ status }) => ({
+        status: undoneStatus(undo, status),
+        undo,
+        compensation_cost,
+        undone_at,
+      }));
+    }
+    case "StepResolved": {
+      const { index, by, comment, at } = event.data;
+      const resolved = withStep(document, index, () => ({ status: "compensated", resolution: { by, comment, at } }));
+      const left = document.left.filter((it) => it !== index);
+      const isDone = document.status === "rollback_incomplete" && left.length === 0;
+      return { ...resolved, left, status: isDone ? "rolled_back" : document.status };
+    }
+    default:
+      // A type that this build does not know.
+      return document;
+  }
+};
+
+const evolve = (document: BundleDocument | null, recorded: RecordedEvent): BundleDocument | null => {
+  // The stream's category says which events are in it.
+  const event = recorded as unknown as BundleEvent;
+  if (event.type === "BundleAdmitted" || event.type === "BundleBlocked" || event.type === "BundleHeld") {
+    return decided(document, event, recorded.meta);
+  }
+  if (document === null) return null;
+  switch (event.type) {
+    case "BundleReleased":
+      return { ...document, status: "running" };
+    case "BundleHoldEnded": {
+      const { outcome: hold_outcome, reason, at: ended_at } = event.data;
+      return { ...skipping(document), status: "cancelled", hold_outcome, reason, ended_at };
+    }
+    case "RollbackStarted":
+      return { ...skipping(document), status: "rolling_back", reason: event.data.reason };
+    case "BundleCommitted":
+      // Also of one that was to be rolled back too late: nothing of it was.
+      return { ...document, status: "committed", reason: null, ended_at: event.data.at };
+    case "BundleRolledBack":
+      return { ...document, status: "rolled_back", ended_at: event.data.at };
+    case "RollbackIncomplete":
+      return { ...document, status: "rollback_incomplete", left: event.data.left, ended_at: event.data.at };
+    case "BundleCostDetermined":
+      return { ...document, cost: event.data.cost ?? 0 };
+    default:
+      return evolveStep(document, event);
+  }
+};
+
+/** Every bundle that was decided on, with its steps and what became of each. */
+export const bundles = perDocument<BundleDocument>(
+  {
+    name: "bundles.v1",
+    fields: { account: "text", status: "text", agent_id: "text", created_at: "text" },
+    indexes: [
+      ["account", "created_at"],
+      ["account", "agent_id", "created_at"],
+      ["account", "status", "created_at"],
+    ],
+  },
+  bundleOf,
+  evolve,
+);

@@ -1,0 +1,195 @@
+import { heldFor } from "../../domain/approval/terms.ts";
+import type { Decider } from "../../domain/decider.ts";
+import type { HeldFor, Origin, PayloadRef } from "../../domain/delivery/events.ts";
+import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { LogUnavailable } from "../../infra/log-errors.ts";
+import { approvalIdOf } from "../approvals.ts";
+import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
+import { contentEncodingField, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
+import { appendKnown, type Known, readOn } from "../run-command.ts";
+import type { Judged } from "./judge.ts";
+import type { TakenPlace } from "./ledger-gates.ts";
+import type { Ledgers } from "./ledgers.ts";
+
+export type ClaimOnceDeps = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly ledgers: Ledgers;
+  readonly payloads: Payloads;
+};
+
+type Deciding<Q> =
+  | { readonly type: "Admit" | "Block"; readonly request: Q }
+  | { readonly type: "Hold"; readonly request: Q; readonly approval: HeldFor };
+
+/** What a verdict came to, as it is written down. */
+export type Decided = {
+  readonly payload: PayloadRef;
+  readonly verdict: Judged["verdict"];
+  readonly cost: number | null;
+  /** The ledgers in which it holds places until it has ended; missing for none. */
+  readonly ledgers?: readonly string[];
+  readonly received_at: string;
+  readonly at: string;
+};
+
+type Named = {
+  /** Names its payload, and its places in ledgers. */
+  readonly id: string;
+  readonly account: string;
+  readonly origin: Origin;
+  readonly trace: Trace;
+  /** ms since 1970. */
+  readonly receivedAt: number;
+  /** Admitted it keeps its places until it has ended, which says what it has cost; else it has spent them by being admitted. */
+  readonly endsLater: boolean;
+};
+
+/** What is decided once under its name: an event or a bundle. `Q` is the request as it is written down. */
+export type Claimable<S, E extends Fact, Q, J extends Judged> = Named & {
+  readonly stream: string;
+  readonly decider: Decider<S, Deciding<Q>, E, unknown>;
+  /** Decided for good: it is never decided a second time, whoever sends it again. */
+  readonly isClaimed: (state: S) => boolean;
+  readonly incoming: () => Incoming;
+  readonly judge: () => Promise<J>;
+  readonly requestOf: (decided: Decided, judged: J) => Q;
+  /** Hex: what people approve of. */
+  readonly digestOf: (request: Q) => string;
+};
+
+export type ClaimedOnce<S, Q, J> =
+  /** Admitted, or held for people. */
+  | { readonly outcome: "claimed"; readonly known: Known<S>; readonly position: Position }
+  | { readonly outcome: "refused"; readonly request: Q; readonly judged: J }
+  /** Another request with its id was admitted, or held, before. */
+  | { readonly outcome: "taken"; readonly known: Known<S> };
+
+/** Each lost claim means that the stream was written to meanwhile: so often it is not by chance. */
+const CLAIMS_MAX = 8;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The first failure, once both have ended: nothing is left running behind an error. */
+const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
+  const [a, b] = await Promise.allSettled([first, second]);
+  if (a.status === "rejected") throw a.reason;
+  if (b.status === "rejected") throw b.reason;
+  return [a.value, b.value];
+};
+
+/** Places that it holds until it has ended: those of an agent, and whatever waits for people. */
+const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): readonly TakenPlace[] =>
+  verdict.decision === "hold" || (verdict.decision === "allow" && endsLater)
+    ? reservations.filter(({ lasts }) => lasts)
+    : [];
+
+const commandFor = <Q>(
+  { id, account }: Named,
+  request: Q,
+  digestOf: (request: Q) => string,
+  { approval, verdict }: Judged,
+  at: string,
+): Deciding<Q> => {
+  if (verdict.decision === "allow") return { type: "Admit", request };
+  if (verdict.decision === "deny") return { type: "Block", request };
+  // Only a rule of the policy holds.
+  if (approval === null) throw new Error(`${id} is held without a rule that says so`);
+  const about = {
+    approvalId: approvalIdOf(account, id),
+    digest: digestOf(request),
+    gates: verdict.gates,
+    atMs: Date.parse(at),
+  };
+  return { type: "Hold", request, approval: heldFor(approval, about) };
+};
+
+/** Takes whatever can be asked for to its one verdict, or refuses it. `from`: what is known of its stream. Rejects with the log's errors. */
+export const claimingOnce = (deps: ClaimOnceDeps) => {
+  const { log, clock, ledgers } = deps;
+
+  const envelopeOf = ({ account, origin, trace }: Named): Envelope => ({
+    commandId: randomId("adm_", deps.randomness),
+    account,
+    actor: { kind: origin.kind, id: origin.id },
+    trace,
+    at: iso(clock.now()),
+  });
+
+  /** This request's part in places taken for what turns out to be a repeat: whoever was admitted holds its own. */
+  const giveBack = async ({ id, trace }: Named, { reservations }: Judged): Promise<void> => {
+    for (const { stream, account } of reservations) await ledgers.release(stream, account, id, trace);
+  };
+
+  const decided = (it: Named, incoming: Incoming, { revision, sha256 }: KeptPayload, judged: Judged): Decided => {
+    const lasting = lastingOf(it.endsLater, judged);
+    const { body, contentType, contentEncoding } = incoming;
+    return {
+      payload: {
+        revision,
+        content_type: contentType,
+        ...contentEncodingField(contentEncoding),
+        size: body.length,
+        sha256,
+      },
+      verdict: judged.verdict,
+      cost: judged.cost,
+      ...(lasting.length === 0 ? {} : { ledgers: lasting.map(({ stream }) => stream) }),
+      received_at: iso(it.receivedAt),
+      at: iso(clock.now()),
+    };
+  };
+
+  /** What a claimed request has spent by that. */
+  const settle = ({ id, account, trace }: Named, judged: Judged, { ledgers: lasting = [] }: Decided): void => {
+    for (const { stream } of judged.reservations) {
+      if (!lasting.includes(stream)) ledgers.settle(stream, account, id, judged.cost ?? 0, trace);
+    }
+  };
+
+  /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
+   * between (another winner, or the fence of `fate`) makes the append conflict: a verdict is never used twice. */
+  const claim = async <S, E extends Fact, Q, J extends Judged>(
+    it: Claimable<S, E, Q, J>,
+    from: Known<S>,
+    attempt = 1,
+  ): Promise<ClaimedOnce<S, Q, J>> => {
+    const { id, stream, decider, isClaimed } = it;
+    if (isClaimed(from.state)) return { outcome: "taken", known: from };
+    if (attempt > CLAIMS_MAX) throw new LogUnavailable(`${id} is written by too many at once`);
+    const envelope = envelopeOf(it);
+    const incoming = it.incoming();
+    const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
+    // Kept while the gates are asked: the append below needs both.
+    const [first, judged] = await both(deps.payloads.keepFirst(id, incoming, payloadEnvelope), it.judge());
+    const known = first === null ? await readOn(log, decider, stream, from) : from;
+    if (isClaimed(known.state)) {
+      await giveBack(it, judged);
+      return { outcome: "taken", known };
+    }
+    // What came in between may be the fence of `fate`: the places that the gates took are then given back already.
+    if (known.revision !== from.revision) return claim(it, known, attempt + 1);
+    // Nothing is decided: what came before was blocked, or died on its way here.
+    const kept = first ?? (await deps.payloads.keepAgain(id, incoming, payloadEnvelope));
+    const about = decided(it, incoming, kept, judged);
+    const request = it.requestOf(about, judged);
+    const decision = decider.decide(commandFor(it, request, it.digestOf, judged, about.at), known.state);
+    if (!decision.ok) return { outcome: "taken", known };
+    const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
+    if (appended.outcome === "conflict") {
+      const lost = await readOn(log, decider, stream, known);
+      // The winner may have asked other ledgers: those of the policy as it was, or of another day.
+      if (isClaimed(lost.state)) await giveBack(it, judged);
+      return claim(it, lost, attempt + 1);
+    }
+    if (judged.verdict.decision === "deny") return { outcome: "refused", request, judged };
+
+    settle(it, judged, about);
+    const claimed = { state: decision.events.reduce(decider.evolve, known.state), revision: appended.revision };
+    return { outcome: "claimed", known: claimed, position: appended.position };
+  };
+
+  return claim;
+};

@@ -1,0 +1,76 @@
+import type { RunningBundle } from "../../domain/bundle/decider.ts";
+import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
+import { referencesOf, resolved } from "../../domain/bundle/results.ts";
+import type { EventLog, Json } from "../../domain/ports.ts";
+import { answeredBody } from "../execute/result.ts";
+import type { Payloads } from "../payloads.ts";
+import type { StepGates } from "./step-gates.ts";
+
+export type ContentsDeps = {
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+  readonly gates: StepGates;
+};
+
+export type Contents = {
+  /** What a step is sent, or why it may not be sent. */
+  ofStep(state: RunningBundle, index: number): Promise<{ readonly body: Buffer } | { readonly refusal: StepRefusal }>;
+  /** What the compensation of a step is sent. */
+  ofUndo(state: RunningBundle, index: number): Promise<Buffer>;
+};
+
+const refused = (code: string, detail: string) => ({ refusal: { code, detail } });
+const encode = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
+/** Kept here, by `JSON.stringify`. */
+const decode = (body: Buffer): Json => JSON.parse(body.toString("utf8")) as Json;
+
+/** The bodies that a bundle's deliveries carry. Made of what is kept, so whoever makes one again makes the same. */
+export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
+  /** The body that a step's target answered; undefined when it did not, or when that was erased. */
+  const answerTo = async (state: RunningBundle, index: number): Promise<Json | undefined> => {
+    const step = state.request.steps[index];
+    const came = state.steps[index];
+    if (step === undefined || came?.outcome !== "succeeded" || came.payload === null) return undefined;
+    return answeredBody(log, step.event_id, came.payload.revision);
+  };
+
+  const withResults = async (state: RunningBundle, payload: Json) => {
+    const answers = new Map<number, Json>();
+    for (const { step } of referencesOf(payload).references) {
+      const answer = answers.has(step) ? undefined : await answerTo(state, step);
+      if (answer !== undefined) answers.set(step, answer);
+    }
+    return resolved(payload, (step) => answers.get(step));
+  };
+
+  return {
+    async ofStep(state, index) {
+      const { request, approvalId } = state;
+      const kept = await payloads.read(request.bundle_id, request.payload.revision);
+      if (kept === null)
+        return refused("payload-erased", "The bundle's payload was erased before this step was started");
+      // The array of all steps' payloads.
+      const payload = (decode(kept.body) as readonly Json[])[index] ?? null;
+      if (request.steps[index]?.uses_results !== true) return { body: encode(payload) };
+      const made = await withResults(state, payload);
+      if (!made.ok)
+        return refused("unresolved-result", `${made.path === "" ? "The payload" : made.path}: ${made.detail}`);
+      const isApproved = approvalId !== null;
+      const refusal = await gates({ request, index, payload: made.payload, headers: kept.headers, isApproved });
+      return refusal === null ? { body: encode(made.payload) } : { refusal };
+    },
+
+    async ofUndo(state, index) {
+      const { event_id }: Partial<Step> = state.request.steps[index] ?? {};
+      const sent = state.steps[index]?.payload ?? null;
+      const kept = event_id === undefined || sent === null ? null : await payloads.read(event_id, sent.revision);
+      const result = await answerTo(state, index);
+      return encode({
+        // Erased: whoever takes it back still knows it by its webhook-id.
+        payload: kept === null ? null : decode(kept.body),
+        result: result ?? null,
+        forward_webhook_id: event_id ?? null,
+      });
+    },
+  };
+};

@@ -1,0 +1,196 @@
+import { approval } from "../../domain/approval/decider.ts";
+import type { ApprovalEvent } from "../../domain/approval/events.ts";
+import { approvalOfHeldBundle } from "../../domain/approval/requested.ts";
+import type { BundleCommand } from "../../domain/bundle/commands.ts";
+import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
+import type { BundleEvent } from "../../domain/bundle/events.ts";
+import type { DeliveryEvent, HoldOutcome } from "../../domain/delivery/events.ts";
+import type { Clock, EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import { bundles } from "../../projections/bundles.ts";
+import type { Ledgers } from "../admission/ledgers.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { approvalStream } from "../approvals.ts";
+import type { Envelope } from "../envelope.ts";
+import type { Outcomes } from "../execute/outcomes.ts";
+import { eachOfAgent } from "../execute/shown-of-agent.ts";
+import { stoppedBecause } from "../execute/stopped.ts";
+import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
+import type { ViewProgress } from "../loops/view-progress.ts";
+import { readOn, runCommand } from "../run-command.ts";
+import type { BundleRunner } from "./running.ts";
+
+export type BundleReactionsDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ledgers: Pick<Ledgers, "settleNow" | "release">;
+  readonly outcomes: Pick<Outcomes<Bundle>, "changed">;
+  readonly runner: Pick<BundleRunner, "advance">;
+};
+
+export type StoppedBundlesDeps = Omit<BundleReactionsDeps, "ledgers" | "runner"> & {
+  readonly views: Pick<ViewStore, "page">;
+  readonly progress: Pick<ViewProgress, "waitFor">;
+  readonly onError: (error: unknown) => void;
+};
+
+type Fact = ApprovalEvent | BundleEvent | DeliveryEvent;
+/** The type of a recorded event says what its data are. */
+const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
+  data as unknown as Extract<Fact, { type: T }>["data"];
+
+const EXPIRED = "Nobody decided in time.";
+
+const OUTCOME = {
+  ApprovalRejected: "rejected",
+  ApprovalExpired: "expired",
+  ApprovalCancelled: "cancelled",
+} as const satisfies Partial<Record<ApprovalEvent["type"], HoldOutcome>>;
+
+/** What waits for people first, then what runs. */
+const UNDER_WAY = ["held", "running"] as const;
+
+/** The bundle that a record says something of; all others that are reacted to here go one behind the other. */
+const bundleOf = ({ data }: RecordedEvent): string => {
+  const {
+    bundle_id,
+    bundle: step,
+    subject,
+  } = data as Record<string, unknown> & {
+    readonly bundle?: { readonly id: string };
+    readonly subject?: { readonly id: string };
+  };
+  return String(bundle_id ?? step?.id ?? subject?.id ?? "");
+};
+
+/**
+ * A reactor of their own: many bundles at once, each in its order. What this process does itself begins at once, without it
+ * (`BundleRunner.delivered`), so it looks less often than it could.
+ */
+export const BUNDLE_REACTOR: ReactorOptions = {
+  name: "bundles",
+  gatherMs: 50,
+  atOnce: { keyOf: bundleOf, keysMax: 32 },
+};
+
+const envelopeOf = ({ id, meta }: RecordedEvent, bundleId: string, at: string): Envelope => ({
+  // One cause may stop many: each by a command of its own.
+  commandId: `bundles-${id}/${bundleId}`,
+  account: meta.account,
+  actor: { kind: "system", id: "bundles" },
+  trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+  at,
+  causationId: id,
+});
+
+/** A refusal is the state of the bundle: it has been told already, or has come to another end before. */
+const telling =
+  ({ log, outcomes }: Pick<BundleReactionsDeps, "log" | "outcomes">) =>
+  async (cause: RecordedEvent, bundleId: string, command: BundleCommand & { readonly at: string }): Promise<void> => {
+    const stream = `bundle-${bundleId}`;
+    const known = await readOn(log, bundle, stream, { state: bundle.initial, revision: null });
+    const ran = await runCommand(log, bundle, stream, known, command, envelopeOf(cause, bundleId, command.at));
+    outcomes.changed(bundleId, ran.known);
+  };
+
+/**
+ * Moves bundles on, whoever admitted them and wherever their deliveries ended; asks people for those that are held, and does
+ * what they say; settles the ledgers with what each has cost in the end.
+ */
+export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] => {
+  const { aggregates, ledgers, clock, runner } = deps;
+  const tell = telling(deps);
+  const now = (): string => new Date(clock.now()).toISOString();
+
+  const advance = (on: Fact["type"]): Reaction => ({
+    on,
+    run: async (event) => {
+      await runner.advance(bundleOf(event));
+    },
+  });
+
+  const endHold = (type: keyof typeof OUTCOME): Reaction => ({
+    on: type,
+    async run(event) {
+      const data = dataOf(type, event);
+      if (data.subject.kind !== "bundle") return;
+      const reason = "reason" in data ? data.reason : EXPIRED;
+      await tell(event, data.subject.id, { type: "EndHold", outcome: OUTCOME[type], reason, at: now() });
+    },
+  });
+
+  return [
+    ...(["BundleAdmitted", "BundleReleased", "BundleStepEnded", "RollbackStarted"] as const).map(advance),
+    {
+      on: "BundleHeld",
+      async run(event) {
+        const request = approvalOfHeldBundle(event.meta.account, dataOf("BundleHeld", event));
+        const stream = approvalStream(request.approval_id);
+        const envelope = envelopeOf(event, request.subject.id, now());
+        await aggregates.handle(approval, stream, { type: "RequestApproval", request }, envelope);
+      },
+    },
+    {
+      on: "ApprovalGranted",
+      async run(event) {
+        const { approval_id: approvalId, subject, digest } = dataOf("ApprovalGranted", event);
+        if (subject.kind !== "bundle") return;
+        await tell(event, subject.id, { type: "Release", approvalId, digest, at: now() });
+        await runner.advance(subject.id);
+      },
+    },
+    endHold("ApprovalRejected"),
+    endHold("ApprovalExpired"),
+    endHold("ApprovalCancelled"),
+    {
+      // Of a hold that was not ended by its approval: nobody is to be asked any longer.
+      on: "BundleHoldEnded",
+      async run(event) {
+        const { bundle_id, approval_id, outcome, reason, at } = dataOf("BundleHoldEnded", event);
+        if (outcome !== "cancelled") return;
+        const command = { type: "CancelApproval", reason, at } as const;
+        await aggregates.handle(approval, approvalStream(approval_id), command, envelopeOf(event, bundle_id, now()));
+      },
+    },
+    {
+      on: "BundleCostDetermined",
+      async run(event) {
+        const { bundle_id, ledgers: names, cost } = dataOf("BundleCostDetermined", event);
+        const { account, trace_id, span_id } = event.meta;
+        const trace = { trace_id, span_id };
+        for (const stream of names) {
+          if (cost === null) await ledgers.release(stream, account, bundle_id, trace, true);
+          else await ledgers.settleNow(stream, account, bundle_id, cost, trace);
+        }
+      },
+    },
+  ];
+};
+
+/**
+ * What follows from an agent's suspension for its bundles: those that wait for people are cancelled, those that run are
+ * rolled back. None of their steps would start any more (`stoppedBecause`): this only says so at once.
+ */
+export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] => {
+  const { log, clock, aggregates } = deps;
+  const tell = telling(deps);
+
+  const cancel = async (cause: RecordedEvent, bundleId: string): Promise<void> => {
+    const { state } = await readOn(log, bundle, `bundle-${bundleId}`, { state: bundle.initial, revision: null });
+    const reason = "request" in state ? await stoppedBecause(aggregates, state.request) : null;
+    // What it asks for behind this, resumed, is another matter.
+    if (reason === null) return;
+    await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });
+  };
+
+  const run = async (cause: RecordedEvent): Promise<void> => {
+    const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
+    const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
+    for await (const bundleId of eachOfAgent(deps, agent, shown)) await cancel(cause, bundleId);
+  };
+
+  return [
+    { on: "AgentSuspended", run },
+    { on: "AgentDeleted", run },
+  ];
+};

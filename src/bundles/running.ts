@@ -1,0 +1,248 @@
+import type { BundleCommand } from "../../domain/bundle/commands.ts";
+import { type Bundle, bundle, type RunningBundle } from "../../domain/bundle/decider.ts";
+import { type Next, nextOf } from "../../domain/bundle/next.ts";
+import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import { isClaimed } from "../../domain/delivery/hold.ts";
+import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { UNKNOWN } from "../admission/claim.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { type Envelope, NO_TRACE, type Trace } from "../envelope.ts";
+import type { Outcomes } from "../execute/outcomes.ts";
+import { stoppedBecause } from "../execute/stopped.ts";
+import type { Deliverer } from "../loops/deliverer.ts";
+import type { KeptPayload, Payloads } from "../payloads.ts";
+import { type Known, readOn, runCommand } from "../run-command.ts";
+import type { BeginBundle } from "./claiming.ts";
+import { contents } from "./contents.ts";
+import type { StepGates } from "./step-gates.ts";
+import { requestOfStep, requestOfUndo } from "./step-request.ts";
+import { turns } from "./turns.ts";
+
+export type BundleRunnerDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly payloads: Payloads;
+  /** Asked again about a step whose payload was made of results. */
+  readonly gates: StepGates;
+  /** Handed what was admitted. */
+  readonly deliver: Pick<Deliverer, "offer">;
+  /** Told of each bundle that was written to here. */
+  readonly outcomes: Pick<Outcomes<Bundle>, "changed">;
+  readonly onError: (error: unknown) => void;
+};
+
+export type BundleRunner = {
+  /**
+   * Does all that can be done for a bundle now, up to a delivery whose end is awaited. May be called at any time, from
+   * several nodes: what was done is not done again. Rejects with the log's errors; what is left is then done by the next.
+   */
+  advance(bundleId: string): Promise<Bundle>;
+  /** Told by this process's deliverer: of what ended here, what follows begins at once. */
+  delivered(eventId: string, known: Known<Delivery>): void;
+  /** Finishes what is in hand. */
+  stop(): Promise<void>;
+};
+
+/** What this process knows of a bundle that runs. */
+type Entry = {
+  readonly bundleId: string;
+  account: string;
+  /** Of the request that it came with. */
+  trace: Trace;
+  known: Known<Bundle>;
+  /** Of its step or undo that is under way. */
+  delivery: { readonly eventId: string; known: Known<Delivery>; readonly body?: Buffer } | null;
+};
+
+/** More at once would only stand in the way of what is not a bundle's. */
+const BUNDLES_AT_ONCE = 32;
+/** Known between two of their steps; what is not is read again. */
+const ENTRIES_MAX = 5_000;
+const JSON_TYPE = "application/json";
+
+type Following = Extract<Next, { do: "admit" | "admit-undo" | "cancel-step" }>;
+
+/**
+ * Moves bundles on (`nextOf`), each by one append at a time, written before what it announces is done: `StepStarted` before
+ * the step's delivery is admitted, so that whatever is sent is known to have an undo.
+ */
+export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
+  const { log, clock, payloads } = deps;
+  const bodies = contents(deps);
+  const queue = turns(BUNDLES_AT_ONCE);
+  const entries = new Map<string, Entry>();
+  let stopping = false;
+
+  const now = (): string => new Date(clock.now()).toISOString();
+
+  const envelopeOf = ({ account, trace }: Entry): Envelope => ({
+    // A name of its own: another node that does the same at this moment has to lose.
+    commandId: randomId("cmd_", deps.randomness),
+    account,
+    actor: { kind: "system", id: "bundles" },
+    trace,
+    at: now(),
+  });
+
+  const tell = async (it: Entry, command: BundleCommand): Promise<void> => {
+    const ran = await runCommand(log, bundle, `bundle-${it.bundleId}`, it.known, command, envelopeOf(it));
+    it.known = ran.known;
+    deps.outcomes.changed(it.bundleId, it.known);
+  };
+
+  const tellDelivery = async (it: Entry, eventId: string, from: Known<Delivery>, command: DeliveryCommand) => {
+    const ran = await runCommand(log, delivery, `delivery-${eventId}`, from, command, envelopeOf(it));
+    it.delivery = { eventId, known: ran.known };
+    return ran;
+  };
+
+  const keep = async (it: Entry, eventId: string, body: Buffer): Promise<KeptPayload> => {
+    const incoming = { body, contentType: JSON_TYPE, contentEncoding: "", headers: {} };
+    const envelope = envelopeOf(it);
+    const first = await payloads.keepFirst(eventId, incoming, envelope);
+    return first ?? payloads.keepAgain(eventId, incoming, envelope);
+  };
+
+  const started = async (it: Entry, type: "StartStep" | "StartUndo", index: number, eventId: string, body: Buffer) => {
+    const { revision, sha256 } = await keep(it, eventId, body);
+    const payload = { revision, content_type: JSON_TYPE, size: body.length, sha256 };
+    await tell(it, { type, index, payload, at: now() });
+    it.delivery = { eventId, known: UNKNOWN, body };
+  };
+
+  const startStep = async (it: Entry, state: RunningBundle, index: number): Promise<void> => {
+    const { request } = state;
+    const stopped = await stoppedBecause(deps.aggregates, request);
+    if (stopped !== null) return tell(it, { type: "Cancel", reason: stopped, at: now() });
+    const content = await bodies.ofStep(state, index);
+    if ("refusal" in content) return tell(it, { type: "RefuseStep", index, refusal: content.refusal, at: now() });
+    await started(it, "StartStep", index, request.steps[index]?.event_id ?? "", content.body);
+  };
+
+  const startUndo = async (it: Entry, state: RunningBundle, index: number): Promise<void> => {
+    const eventId = state.request.steps[index]?.undo_event_id ?? "";
+    await started(it, "StartUndo", index, eventId, await bodies.ofUndo(state, index));
+  };
+
+  /** The delivery as it is, admitted by this node or by another one. */
+  const admitted = async (it: Entry, request: Request, isToBeSent: boolean): Promise<Known<Delivery>> => {
+    const { event_id: eventId, endpoint_id: endpointId } = request;
+    const { known, body } = it.delivery?.eventId === eventId ? it.delivery : { known: UNKNOWN };
+    if (isClaimed(known.state)) {
+      if ("stepEnd" in known.state) return known;
+      const seen = await readOn(log, delivery, `delivery-${eventId}`, known);
+      it.delivery = { eventId, known: seen };
+      return seen;
+    }
+    const ran = await tellDelivery(it, eventId, known, { type: "Admit", request });
+    if (ran.outcome === "accepted" && isToBeSent && endpointId !== null) {
+      const { account, trace } = it;
+      const content = body === undefined ? {} : { body, contentType: JSON_TYPE, contentEncoding: "" };
+      deps.deliver.offer({ eventId, account, endpointId, trace, known: ran.known, ...content });
+    }
+    return ran.known;
+  };
+
+  /** False while the end of the delivery is awaited. */
+  const follow = async (it: Entry, state: RunningBundle, { do: what, index }: Following): Promise<boolean> => {
+    const request = what === "admit-undo" ? requestOfUndo(state, index) : requestOfStep(state, index);
+    let known = await admitted(it, request, what !== "cancel-step");
+    if (what === "cancel-step" && !("stepEnd" in known.state)) {
+      const reason = state.rollback?.reason ?? "";
+      ({ known } = await tellDelivery(it, request.event_id, known, { type: "Cancel", reason, at: now() }));
+    }
+    const end = "stepEnd" in known.state ? known.state.stepEnd : undefined;
+    if (end === undefined) return false;
+    // What the deliverer did not send any more did not fail: the agent was stopped.
+    const stopped =
+      what === "admit" && end.outcome !== "succeeded" ? await stoppedBecause(deps.aggregates, request) : null;
+    if (stopped !== null) await tell(it, { type: "Cancel", reason: stopped, at: now() });
+    else await tell(it, { type: what === "admit-undo" ? "EndUndo" : "EndStep", index, ...end, at: now() });
+    return true;
+  };
+
+  /** False when there is nothing more to do now. */
+  const move = async (it: Entry): Promise<boolean> => {
+    const { state } = it.known;
+    const next = nextOf(state);
+    if (state.phase !== "running" || next.do === "wait" || next.do === "nothing") return false;
+    if (next.do === "start") await startStep(it, state, next.index);
+    else if (next.do === "undo") await startUndo(it, state, next.index);
+    else return follow(it, state, next);
+    return true;
+  };
+
+  const entryOf = (bundleId: string): Entry => {
+    const it = entries.get(bundleId) ?? {
+      bundleId,
+      account: "",
+      trace: NO_TRACE,
+      known: { state: bundle.initial, revision: null },
+      delivery: null,
+    };
+    entries.delete(bundleId);
+    entries.set(bundleId, it);
+    if (entries.size > ENTRIES_MAX) {
+      const [oldest] = entries.keys();
+      if (oldest !== undefined) entries.delete(oldest);
+    }
+    return it;
+  };
+
+  const learnFrom =
+    (it: Entry) =>
+    ({ type, meta }: RecordedEvent): void => {
+      if (type !== "BundleAdmitted" && type !== "BundleHeld") return;
+      it.account = meta.account;
+      it.trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+    };
+
+  const moveOn = async (bundleId: string): Promise<Bundle> => {
+    const it = entryOf(bundleId);
+    try {
+      it.known = await readOn(log, bundle, `bundle-${bundleId}`, it.known, learnFrom(it));
+      for (;;) {
+        const before = it.known.revision;
+        if (stopping || !(await move(it))) break;
+        if (it.known.revision === before) throw new Error(`${bundleId} does not go on at its revision ${before}`);
+      }
+    } catch (error) {
+      // Whatever is not true of it is read again.
+      entries.delete(bundleId);
+      throw error;
+    }
+    const { state } = it.known;
+    if (state.phase !== "running" || state.end !== null) entries.delete(bundleId);
+    return state;
+  };
+
+  const advance = (bundleId: string): Promise<Bundle> => queue.take(bundleId, () => moveOn(bundleId));
+
+  return {
+    advance,
+    delivered(eventId, known) {
+      const { state } = known;
+      if (!("stepEnd" in state) || state.request.bundle === undefined) return;
+      const it = entries.get(state.request.bundle.id);
+      if (it?.delivery?.eventId === eventId) it.delivery.known = known;
+      advance(state.request.bundle.id).catch(deps.onError);
+    },
+    async stop() {
+      stopping = true;
+      await queue.idle();
+    },
+  };
+};
+
+/** What this process admits it starts itself: nothing is waited for. */
+export const startingAtOnce =
+  (begin: BeginBundle, runner: Pick<BundleRunner, "advance">, onError: (error: unknown) => void): BeginBundle =>
+  async (ask) => {
+    const begun = await begin(ask);
+    if (!("problem" in begun)) runner.advance(begun.bundleId).catch(onError);
+    return begun;
+  };

@@ -1,0 +1,79 @@
+import { hash } from "node:crypto";
+import type { RunningBundle } from "../../domain/bundle/decider.ts";
+import type { Step } from "../../domain/bundle/events.ts";
+import type { PayloadRef, Request } from "../../domain/delivery/events.ts";
+import { allowed, type Verdict } from "../../domain/gate/verdict.ts";
+import { canonicalJson } from "../audit/canonical-json.ts";
+
+type Delivered = {
+  readonly step: Step;
+  readonly payload: PayloadRef;
+  /** ISO-8601 UTC. */
+  readonly startedAt: string;
+};
+
+const recordOf = ({ request }: RunningBundle, index: number): Step => {
+  const step = request.steps[index];
+  if (step === undefined) throw new Error(`${request.bundle_id} has no step ${index}`);
+  return step;
+};
+
+const started = (step: Step, what: string, payload: PayloadRef | null, startedAt: string | null): Delivered => {
+  if (payload === null || startedAt === null) throw new Error(`${what} of step ${step.index} is not started`);
+  return { step, payload, startedAt };
+};
+
+/** The bundle was decided on as a whole, and its places are the bundle's. */
+const verdictOf = ({ request }: RunningBundle, detail: string): Verdict => ({
+  decision: "allow",
+  policy: request.verdict.policy,
+  gates: [allowed("bundle", detail)],
+});
+
+const common = (state: RunningBundle, { payload, startedAt }: Delivered) => {
+  const { origin, run } = state.request;
+  return { origin, run, payload, received_at: startedAt, authenticated_at: startedAt, at: startedAt };
+};
+
+/** What delivers a step: of the bundle's records alone, so that whoever makes it again after a crash makes the same. */
+export const requestOfStep = (state: RunningBundle, index: number): Request => {
+  const came = state.steps[index];
+  const it = started(recordOf(state, index), "The delivery", came?.payload ?? null, came?.startedAt ?? null);
+  const { event_id, action, endpoint_id, cost } = it.step;
+  const { bundle_id: id } = state.request;
+  return {
+    ...common(state, it),
+    event_id,
+    delivery_key: `${id}/${index}`,
+    type: action.name,
+    endpoint_id,
+    verdict: verdictOf(state, `Decided on as step ${index} of ${id}`),
+    cost,
+    action,
+    bundle: { id, index, undo: false },
+  };
+};
+
+/** What delivers a step's undo, as `requestOfStep`. Nobody is stopped from taking back what they did, whatever it costs. */
+export const requestOfUndo = (state: RunningBundle, index: number): Request => {
+  const undo = state.steps[index]?.undo;
+  const it = started(recordOf(state, index), "The undo", undo?.payload ?? null, undo?.startedAt ?? null);
+  const { undo_event_id: event_id, action, compensation } = it.step;
+  if (compensation === null) throw new Error(`${event_id} takes back ${action.name}, which has no compensation`);
+  const { name, version, endpoint_id } = compensation;
+  const { bundle_id: id } = state.request;
+  // By the salted digest of what is sent, so that an erased payload cannot be guessed from this one either.
+  const identity = { undoes: action.digest, action: name, schema_version: version, target: endpoint_id };
+  const digest = hash("sha256", canonicalJson({ ...identity, payload: it.payload.sha256 }));
+  return {
+    ...common(state, it),
+    event_id,
+    delivery_key: `${id}/${index}/undo`,
+    type: name,
+    endpoint_id,
+    verdict: verdictOf(state, `Takes back step ${index} of ${id}`),
+    cost: null,
+    action: { name, version, digest },
+    bundle: { id, index, undo: true },
+  };
+};

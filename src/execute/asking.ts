@@ -1,0 +1,56 @@
+import { type Action, action as actionDecider } from "../../domain/action/decider.ts";
+import { isActionName } from "../../domain/action/name.ts";
+import { agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { agentStream } from "../credentials.ts";
+import { type Problem, problem } from "../problems.ts";
+import { actionStream } from "../routes/actions.ts";
+
+/** The agent as long as it may ask for anything. */
+export const askingAgent = async (
+  aggregates: Pick<Aggregates, "load">,
+  agentId: string,
+): Promise<PresentAgent | Problem> => {
+  const { state: agent } = await aggregates.load(agentDecider, agentStream(agentId));
+  if (agent.phase !== "present") return problem("unauthenticated", "The agent was deleted.");
+  if (agent.suspended === null) return agent;
+  return problem("agent-suspended", `The agent is suspended: ${agent.suspended.reason}`);
+};
+
+/** An account's action of a name, which may be none. */
+export const actionNamed = async (
+  aggregates: Pick<Aggregates, "load">,
+  account: string,
+  name: string,
+): Promise<Action> =>
+  isActionName(name)
+    ? (await aggregates.load(actionDecider, actionStream(account, name))).state
+    : actionDecider.initial;
+
+/** What an agent's request is refused with that nothing is recorded of: outside of its scope it is not told what there is. */
+export const noAction = (name: string, isInScope: boolean, path?: string): Problem => {
+  if (!isInScope) return problem("out-of-scope", `The agent's scope does not include ${name}.`);
+  const errors = path === undefined ? {} : { errors: [{ path, message: "is no action of the account" }] };
+  return problem("unknown-action", `The account has no action ${JSON.stringify(name)}.`, errors);
+};
+
+/** `"reused"`: what is under way with this name asks for something else. */
+export type Flight<T> = { readonly landed: T; readonly isFirst: boolean } | "reused";
+
+/** Requests with one name at once in this process: the first decides, the others answer with what it came to. */
+export const flights = <T>(): ((id: string, asked: string, decide: () => Promise<T>) => Promise<Flight<T>>) => {
+  const underWay = new Map<string, { readonly asked: string; readonly landed: Promise<T> }>();
+  return async (id, asked, decide) => {
+    const flight = underWay.get(id);
+    if (flight !== undefined) {
+      return flight.asked === asked ? { landed: await flight.landed, isFirst: false } : "reused";
+    }
+    const landed = decide();
+    underWay.set(id, { asked, landed });
+    try {
+      return { landed: await landed, isFirst: true };
+    } finally {
+      underWay.delete(id);
+    }
+  };
+};

@@ -1,0 +1,68 @@
+import type { PayloadEvent } from "../../domain/delivery/events.ts";
+import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
+import type { EventLog, Json, JsonObject, Revision } from "../../domain/ports.ts";
+import { isFaithfulJson } from "../http/strict-json.ts";
+import { decodeBody } from "../payloads.ts";
+import { exchangesOf } from "../routes/event-shown.ts";
+import { readOn } from "../run-command.ts";
+
+type Response = Extract<PayloadEvent, { type: "ResponseKept" }>["data"];
+
+/** What the target answered: `body` is what the answer says where it is JSON, else text. */
+export type Result = JsonObject & { readonly status_code: number; readonly body: Json };
+
+const IS_JSON = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+/** Left as text where it would say something else afterwards, or could not be written again. */
+const parsed = (text: string): Json => {
+  try {
+    // JSON.parse gives nothing but JSON.
+    const value = JSON.parse(text) as Json;
+    return isFaithfulJson(text) ? value : text;
+  } catch {
+    return text;
+  }
+};
+
+/** JSON as what it says; else text, or base64 of what is no text. What was cut off is no JSON any more. */
+const bodyOf = (kept: Response | undefined): JsonObject & { readonly body: Json } => {
+  // Erased, or never kept.
+  if (kept === undefined) return { body: null };
+  if (kept.encoding === "base64") return { body: kept.body, encoding: "base64" };
+  const text = decodeBody(kept).toString("utf8");
+  if (kept.truncated) return { body: text, truncated: true };
+  return { body: IS_JSON.test(kept.headers["content-type"] ?? "") ? parsed(text) : text };
+};
+
+/** What the receiver's side of a delivery came to, as its stream has it now. */
+export const outcomeOf = async (log: EventLog, eventId: string): Promise<Outcome> =>
+  (await readOn(log, outcome, `delivery-${eventId}`, { state: outcome.initial, revision: null })).state;
+
+/** Of the last attempt; undefined when there was no answer, or it was erased. */
+const responseOf = async (
+  log: EventLog,
+  eventId: string,
+  from: Revision,
+  { attempt }: Outcome,
+): Promise<Response | undefined> =>
+  attempt === null || attempt.statusCode === null
+    ? undefined
+    : (await exchangesOf(log, eventId, from)).responses.get(attempt.number);
+
+/** What the target answered to the last attempt; null when there was no answer. `from`: the payload that was decided on. */
+export const resultOf = async (
+  log: EventLog,
+  eventId: string,
+  from: Revision,
+  outcome: Outcome,
+): Promise<Result | null> => {
+  const statusCode = outcome.attempt?.statusCode ?? null;
+  if (statusCode === null) return null;
+  return { status_code: statusCode, ...bodyOf(await responseOf(log, eventId, from, outcome)) };
+};
+
+/** The body of `resultOf`; undefined when there was no answer, or it was erased. */
+export const answeredBody = async (log: EventLog, eventId: string, from: Revision): Promise<Json | undefined> => {
+  const response = await responseOf(log, eventId, from, await outcomeOf(log, eventId));
+  return response === undefined ? undefined : bodyOf(response).body;
+};

@@ -1,0 +1,37 @@
+import { approval } from "../../domain/approval/decider.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import { approvalStream } from "../approvals.ts";
+import { type Known, readOn } from "../run-command.ts";
+import type { Outcomes, WaitOptions } from "./outcomes.ts";
+
+/** What is waited for: a delivery or a bundle. */
+export type Awaited<S> = {
+  readonly id: string;
+  readonly known: Known<S>;
+  /** The approval that it waits for; null when it waits for nobody. */
+  readonly heldFor: (state: S) => string | null;
+  readonly hasEnded: (state: S) => boolean;
+};
+
+/** What people have said is done a moment later: until then a request that they have decided still looks held. */
+const isDecided = async (log: EventLog, approvalId: string): Promise<boolean> => {
+  const from = { state: approval.initial, revision: null };
+  const { state: asked } = await readOn(log, approval, approvalStream(approvalId), from);
+  return asked.phase === "requested" && asked.end !== null;
+};
+
+/** As long as it is people's to decide, nobody waits for them; behind their decision it goes on. */
+export const untilEndedOrHeld = async <S>(
+  log: EventLog,
+  outcomes: Pick<Outcomes<S>, "wait">,
+  { id, known, heldFor, hasEnded }: Awaited<S>,
+  options: Omit<WaitOptions<S>, "isEnough">,
+): Promise<S> => {
+  const until = performance.now() + options.waitMs;
+  const isEnough = (state: S): boolean => heldFor(state) !== null || hasEnded(state);
+  const seen = await outcomes.wait(id, known, { ...options, isEnough });
+  const approvalId = heldFor(seen.state);
+  if (approvalId === null || !(await isDecided(log, approvalId))) return seen.state;
+  const waitMs = until - performance.now();
+  return (await outcomes.wait(id, seen, { ...options, waitMs, isEnough: hasEnded })).state;
+};

@@ -1,0 +1,234 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Bundle } from "../../../domain/bundle/decider.ts";
+import { bundleStatus, stepStatuses } from "../../../domain/bundle/status.ts";
+import type { Sent } from "../../../domain/ports.ts";
+import { toEvents } from "../../../src/envelope.ts";
+import { type BundlesWorld, bundlesWorld, type StepInput, startBundleNode } from "../../support/bundles-world.ts";
+import { ACCOUNT, AGENT_ID, answered, TRACE } from "../../support/execute-world.ts";
+import { losingLog } from "../../support/losing-log.ts";
+import { until } from "../../support/until.ts";
+
+const test = suite("bundles run");
+const BUNDLE = `bun_${"a".repeat(32)}`;
+/** More appends than a bundle of these tests takes. */
+const APPENDS_MAX = 60;
+
+const hasEnded = (state: Bundle): boolean =>
+  state.phase === "ended-hold" || (state.phase === "running" && state.end !== null);
+
+const ended = async (world: BundlesWorld, bundleId = BUNDLE): Promise<Bundle> => {
+  let state = await world.stateOf(bundleId);
+  await until(`${bundleId} ends`, async () => {
+    state = await world.stateOf(bundleId);
+    return hasEnded(state);
+  });
+  return state;
+};
+
+/** `do`: what the target makes of a step. Its undo always succeeds. */
+const order = (n: number, what: "ok" | "gone" | "timeout" = "ok"): StepInput => ({ payload: { order: n, do: what } });
+
+const TIMEOUT: Sent = {
+  outcome: "failed",
+  kind: "timeout",
+  detail: "No answer",
+  timings: { dns: 0, connect: 0, tls: 0, first_byte: null, total: 1 },
+};
+
+const target = (text: string): Sent => {
+  const { order: n, do: what } = JSON.parse(text) as { order?: number; do?: string };
+  if (what === "gone") return answered(410);
+  return what === "timeout" ? TIMEOUT : answered(200, JSON.stringify({ id: `o-${n}` }));
+};
+
+const arrivedAs = ({ target: { arrivals } }: BundlesWorld): readonly string[] =>
+  arrivals.map(({ headers, body }) => {
+    const { order: n, payload } = JSON.parse(body) as { order?: number; payload?: { order: number } };
+    return `${headers["countersign-action"]} ${n ?? payload?.order}`;
+  });
+
+test("steps run one behind the other, a later one with the results of earlier ones; each target is told of the bundle", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = target;
+  const node = await startBundleNode(world);
+  const uses = { payload: { order: 3, was: { $result: { step: 0, pointer: "/id" } } }, uses_results: true };
+  await world.admit(BUNDLE, [order(1), order(2), uses]);
+  const state = await ended(world);
+  await node.stop();
+  assert.is(bundleStatus(state), "committed");
+  assert.equal(stepStatuses(state), ["succeeded", "succeeded", "succeeded"]);
+  assert.equal(arrivedAs(world), ["order.create 1", "order.create 2", "order.create 3"]);
+  const { arrivals } = world.target;
+  assert.equal(JSON.parse(arrivals[2]?.body ?? ""), { order: 3, was: "o-1" });
+  for (const { headers } of arrivals) {
+    assert.is(headers["countersign-bundle"], BUNDLE);
+    assert.is(headers["countersign-agent"], AGENT_ID);
+    assert.ok(headers.traceparent?.startsWith(`00-${TRACE.trace_id}-`));
+  }
+});
+
+test("after a failure what was done is taken back in reverse order: each undo knows payload, result and webhook-id", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = target;
+  const node = await startBundleNode(world);
+  await world.admit(BUNDLE, [order(1), order(2), order(3, "gone"), order(4)]);
+  const state = await ended(world);
+  await node.stop();
+  assert.is(bundleStatus(state), "rolled_back");
+  assert.equal(stepStatuses(state), ["compensated", "compensated", "failed", "skipped"]);
+  const creates = [1, 2, 3].map((n) => `order.create ${n}`);
+  assert.equal(arrivedAs(world), [...creates, "order.cancel 2", "order.cancel 1"]);
+  const [first, , , , undo] = world.target.arrivals;
+  assert.equal(JSON.parse(undo?.body ?? ""), {
+    payload: { order: 1, do: "ok" },
+    result: { id: "o-1" },
+    forward_webhook_id: first?.id,
+  });
+  assert.is.not(undo?.id, first?.id);
+});
+
+test("a step whose outcome nobody knows is taken back as well, without a result", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = target;
+  const node = await startBundleNode(world);
+  await world.admit(BUNDLE, [order(1, "timeout")]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated"]]);
+  assert.is(JSON.parse(world.target.arrivals[1]?.body ?? "").result, null);
+});
+
+test("a step that needs a result which is not there, or that a gate refuses, is never sent", async () => {
+  for (const [pointer, refused, code] of [
+    ["/nothing", false, "unresolved-result"],
+    ["/id", true, "gate-schema"],
+  ] as const) {
+    const world = await bundlesWorld();
+    world.target.answer = target;
+    const gates = async () => (refused ? { code: "gate-schema", detail: "No." } : null);
+    const node = await startBundleNode(world, { gates });
+    const uses = { payload: { order: 2, was: { $result: { step: 0, pointer } } }, uses_results: true };
+    await world.admit(BUNDLE, [order(1), uses]);
+    const state = await ended(world);
+    await node.stop();
+    assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "failed"]]);
+    assert.is(state.phase === "running" ? state.steps[1]?.refusal?.code : null, code);
+    assert.equal(arrivedAs(world), ["order.create 1", "order.cancel 1"]);
+  }
+});
+
+test("cancelled while a step runs, its end is awaited, and then all is taken back", async () => {
+  const world = await bundlesWorld();
+  let answer: (sent: Sent) => void = () => undefined;
+  world.target.answer = (body) =>
+    body.startsWith('{"order":2')
+      ? new Promise((resolve) => {
+          answer = resolve;
+        })
+      : target(body);
+  const node = await startBundleNode(world);
+  await world.admit(BUNDLE, [order(1), order(2), order(3)]);
+  await until("the second runs", () => world.target.arrivals.length === 2);
+  const at = new Date().toISOString();
+  const data = { bundle_id: BUNDLE, reason: "changed my mind", index: null, at };
+  const envelope = {
+    commandId: "cancel",
+    account: ACCOUNT,
+    actor: { kind: "agent", id: AGENT_ID },
+    trace: TRACE,
+    at,
+  } as const;
+  await world.log.append(`bundle-${BUNDLE}`, "any", toEvents([{ type: "RollbackStarted", data }], envelope));
+  await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
+  assert.is(world.target.arrivals.length, 2);
+  answer(answered(200, '{"id":"o-2"}'));
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "compensated", "skipped"]]);
+  assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
+});
+
+test("an agent that was stopped starts nothing more, and what it has done is taken back", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = async (body) => {
+    if (body.startsWith('{"order":1')) {
+      const data = { agent_id: AGENT_ID, reason: "stop", by: "mem_1", at: new Date().toISOString() };
+      await world.tell({ type: "AgentSuspended", data });
+      await until("the bundle is told", async () => (await world.ofType("RollbackStarted")).length === 1);
+    }
+    return target(body);
+  };
+  const node = await startBundleNode(world);
+  await world.admit(BUNDLE, [order(1), order(2)]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "skipped"]]);
+  assert.is(state.phase === "running" && state.rollback?.reason, "The agent was suspended: stop");
+});
+
+test("two nodes on one log send each step once", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = target;
+  const both = [await startBundleNode(world), await startBundleNode(world)];
+  const ids = Array.from({ length: 20 }, (_, n) => `bun_${String(n).padStart(32, "a")}`);
+  await Promise.all(ids.map((id) => world.admit(id, [order(1), order(2), order(3, "gone")])));
+  const states = await Promise.all(ids.map((id) => ended(world, id)));
+  for (const node of both) await node.stop();
+  for (const state of states) assert.is(bundleStatus(state), "rolled_back");
+  const sent = world.target.arrivals.map(({ id }) => id);
+  assert.equal([sent.length, new Set(sent).size], [20 * 5, 20 * 5]);
+});
+
+/** Each webhook-id carries one thing, and each thing is carried by one. */
+const onceIsOnce = ({ target: { arrivals } }: BundlesWorld, at: string): void => {
+  const ids = new Map<string, Set<string>>();
+  for (const { id, body, headers } of arrivals) {
+    const what = `${headers["countersign-action"]} ${body}`;
+    ids.set(what, (ids.get(what) ?? new Set()).add(id));
+  }
+  for (const [what, its] of ids) assert.is(its.size, 1, `${what}: ${at}`);
+  assert.is(new Set(arrivals.map(({ id }) => id)).size, ids.size, at);
+};
+
+for (const side of ["before", "behind"] as const) {
+  for (const [name, last, status] of [
+    ["commits", "ok", "committed"],
+    ["is rolled back", "gone", "rolled_back"],
+  ] as const) {
+    test(`a process that dies ${side} each append of a bundle that ${name}: another one brings it to the same end`, async () => {
+      const lost: string[] = [];
+      for (let nth = 1; nth <= APPENDS_MAX; nth += 1) {
+        const world = await bundlesWorld();
+        world.target.answer = target;
+        const mortal = losingLog(world.log, nth, side);
+        const first = await startBundleNode(world, { log: mortal.log, isAlone: true, onError: () => undefined });
+        await world.admit(BUNDLE, [order(1), order(2, last)]);
+        await until("it has ended, or the process is gone", async () => {
+          if (mortal.died() !== null) return true;
+          return hasEnded(await world.stateOf(BUNDLE)) && (await world.ofType("ReactorCheckpointed")).length > 1;
+        });
+        const at = `${nth} ${mortal.died() ?? "done"}`;
+        lost.push(mortal.died() ?? "done");
+        await first.stop();
+        const second = await startBundleNode(world, { isAlone: true });
+        const state = await ended(world);
+        await second.stop();
+        // A step whose end died with the process may have been done: sent again, it says so.
+        assert.is(bundleStatus(state), status, at);
+        onceIsOnce(world, at);
+        assert.is((await world.ofType("BundleCostDetermined")).length, 1, at);
+        if (mortal.died() === null) break;
+      }
+      assert.is(lost.at(-1), "done");
+      const wanted = ["StepStarted", "EventAdmitted", "AttemptStarted", "PayloadKept"];
+      for (const step of last === "ok" ? wanted : [...wanted, "UndoStarted"])
+        assert.ok(
+          lost.some((it) => it.includes(step)),
+          `${step} is among ${lost.join(", ")}`,
+        );
+    });
+  }
+}
+
+test.run();

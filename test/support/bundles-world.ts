@@ -1,0 +1,172 @@
+import { bundle } from "../../domain/bundle/decider.ts";
+import type { BundleEvent, BundleRequest, Step } from "../../domain/bundle/events.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { EventLog, HttpSender, Json } from "../../domain/ports.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { memoryViewStore } from "../../infra/memory/view-store.ts";
+import { bundles as bundlesView } from "../../projections/bundles.ts";
+import { deliveryQueue } from "../../projections/delivery-queue.ts";
+import { fate } from "../../src/admission/fate.ts";
+import { ledgers } from "../../src/admission/ledgers.ts";
+import { aggregates } from "../../src/aggregates.ts";
+import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "../../src/bundles/reactions.ts";
+import { bundleRunner } from "../../src/bundles/running.ts";
+import type { StepGates } from "../../src/bundles/step-gates.ts";
+import { type Envelope, toEvents } from "../../src/envelope.ts";
+import { eventIdOf } from "../../src/event-id.ts";
+import { outcomes } from "../../src/execute/outcomes.ts";
+import { deliverer } from "../../src/loops/deliverer.ts";
+import { outbound } from "../../src/loops/outbound.ts";
+import { reactor } from "../../src/loops/reactor.ts";
+import { inlineProjector } from "../../src/loops/view-progress.ts";
+import { payloads } from "../../src/payloads.ts";
+import { readOn } from "../../src/run-command.ts";
+import { ACCOUNT, AGENT_ID, agentsWorld, ENDPOINT, POLICY_ID, TRACE } from "./execute-world.ts";
+
+/** One attempt and no other. */
+const TARGET_ID = `end_${"b".repeat(32)}`;
+const VIEWS = [bundlesView, deliveryQueue];
+
+export type StepInput = Partial<Pick<Step, "reversibility" | "uses_results" | "cost">> & { readonly payload: Json };
+
+const stepOf = (bundleId: string, index: number, { payload: _, ...over }: StepInput): Step => {
+  const reversibility = over.reversibility ?? "compensable";
+  const compensation = { name: "order.cancel", version: 1, endpoint_id: TARGET_ID };
+  return {
+    index,
+    event_id: eventIdOf(ACCOUNT, bundleId, `${index}`),
+    undo_event_id: eventIdOf(ACCOUNT, bundleId, `${index}/undo`),
+    action: { name: "order.create", version: 1, digest: `d${index}` },
+    endpoint_id: TARGET_ID,
+    compensation: reversibility === "compensable" ? compensation : null,
+    uses_results: false,
+    cost: null,
+    ...over,
+    reversibility,
+  };
+};
+
+const systems = (at: string): Envelope => ({
+  commandId: `cmd_${randomness.number()}`,
+  account: ACCOUNT,
+  actor: { kind: "agent", id: AGENT_ID },
+  trace: TRACE,
+  at,
+});
+
+/** A log in which an agent and its target are there, and how a bundle of it is admitted. */
+export const bundlesWorld = async () => {
+  const world = await agentsWorld();
+  const { log } = world;
+  const now = (): string => new Date().toISOString();
+  const registered = {
+    ...{ ...ENDPOINT, retry_schedule_s: [], endpoint_id: TARGET_ID },
+    ...{ account: ACCOUNT, secret: "whsec_c2VjcmV0", at: now() },
+  };
+  const endpoint = toEvents([{ type: "EndpointRegistered", data: registered }], systems(now()));
+  await log.append(`endpoint-${TARGET_ID}`, "absent", endpoint);
+  const kept = payloads(log, randomness);
+
+  const requestOf = async (bundleId: string, steps: readonly StepInput[]): Promise<BundleRequest> => {
+    const body = Buffer.from(JSON.stringify(steps.map(({ payload }) => payload)));
+    const incoming = { body, contentType: "application/json", contentEncoding: "", headers: {} };
+    const { revision, sha256 } = await kept.keepAgain(bundleId, incoming, systems(now()));
+    return {
+      bundle_id: bundleId,
+      name: null,
+      origin: { kind: "agent", id: AGENT_ID, name: "helper", type: "agent" },
+      key: bundleId,
+      steps: steps.map((step, index) => stepOf(bundleId, index, step)),
+      run: { id: "run-1", depth: 0 },
+      payload: { revision, content_type: "application/json", size: body.length, sha256 },
+      digest: "d",
+      verdict: { decision: "allow", policy: { id: POLICY_ID, version: 1 }, gates: [] },
+      cost: null,
+      received_at: now(),
+      at: now(),
+    };
+  };
+
+  return {
+    ...world,
+    async admit(bundleId: string, steps: readonly StepInput[]): Promise<void> {
+      const event: BundleEvent = { type: "BundleAdmitted", data: await requestOf(bundleId, steps) };
+      await log.append(`bundle-${bundleId}`, "absent", toEvents([event], systems(now())));
+    },
+    async stateOf(bundleId: string) {
+      return (await readOn(log, bundle, `bundle-${bundleId}`, { state: bundle.initial, revision: null })).state;
+    },
+  };
+};
+
+export type BundlesWorld = Awaited<ReturnType<typeof bundlesWorld>>;
+
+export type BundleNodeOptions = {
+  /** What the node sees of the world's log. */
+  readonly log?: EventLog;
+  /** Every other node that held a lease is gone. */
+  readonly isAlone?: boolean;
+  readonly gates?: StepGates;
+  readonly onError?: (error: unknown) => void;
+};
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+let nodes = 0;
+
+/** The parts of the program that move bundles on, as `service.ts` puts them together. */
+export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOptions = {}) => {
+  const { log = world.log, isAlone = false, gates = async () => null, onError = fail } = options;
+  nodes += 1;
+  const clock = { now: () => Date.now() };
+  const streams = aggregates(log, clock);
+  const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
+  // The views are the world's: they show what the log has, whatever becomes of the node.
+  const progress = await inlineProjector({ log: world.log, views, projections: VIEWS, clock, onError: fail });
+  const sender: HttpSender = {
+    async send({ headers, body }) {
+      const text = Buffer.from(body).toString();
+      world.target.arrivals.push({ id: String(headers["webhook-id"]), headers, body: text });
+      return world.target.answer(text);
+    },
+    close: async () => undefined,
+  };
+  const common = { log, clock, onError };
+  const kept = payloads(log, randomness);
+  const waiting = outcomes(log, bundle, "bundle", onError);
+  const delivering = deliverer({
+    ...{ ...common, views, aggregates: streams, randomness, payloads: kept, sender },
+    outbound: outbound({ open: (sealed) => sealed }, randomness, "test"),
+    node: `bundle_node_${nodes}`,
+    othersAreGone: isAlone,
+    onChanged: (eventId, known) => runner.delivered(eventId, known),
+  });
+  const about = { ...common, aggregates: streams, outcomes: waiting };
+  const runner = bundleRunner({ ...about, randomness, payloads: kept, gates, deliver: delivering });
+  const places = ledgers({ ...common, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0 });
+  const reacting = reactor(
+    log,
+    [...bundleReactions({ ...about, ledgers: places, runner }), ...stoppedBundles({ ...about, views, progress })],
+    clock,
+    onError,
+    { ...BUNDLE_REACTOR, gatherMs: 1 },
+  );
+  delivering.start();
+  reacting.start();
+  return {
+    runner,
+    outcomes: waiting,
+    async stop() {
+      await delivering.stop(0);
+      await reacting.stop();
+      await runner.stop();
+      await progress.stop();
+    },
+  };
+};
+
+/** What a delivery of a bundle came to. */
+export const deliveryOf = async (log: EventLog, eventId: string) =>
+  (await readOn(log, delivery, `delivery-${eventId}`, { state: delivery.initial, revision: null })).state;
