@@ -219,6 +219,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     policies,
     digestKey: subkey(key, "loops"),
     accountOf,
+    onDecided: observer.decided,
     deliver: delivering,
   };
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });

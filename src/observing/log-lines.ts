@@ -3,8 +3,8 @@ import type { Observer } from "./observer.ts";
 
 /** One line a decision and one an attempt. What they say is what an `Observer` is told: nothing that is secret. */
 export const decisionLines = (log: () => Pick<FastifyBaseLogger, "info">): Pick<Observer, "decided" | "attempted"> => ({
-  decided: ({ trace_id, event_id, origin, outcome, gate, code, ms }) =>
-    log().info({ trace_id, event_id, origin, outcome, gate, code, ms }, "decided"),
+  decided: ({ trace_id, id, origin, outcome, gate, code, ms }) =>
+    log().info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
   attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
     log().info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
 });

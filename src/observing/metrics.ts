@@ -62,7 +62,7 @@ export const metrics = (about: { readonly version: string; readonly commit: stri
   });
   const deciding = new Histogram({
     name: "countersign_decision_duration_seconds",
-    help: "From authentication to the durable verdict",
+    help: "From a request's arrival to the durable verdict",
     labelNames: ["origin"],
     buckets: FAST,
     registers,

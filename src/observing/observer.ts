@@ -23,12 +23,14 @@ export type Answered = {
 
 export type Decided = {
   readonly trace_id: string;
-  readonly event_id: string;
-  readonly origin: "source" | "agent" | "bundle";
+  /** Of an event or a bundle. */
+  readonly id: string;
+  readonly origin: "source" | "agent" | "system";
   readonly outcome: "admitted" | "held" | "blocked" | "duplicate";
   /** Of the gate that refused, and of its reason; null when none did. */
   readonly gate: string | null;
   readonly code: string | null;
+  /** Since it was received. */
   readonly ms: number;
 };
 

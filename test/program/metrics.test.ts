@@ -78,9 +78,15 @@ const metrics = ({ name, open }: EngineSet): void => {
 
     const told = `${await (await scrape()).text()}\n${program.output()}`;
     const own = [client.account, source.id, target.id, policy.id, client.key, client.cookie.split("=")[1] ?? "cookie"];
-    assert.is(MARKS.find((mark) => told.includes(mark)), undefined);
+    assert.is(
+      MARKS.find((mark) => told.includes(mark)),
+      undefined,
+    );
     const figures = await (await scrape()).text();
-    assert.is(own.find((id) => figures.includes(id)), undefined);
+    assert.is(
+      own.find((id) => figures.includes(id)),
+      undefined,
+    );
     assert.not.match(figures, /evt_/);
   });
 
@@ -94,14 +100,14 @@ const metrics = ({ name, open }: EngineSet): void => {
       const found = all.filter(({ msg }) => msg === "decided" || msg === "attempted");
       return found.length >= 10 ? found : null;
     });
-    for (const { trace_id, event_id } of lines) {
+    for (const { trace_id, id, event_id = id } of lines) {
       assert.match(trace_id, /^[0-9a-f]{32}$/);
       assert.match(event_id, /^evt_/);
     }
     const [attempt] = lines.filter(({ msg }) => msg === "attempted");
-    const decision = lines.find(({ msg, event_id }) => msg === "decided" && event_id === attempt.event_id);
+    const decision = lines.find(({ msg, id }) => msg === "decided" && id === attempt.event_id);
     assert.is(decision.trace_id, attempt.trace_id);
-    assert.is(lines.find(({ outcome }) => outcome === "blocked").code, "field-missing");
+    assert.is(lines.find(({ outcome }) => outcome === "blocked").code, "missing-fields");
   });
 
   test("from elsewhere only with the token: a proxy on this machine is elsewhere", async () => {
