@@ -28,7 +28,7 @@ import { describeRoutes } from "./http/openapi.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
-import { continuedTraceId, type TraceIds, traceIds } from "./http/trace.ts";
+import { callerOf, type TraceIds, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { Answered } from "./observing/observer.ts";
 import { notFound, problem } from "./problems.ts";
@@ -93,7 +93,7 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): Fastif
   // The request's id is its trace id: a header of the client decides it only if it is a valid traceparent.
   requestIdHeader: false,
   genReqId: ({ headers: { traceparent } }) =>
-    continuedTraceId(typeof traceparent === "string" ? traceparent : undefined) ?? ids.traceId(),
+    callerOf(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? ids.traceId(),
   trustProxy: deps.config.trustProxy,
   bodyLimit: API_BODY_BYTES_MAX,
   routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
-import type { KafkaPlace } from "./engines.ts";
+import type { KafkaPlace, OtlpPlace } from "./engines.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
@@ -26,6 +26,10 @@ export type Config = {
   readonly mongodbUrl: string | null;
   /** Null: no feed but the one over HTTP. */
   readonly kafka: KafkaPlace | null;
+  /** Null: traces are not sent anywhere. */
+  readonly otlp: OtlpPlace | null;
+  /** What the service is called in traces. */
+  readonly serviceName: string;
   readonly version: string;
   readonly commit: string;
 };
@@ -38,7 +42,7 @@ export class ConfigError extends Error {
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Of the contract, and not in this build: to go on without them would lose what was asked for. */
-const NOT_YET = ["OTEL_EXPORTER_OTLP_ENDPOINT", "STRIPE_SECRET_KEY"];
+const NOT_YET = ["STRIPE_SECRET_KEY"];
 
 const oneOf = <T extends string>(env: Env, name: string, allowed: readonly T[], otherwise: T): T => {
   const value = env[name] || otherwise;
@@ -129,6 +133,34 @@ const kafka = (env: Env): Config["kafka"] => {
   return { brokers, topic };
 };
 
+/** `name=value,name=value`, each percent-encoded (OTLP exporter specification, "Specifying headers via environment variables"). */
+const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>> => {
+  const headers: Record<string, string> = {};
+  for (const pair of list(value)) {
+    const [name = "", ...rest] = pair.split("=");
+    try {
+      headers[name.trim()] = decodeURIComponent(rest.join("=").trim());
+    } catch {
+      headers[name.trim()] = "";
+    }
+    // The value may be a credential, so that no message repeats it.
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()) || !/^[\x20-\x7e]+$/.test(headers[name.trim()] ?? "")) {
+      throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS has to be like name=value,name=value, percent-encoded.");
+    }
+  }
+  return headers;
+};
+
+const otlp = (env: Env): Config["otlp"] => {
+  const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined || endpoint === "") return null;
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    throw new ConfigError("OTEL_EXPORTER_OTLP_ENDPOINT has to be an http or https address like http://localhost:4318.");
+  }
+  return { endpoint: url.href, headers: otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS) };
+};
+
 /** What the build was made from: the package's version and, where the deployment says it, the commit. */
 const build = (env: Env): { version: string; commit: string } => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -164,6 +196,8 @@ export const readConfig = (env: Env): Config => {
     eventstoreUrl,
     mongodbUrl,
     kafka: kafka(env),
+    otlp: otlp(env),
+    serviceName: env.OTEL_SERVICE_NAME || "countersign",
     ...build(env),
   };
 };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import type { CloudEvent, EventLog, Feed, ViewSchema, ViewStore } from "../domain/ports.ts";
+import type { CloudEvent, EventLog, Feed, SpanExporter, ViewSchema, ViewStore } from "../domain/ports.ts";
+import type { OtlpOptions } from "../infra/otel/span-exporter.ts";
 import { sqliteEventLog } from "../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../infra/sqlite/view-store.ts";
@@ -53,6 +54,11 @@ export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[
 /** For whoever only reads: a slow search never holds up the calling thread. */
 export const openViewReader = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
   place.engine === "sqlite" ? sqliteViewReader({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+
+export type OtlpPlace = { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
+
+export const openSpanExporter = async (options: OtlpOptions): Promise<SpanExporter> =>
+  (await import("../infra/otel/span-exporter.ts")).otlpSpanExporter(options);
 
 export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
 

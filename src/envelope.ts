@@ -1,7 +1,12 @@
 import { hash } from "node:crypto";
 import type { Actor, JsonObject, Metadata, NewEvent } from "../domain/ports.ts";
 
-export type Trace = { readonly trace_id: string; readonly span_id: string };
+export type Trace = {
+  readonly trace_id: string;
+  readonly span_id: string;
+  /** Of the caller, where the trace is a caller's. */
+  readonly parent_span_id?: string;
+};
 
 /** What is done beside any request belongs to no trace. */
 export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
@@ -31,6 +36,7 @@ const metadata = (envelope: Envelope): Metadata => ({
   command_id: envelope.commandId,
   trace_id: envelope.trace.trace_id,
   span_id: envelope.trace.span_id,
+  ...(envelope.trace.parent_span_id === undefined ? {} : { parent_span_id: envelope.trace.parent_span_id }),
   causation_id: envelope.causationId ?? null,
   recorded_at: envelope.at,
   schema: 1,

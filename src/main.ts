@@ -9,7 +9,7 @@ import { makeDirectory } from "../infra/make-directory.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
-import { openFeed, openLog, openViewReader, type Places, placesOf } from "./engines.ts";
+import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engines.ts";
 import { checkKey } from "./key-check.ts";
 import { distanceIn } from "./loops/distance.ts";
 import type { ProjectorFailure } from "./loops/projector.ts";
@@ -135,6 +135,16 @@ const open = async (config: Config): Promise<Service> => {
     kafka === null || !config.roles.includes("feed")
       ? null
       : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
+  const { otlp, serviceName, version } = config;
+  const exporter =
+    otlp === null || !config.roles.includes("deliverer")
+      ? null
+      : await openSpanExporter({
+          ...otlp,
+          serviceName,
+          version,
+          onDropped: (error, count) => reporter.report(error, `the collector refuses ${count} spans: they are dropped`),
+        });
   const running = await service({
     config,
     places,
@@ -143,6 +153,7 @@ const open = async (config: Config): Promise<Service> => {
     views,
     projector,
     feed,
+    exporter,
     meters,
     clock: systemClock,
     randomness,

@@ -6,7 +6,7 @@ import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
 import { policy } from "../domain/policy/decider.ts";
-import type { Clock, EventLog, Feed, Randomness, ViewStore } from "../domain/ports.ts";
+import type { Clock, EventLog, Feed, Randomness, SpanExporter, ViewStore } from "../domain/ports.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { passwords } from "../infra/crypto/passwords.ts";
 import { secretBox } from "../infra/crypto/secret-box.ts";
@@ -64,6 +64,7 @@ import { authRoutes } from "./routes/auth.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { capabilityRoutes } from "./routes/capabilities.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
+import { eventTraceRoutes } from "./routes/event-trace.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { executeRoutes } from "./routes/execute.ts";
 import { ingest, PAYLOAD_BYTES_MAX } from "./routes/ingest.ts";
@@ -75,6 +76,7 @@ import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
+import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "./traces/exporting.ts";
 
 /** The engines, opened, and what they run with. */
 export type Engines = {
@@ -87,6 +89,8 @@ export type Engines = {
   readonly projector: ViewProgress;
   /** Null: this process feeds nobody. */
   readonly feed: Feed | null;
+  /** Null: traces are sent nowhere. */
+  readonly exporter: SpanExporter | null;
   readonly meters: Metrics;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -130,7 +134,7 @@ const whenAppended = (log: EventLog, afterMs: number, wake: () => void): (() => 
 
 /** Every port gets its adapter here, and every part what it needs: read it from top to bottom. */
 export const service = async (engines: Engines): Promise<Service> => {
-  const { config, places, key, log, views, projector, feed, meters, clock, randomness } = engines;
+  const { config, places, key, log, views, projector, feed, exporter, meters, clock, randomness } = engines;
   // One process an embedded role (`main.ts`): whatever an earlier one held when it ended is nobody's. The nodes of a
   // shared log know of each other only what is in it.
   const isAlone = places.log.engine === "sqlite";
@@ -175,7 +179,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const waiters = waitingPlaces();
   const waiting = outcomes(log, delivery, "delivery", onError, waiters);
   const bundlesWaiting = outcomes(log, bundle, "bundle", onError, waiters);
-  const headers = outbound(opened, randomness, config.version);
+  const headers = outbound(opened, config.version);
   const delivering = deliverer({
     log,
     views,
@@ -292,6 +296,15 @@ export const service = async (engines: Engines): Promise<Service> => {
     { name: "notifications", gatherMs: NOTIFY_MS },
   );
 
+  const tracing =
+    exporter === null
+      ? null
+      : reactor(log, traceReactions(log, exporter), clock, onError, {
+          name: "traces",
+          gatherMs: TRACES_GATHER_MS,
+          atOnce: { keyOf: ({ stream }) => stream, keysMax: TRACES_AT_ONCE },
+        });
+
   const feeding = feed === null ? null : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError });
 
   const endpointExists = async (account: string, id: string): Promise<boolean> => {
@@ -389,6 +402,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
+    ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...eventRoutes({ views, log, payloads: kept }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
@@ -441,6 +455,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         delivering.start();
         reacting.start();
         notifying.start();
+        tracing?.start();
         movingBundles.start();
         expiring.start();
       }
@@ -459,6 +474,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       await delivering.stop(graceMs);
       await reacting.stop();
       await notifying.stop();
+      await exporter?.close();
+      await tracing?.stop();
       await movingBundles.stop();
       await running.stop();
       await expiring.stop();

@@ -182,8 +182,11 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   /** The delivery as the log has it, in the trace in which the event came. */
   const recall = async (job: Offered): Promise<{ known: Known<Delivery>; trace: Trace | undefined }> => {
     let trace: Trace | undefined;
-    const known = await readOn(log, delivery, `delivery-${job.eventId}`, initial, ({ meta }) => {
-      trace ??= { trace_id: meta.trace_id, span_id: meta.span_id };
+    const known = await readOn(log, delivery, `delivery-${job.eventId}`, initial, ({ type, meta }) => {
+      // It may have come before, and been blocked, in another trace.
+      if (trace === undefined || type === "EventAdmitted" || type === "EventHeld") {
+        trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+      }
     });
     return { known, trace };
   };

@@ -1,8 +1,7 @@
 import type { BundleEvent } from "../../domain/bundle/events.ts";
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent, Span, SpanEvent } from "../../domain/ports.ts";
 import { bundleSpan, holdSpan } from "./conventions.ts";
 import { childOf, decisionSpans, type Root, votesIn } from "./execution-spans.ts";
-import type { Span, SpanEvent } from "./span.ts";
 
 const ms = (at: string): number => Date.parse(at);
 

@@ -8,7 +8,7 @@ import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Failure, Request } from "../../domain/delivery/events.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
-import type { Attributes } from "./span.ts";
+import type { SpanAttributes as Attributes } from "../../domain/ports.ts";
 
 /**
  * What is recorded, in the words of OpenTelemetry's semantic conventions 1.45, where they have words: `http.*` for attempts,

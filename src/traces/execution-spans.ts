@@ -1,9 +1,9 @@
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { DeliveryEvent, Failure, Request } from "../../domain/delivery/events.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent, Span, SpanEvent } from "../../domain/ports.ts";
 import { attemptSpan, executionSpan, gateSpan, holdSpan, voteEvent } from "./conventions.ts";
-import { type Span, type SpanEvent, spanIdOf } from "./span.ts";
+import { spanIdOf } from "./span.ts";
 
 const ms = (at: string): number => Date.parse(at);
 
@@ -83,9 +83,6 @@ const attempt = (root: Root, begun: Attempt, endMs: number, ended: Ended | null)
   const error = ended === null ? "nobody has seen its end" : (failure?.detail ?? null);
   return childOf(root, ["attempt", number], { ...attemptSpan(about), kind: "client", startMs, endMs, error });
 };
-
-/** The id that the receiver of an attempt is told in `traceparent`. */
-export const attemptSpanId = (eventId: string, number: number): string => spanIdOf(eventId, "attempt", number);
 
 const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
 

@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from "../../domain/ports.ts";
-import type { Attributes, AttributeValue, Span, SpanEvent } from "./span.ts";
+import type { Json, JsonObject, Span, SpanAttribute, SpanAttributes, SpanEvent } from "../../domain/ports.ts";
 
 /** As the proto has them: `SpanKind` and `Status.StatusCode` of opentelemetry/proto/trace/v1/trace.proto. */
 const KIND = { internal: 1, server: 2, client: 3 } as const;
@@ -8,13 +7,13 @@ const STATUS_ERROR = 2;
 const NS_PER_MS = 1_000_000n;
 const nanos = (ms: number): string => String(BigInt(Math.round(ms)) * NS_PER_MS);
 
-const anyValue = (value: AttributeValue): JsonObject => {
+const anyValue = (value: SpanAttribute): JsonObject => {
   if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 };
 
-const attributesOf = (attributes: Attributes): Json =>
+const attributesOf = (attributes: SpanAttributes): Json =>
   Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));
 
 const eventOf = ({ name, atMs, attributes }: SpanEvent): JsonObject => ({
@@ -40,7 +39,11 @@ const spanOf = (span: Span): JsonObject => ({
  * Spans as an OTLP/JSON `ExportTraceServiceRequest` (OTLP 1.x, "JSON Protobuf Encoding": ids in hex, 64-bit integers as
  * strings, enums as numbers), as a collector takes it at `/v1/traces`.
  */
-export const otlpJson = (resource: Attributes, scope: { name: string; version: string }, spans: readonly Span[]) => ({
+export const otlpJson = (
+  resource: SpanAttributes,
+  scope: { name: string; version: string },
+  spans: readonly Span[],
+) => ({
   resourceSpans: [
     { resource: { attributes: attributesOf(resource) }, scopeSpans: [{ scope, spans: spans.map(spanOf) }] },
   ],

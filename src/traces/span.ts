@@ -1,28 +1,5 @@
 import { hash } from "node:crypto";
 
-export type SpanKind = "internal" | "server" | "client";
-export type AttributeValue = string | number | boolean;
-export type Attributes = Readonly<Record<string, AttributeValue>>;
-
-/** Something that took time, as OpenTelemetry has it (trace/api.md, "Span"). Times are ms since 1970. */
-export type Span = {
-  /** 32 and 16 lower-case hex characters. */
-  readonly traceId: string;
-  readonly spanId: string;
-  /** Null for the root of a trace that begins here. */
-  readonly parentId: string | null;
-  readonly name: string;
-  readonly kind: SpanKind;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly attributes: Attributes;
-  /** Why it is an error; null when it is none. */
-  readonly error: string | null;
-  readonly events: readonly SpanEvent[];
-};
-
-export type SpanEvent = { readonly name: string; readonly atMs: number; readonly attributes: Attributes };
-
 const SPAN_ID_LENGTH = 16;
 
 /**
@@ -31,3 +8,6 @@ const SPAN_ID_LENGTH = 16;
  */
 export const spanIdOf = (...names: readonly (string | number)[]): string =>
   hash("sha256", names.join("/")).slice(0, SPAN_ID_LENGTH);
+
+/** The id that the receiver of an attempt is told in `traceparent`. */
+export const attemptSpanId = (eventId: string, number: number): string => spanIdOf(eventId, "attempt", number);
