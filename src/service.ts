@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { account as accountDecider } from "../domain/account/decider.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
+import { planAt, planNamed } from "../domain/account/subscription.ts";
 import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
@@ -151,8 +152,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   const accountOf = async (id: string): Promise<{ plan: Plan; timeZone: string }> => {
     const { state } = await streams.load(accountDecider, accountStream(id));
     if (state.phase !== "open") return { plan: PLANS.free, timeZone: "UTC" };
-    // Plans are written into the log by name; one that a later build dropped is the free one.
-    return { plan: PLANS[state.plan as Plan["name"]] ?? PLANS.free, timeZone: state.time_zone };
+    const plan = planNamed(planAt(state.subscription, new Date(clock.now()).toISOString()));
+    return { plan, timeZone: state.time_zone };
   };
   const planOf = async (id: string): Promise<Plan> => (await accountOf(id)).plan;
 
