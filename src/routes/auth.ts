@@ -153,7 +153,7 @@ const logOut =
 
 const me =
   ({ aggregates }: AuthDeps): Route["handle"] =>
-  async ({ principal }) => {
+  async ({ principal, envelope }) => {
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const belonging = state.phase === "open" ? belongingTo(state, principal.id) : null;
     return belonging === null ? notFound() : { status: 200, body: shown(belonging, envelope.at) };
