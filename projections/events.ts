@@ -252,6 +252,7 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
     case "DeliveryFailed":
       return { ...document, status: "failed", failure: event.data.failure, timeline: staged({ stage: "failed" }) };
     case "CostDetermined":
+    case "BundleStepEnded":
       // Given back, it was for nothing.
       return { ...document, cost: event.data.cost ?? 0 };
     case "DuplicatesCounted":

@@ -29,8 +29,9 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { bundling } from "./bundles/claiming.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
-import { bundleRunner } from "./bundles/running.ts";
+import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
 import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
@@ -63,6 +64,7 @@ import { auditRoutes } from "./routes/audit.ts";
 import { auditStreamRoutes } from "./routes/audit-stream.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { billingRoutes } from "./routes/billing.ts";
+import { bundleRoutes } from "./routes/bundles.ts";
 import { capabilityRoutes } from "./routes/capabilities.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventTraceRoutes } from "./routes/event-trace.ts";
@@ -229,6 +231,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   };
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
   const execute = executing({ ...claims, actions });
+  const bundles = bundling({ ...claims, actions });
+  const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, onError) : bundles;
 
   const people = accounts({
     aggregates: streams,
@@ -404,6 +408,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
+    ...bundleRoutes({ log, views, begin: beginBundle, outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),

@@ -44,10 +44,7 @@ export type RunningBundle = {
   readonly approvalId: string | null;
   /** One for each step of the request. */
   readonly steps: readonly StepState[];
-  /**
-   * `index`: of the step that failed; null when somebody asked for it. Also of one that is committed, when its last step
-   * could not be taken back any more and had succeeded.
-   */
+  /** `index`: of the step that failed; null when somebody asked for it. */
   readonly rollback: { readonly reason: string; readonly index: number | null; readonly at: string } | null;
   readonly end: BundleEnd | null;
   readonly endedAt: string | null;
@@ -76,7 +73,7 @@ type Decided = Decision<BundleEvent, BundleRejection>;
 type CommandOf<T extends BundleCommand["type"]> = Extract<BundleCommand, { type: T }>;
 
 /** Decided for good: it is never decided a second time, whoever sends it again. */
-const isClaimed = ({ phase }: Bundle): boolean => phase !== "absent" && phase !== "undecided";
+export const isClaimed = ({ phase }: Bundle): boolean => phase !== "absent" && phase !== "undecided";
 
 const decisionOf = (command: CommandOf<"Admit" | "Block" | "Hold">): BundleEvent => {
   if (command.type === "Hold") return { type: "BundleHeld", data: { ...command.request, approval: command.approval } };

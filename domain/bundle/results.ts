@@ -78,6 +78,21 @@ export const referencesOf = (payload: Json): References => {
   return { references, malformed };
 };
 
+/** Each reference replaced by what `replace` says of it; what is malformed stays as it is. */
+export const replaced = (payload: Json, replace: (reference: Reference) => Json): Json =>
+  replacing(payload, "", (reference, path) => {
+    const it = parsed(reference[KEY]);
+    return it === null ? reference : replace({ path, ...it });
+  });
+
+/** Whether what stands at a path is, or stands in, what a reference will be replaced by. */
+export const comesFromResult = (references: readonly Reference[], path: FieldPath): boolean => {
+  const beginnings = path.map((_, levels) =>
+    path.slice(0, levels + 1).reduce((to, name) => `${to}/${escaped(name)}`, ""),
+  );
+  return references.some((reference) => reference.path === "" || beginnings.includes(reference.path));
+};
+
 /** `resultAt`: the body that a step's target answered; undefined when there is none. The first that is missing is told. */
 export const resolved = (payload: Json, resultAt: (step: number) => Json | undefined): Resolved => {
   const missing: Malformed[] = [];

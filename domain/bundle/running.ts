@@ -69,6 +69,8 @@ export const evolveRunning = (state: RunningBundle, event: BundleEvent): Running
       return withStep(state, index, () => ({ resolution: { by, comment, at } }));
     }
     case "BundleCommitted":
+      // Also of one that was to be rolled back too late: nothing of it was.
+      return { ...state, rollback: null, end: END[event.type], endedAt: event.data.at };
     case "BundleRolledBack":
     case "RollbackIncomplete":
       return { ...state, end: END[event.type], endedAt: event.data.at };

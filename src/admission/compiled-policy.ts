@@ -84,7 +84,7 @@ export const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult 
 };
 
 /** All rules are asked: who corrects a policy or a sender wants to know of each. A match outranks a failure. */
-const contentGate = (rules: readonly NamedCondition[], seen: Seen): GateResult => {
+const contentGate = (rules: readonly NamedCondition[], seen: Seen, ofAll: number): GateResult => {
   const matched: string[] = [];
   let failed: GateResult | null = null;
   for (const { name, condition } of rules) {
@@ -98,7 +98,7 @@ const contentGate = (rules: readonly NamedCondition[], seen: Seen): GateResult =
       failed ??= denied("content", result.code, clip(`rule "${name}": ${result.detail}`));
   }
   if (matched.length > 0) return denied("content", "denied-by-rule", clip(`refused by ${matched.join(", ")}`));
-  return failed ?? allowed("content", `${rules.length} of ${rules.length} rules passed`);
+  return failed ?? allowed("content", `${rules.length} of ${ofAll} rules passed`);
 };
 
 /** Asked even where another gate denies: with a policy that only observes, this one still holds. */
@@ -162,7 +162,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
       gates.push(...orLater("require_fields", true, requires));
     }
     const asked = rules.filter(({ condition }) => isAsked(condition.reads.has("payload")));
-    if (asked.length > 0) gates.push(contentGate(asked, seenOf(input, cost)));
+    if (asked.length > 0) gates.push(contentGate(asked, seenOf(input, cost), rules.length));
     else if (rules.length > 0 && asks === "without-payload") gates.push(askedLater("content"));
     if (approval !== null) {
       const reads = approval.when?.reads.has("payload") === true;

@@ -1,22 +1,56 @@
+import { bundle } from "../../domain/bundle/decider.ts";
+import type { Decider } from "../../domain/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
+import type { Origin } from "../../domain/delivery/events.ts";
 import { isLoopLedger } from "../../domain/ledger/loop.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import { source } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import { NO_TRACE } from "../envelope.ts";
-import { readOn, runCommand } from "../run-command.ts";
-import type { LedgerDeps } from "./ledger-stream.ts";
+import { type Envelope, type Fact, NO_TRACE } from "../envelope.ts";
+import { type Known, readOn, runCommand } from "../run-command.ts";
+import type { Fate, LedgerDeps } from "./ledger-stream.ts";
+
+/** An event or a bundle once it was decided. */
+type Holder = {
+  readonly request: { readonly origin: Origin; readonly ledgers?: readonly string[] };
+  /** Micro-euros that it has cost in the end; null when it was for nothing. */
+  readonly spent?: number | null;
+};
+
+/** Fences whoever still means to decide it; its state when it was decided before. */
+const fenced = async <S extends object, C, E extends Fact, R>(
+  log: EventLog,
+  decider: Decider<S, C, E, R>,
+  stream: string,
+  command: C,
+  envelope: Envelope,
+): Promise<S | null> => {
+  const unknown: Known<S> = { state: decider.initial, revision: null };
+  const ran = await runCommand(log, decider, stream, await readOn(log, decider, stream, unknown), command, envelope);
+  return ran.outcome === "rejected" ? ran.known.state : null;
+};
+
+const fateOf = ({ request, spent }: Holder, ledger: string): Fate => {
+  const { origin, ledgers } = request;
+  if (ledgers?.includes(ledger) !== true) {
+    const isPaid = isLoopLedger(ledger) || (origin.kind === "source" && ledgers === undefined);
+    // Of another day or policy, taken by a request that died before the one that was admitted.
+    return isPaid ? "spent" : "free";
+  }
+  if (spent === undefined) return "kept";
+  return spent === null ? "free" : { spent };
+};
 
 /**
- * What became of the holder of a place whose request is gone. An event that was not admitted is fenced in its own stream
- * first: a request that is only very slow then loses its claim and asks the gates again, so its place can be given back.
- * An admitted one keeps the places that it names until it has ended, and has spent every other by being admitted.
+ * What became of the holder of a place whose request is gone. What was not admitted, an event or a bundle, is fenced in its
+ * own stream first: a request that is only very slow then loses its claim and asks the gates again, so its place can be
+ * given back. What was admitted keeps the places that it names until it has ended, and has spent every other by being admitted.
  */
 export const fate =
   (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["fate"] =>
-  async (account, event, ledger) => {
-    if (event.startsWith("src_")) {
-      const { state } = await readOn(log, source, `source-${event}`, { state: source.initial, revision: null });
+  async (account, holder, ledger) => {
+    if (holder.startsWith("src_")) {
+      const { state } = await readOn(log, source, `source-${holder}`, { state: source.initial, revision: null });
       return state.phase === "present" ? "open" : "free";
     }
     const at = new Date(clock.now()).toISOString();
@@ -27,19 +61,9 @@ export const fate =
       trace: NO_TRACE,
       at,
     } as const;
-    const stream = `delivery-${event}`;
-    const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
-    const ran = await runCommand(log, delivery, stream, known, { type: "Abandon", eventId: event, at }, envelope);
-    if (ran.outcome !== "rejected") return "free";
-    const { state } = ran.known;
-    if (!("request" in state)) return "spent";
-    const { origin, ledgers } = state.request;
-    if (ledgers?.includes(ledger) !== true) {
-      const isPaid = isLoopLedger(ledger) || (origin.kind === "source" && ledgers === undefined);
-      // Of another day or policy, taken by a request that died before the one that was admitted.
-      return isPaid ? "spent" : "free";
-    }
-    const spent = "spent" in state ? state.spent : undefined;
-    if (spent === undefined) return "kept";
-    return spent === null ? "free" : { spent };
+    const state = holder.startsWith("bun_")
+      ? await fenced(log, bundle, `bundle-${holder}`, { type: "Abandon", bundleId: holder, at }, envelope)
+      : await fenced(log, delivery, `delivery-${holder}`, { type: "Abandon", eventId: holder, at }, envelope);
+    if (state === null) return "free";
+    return "request" in state ? fateOf(state, ledger) : "spent";
   };

@@ -83,7 +83,10 @@ export const MISSING_BY_ACTION =
   "the payload has no amount where the action's cost rule looks for it, and the rule no default_eur";
 
 /** The scope of an agent and the schema of an action. */
-export const ownGates = ({ isInScope, action, compiled }: Asked, json: () => unknown): readonly GateResult[] => {
+export const ownGates = (
+  { isInScope, action, compiled }: Pick<Asked, "isInScope" | "action" | "compiled">,
+  json: () => unknown,
+): readonly GateResult[] => {
   const { name } = action;
   if (!isInScope) return [denied("scope", "out-of-scope", `the agent's scope does not include ${name}`)];
   const scope = allowed("scope", `the agent's scope includes ${name}`);

@@ -1,9 +1,20 @@
-import type { Bundle } from "../../domain/bundle/decider.ts";
+import type { PresentAgent } from "../../domain/agent/decider.ts";
+import { type Bundle, bundle, isClaimed } from "../../domain/bundle/decider.ts";
+import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
 import type { Json, Position } from "../../domain/ports.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import { type Claimable, type ClaimOnceDeps, claimingOnce, type Decided } from "../admission/claim-once.ts";
+import type { JudgeDeps } from "../admission/judge.ts";
+import { refusal } from "../admission/refusal.ts";
+import { canonicalJson } from "../audit/canonical-json.ts";
 import type { Trace } from "../envelope.ts";
-import type { ExecuteDeps } from "../execute/executing.ts";
-import type { Problem } from "../problems.ts";
-import type { Known } from "../run-command.ts";
+import { askingAgent, flights } from "../execute/asking.ts";
+import { type Problem, problem } from "../problems.ts";
+import { type Known, readOn } from "../run-command.ts";
+import { bundleStream } from "./bundle-id.ts";
+import { bundleDigest, stepDigests } from "./digests.ts";
+import { bundleJudgement, type JudgedBundle } from "./judging.ts";
+import { type Plan, type PlanDeps, planning } from "./plan.ts";
 
 /** Several actions that an agent asks for as one. */
 export type BundleAsk = {
@@ -33,9 +44,99 @@ export type BundleBegun = {
 /** Rejects with the log's errors. */
 export type BeginBundle = (ask: BundleAsk) => Promise<BundleBegun | Problem>;
 
-export type BundlingDeps = Omit<ExecuteDeps, "deliver">;
+export type BundlingDeps = JudgeDeps & ClaimOnceDeps & PlanDeps;
+
+const UNKNOWN: Known<Bundle> = { state: bundle.initial, revision: null };
+const JSON_TYPE = "application/json";
+
+const reused = (bundleId: string): Problem =>
+  problem("idempotency-key-reused", "This Idempotency-Key came with other steps before.", {
+    extra: { bundle_id: bundleId },
+  });
+
+/** Asked about the actions as they were then: a new version of one makes no other bundle of a repeat. */
+const isRepeatOf = ({ account, agentId: agent, steps }: BundleAsk, recorded: BundleRequest): boolean => {
+  if (steps.length !== recorded.steps.length) return false;
+  const identities = recorded.steps.map(({ action, endpoint_id: target }, index) => ({
+    ...{ version: action.version, target },
+    action: steps[index]?.action ?? "",
+    payload: steps[index]?.payload ?? null,
+  }));
+  return bundleDigest(account, agent, stepDigests({ account, agent, steps: identities })) === recorded.digest;
+};
+
+/** What came of the bundle before this request; null when nothing has that stands. */
+const before = (ask: BundleAsk, bundleId: string, known: Known<Bundle>): BundleBegun | Problem | null => {
+  const { state } = known;
+  const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+  if (recorded !== null && !isRepeatOf(ask, recorded)) return reused(bundleId);
+  // What was refused is asked again.
+  return "request" in state ? { bundleId, known, replayed: true } : null;
+};
 
 /** Takes a bundle to its verdict, once however often it is asked for; what it does then is the runner's. */
-export const bundling = (_deps: BundlingDeps): BeginBundle => {
-  return async () => ({ problem: "unavailable", detail: "Not yet." });
+export const bundling = (deps: BundlingDeps): BeginBundle => {
+  const { log, clock, aggregates } = deps;
+  const plan = planning(deps);
+  const judge = bundleJudgement(deps);
+  const claim = claimingOnce(deps);
+  const decideOnce = flights<BundleBegun | Problem>();
+
+  const claimable = (
+    ask: BundleAsk,
+    bundleId: string,
+    agent: PresentAgent,
+    planned: Plan,
+    receivedAt: number,
+  ): Claimable<Bundle, BundleEvent, BundleRequest, JudgedBundle> => {
+    const { account, agentId, key, name, runId, depth, userAgent, trace } = ask;
+    const origin = { kind: "agent", id: agentId, name: agent.settings.name, type: "agent" } as const;
+    const headers = { "user-agent": userAgent };
+    const run = { id: runId, depth };
+    const body = Buffer.from(JSON.stringify(ask.steps.map(({ payload }) => payload)));
+    return {
+      ...{ account, origin, trace, receivedAt, decider: bundle, isClaimed },
+      id: bundleId,
+      stream: bundleStream(bundleId),
+      incoming: () => ({ body, contentType: JSON_TYPE, contentEncoding: "", headers }),
+      endsLater: true,
+      judge: () =>
+        judge({ bundleId, account, origin, policyId: agent.settings.policy_id, plan: planned, headers, run, trace }),
+      requestOf: (decided: Decided, { costs }) => ({
+        bundle_id: bundleId,
+        ...{ name, origin, key, run },
+        steps: planned.steps.map(({ step }) => ({ ...step, cost: costs[step.index] ?? null })),
+        digest: planned.digest,
+        ...decided,
+      }),
+      digestOf: ({ digest }) => digest,
+    };
+  };
+
+  const begin = async (ask: BundleAsk, agent: PresentAgent, bundleId: string): Promise<BundleBegun | Problem> => {
+    const receivedAt = clock.now();
+    const from = await readOn(log, bundle, bundleStream(bundleId), UNKNOWN);
+    const earlier = before(ask, bundleId, from);
+    if (earlier !== null) return earlier;
+    const { account, steps } = ask;
+    const planned = await plan({ bundleId, account, steps }, agent);
+    if ("problem" in planned) return planned;
+    const claimed = await claim(claimable(ask, bundleId, agent, planned, receivedAt), from);
+    if (claimed.outcome === "refused") return refusal({ bundle_id: bundleId }, claimed.judged);
+    const { known } = claimed;
+    if (claimed.outcome === "claimed") return { bundleId, known, replayed: false, position: claimed.position };
+    return before(ask, bundleId, known) ?? reused(bundleId);
+  };
+
+  return async (ask) => {
+    const { account, agentId, key } = ask;
+    const agent = await askingAgent(aggregates, agentId);
+    if ("problem" in agent) return agent;
+    const bundleId = derivedId("bun_", account, agentId, key);
+    const asked = canonicalJson(ask.steps.map(({ action, payload }) => [action, payload]));
+    const flight = await decideOnce(bundleId, asked, () => begin(ask, agent, bundleId));
+    if (flight === "reused") return reused(bundleId);
+    const { landed, isFirst } = flight;
+    return isFirst || "problem" in landed ? landed : { ...landed, replayed: true };
+  };
 };

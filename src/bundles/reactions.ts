@@ -13,7 +13,7 @@ import { approvalStream } from "../approvals.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { eachOfAgent } from "../execute/shown-of-agent.ts";
-import { stoppedBecause } from "../execute/stopped.ts";
+import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import { readOn, runCommand } from "../run-command.ts";
@@ -172,12 +172,13 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
  * rolled back. None of their steps would start any more (`stoppedBecause`): this only says so at once.
  */
 export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] => {
-  const { log, clock, aggregates } = deps;
+  const { log, clock } = deps;
+  const current = asOfNow(deps.aggregates);
   const tell = telling(deps);
 
   const cancel = async (cause: RecordedEvent, bundleId: string): Promise<void> => {
     const { state } = await readOn(log, bundle, `bundle-${bundleId}`, { state: bundle.initial, revision: null });
-    const reason = "request" in state ? await stoppedBecause(aggregates, state.request) : null;
+    const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
     // What it asks for behind this, resumed, is another matter.
     if (reason === null) return;
     await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });

@@ -30,6 +30,14 @@ const shownStatus = (state: Delivery): DeliveryStatus => {
 
 export const hasEnded = (state: Delivery): boolean => STATUS[statusOf(state)] !== 202;
 
+/** Micro-euros: the estimate, and once it has ended what it has cost; of a bundle's step its end says so. */
+const costOf = (state: Delivery, estimate: number | null): number | null => {
+  if (!("attempts" in state)) return estimate;
+  const spent = state.stepEnd === undefined ? state.spent : state.stepEnd.cost;
+  // Given back, it was for nothing.
+  return spent === undefined ? estimate : (spent ?? 0);
+};
+
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
 export const executionAnswer = async (
   log: EventLog,
@@ -40,9 +48,7 @@ export const executionAnswer = async (
   const status = shownStatus(state);
   const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
   const verdict = request?.verdict ?? null;
-  const spent = "spent" in state ? state.spent : undefined;
-  // Given back, it was for nothing.
-  const cost = spent === undefined ? (request?.cost ?? null) : (spent ?? 0);
+  const cost = costOf(state, request?.cost ?? null);
   const about: JsonObject = {
     event_id: eventId,
     status,

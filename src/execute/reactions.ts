@@ -11,7 +11,7 @@ import type { ViewProgress } from "../loops/view-progress.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { eachOfAgent } from "./shown-of-agent.ts";
-import { stoppedBecause } from "./stopped.ts";
+import { asOfNow, stoppedBecause } from "./stopped.ts";
 
 export type AgentReactionsDeps = {
   readonly log: EventLog;
@@ -37,6 +37,7 @@ const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
  */
 export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] => {
   const { log, ledgers, clock } = deps;
+  const current = asOfNow(deps.aggregates);
 
   /** One cause may cancel many: each by a command of its own. */
   const envelopeOf = ({ id, meta }: RecordedEvent, eventId: string): Envelope => ({
@@ -52,7 +53,7 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
     const stream = `delivery-${eventId}`;
     const known = await readOn(log, delivery, stream, UNKNOWN);
     const { state } = known;
-    const reason = "request" in state ? await stoppedBecause(deps.aggregates, state.request) : null;
+    const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
     // What it asks for behind this, resumed, is another matter.
     if (reason === null) return;
     const envelope = envelopeOf(cause, eventId);

@@ -5,6 +5,11 @@ import { agentStream } from "../credentials.ts";
 
 const suspensionReason = (reason: string): string => `The agent was suspended: ${reason}`;
 
+/** For who reacts to a suspension: a state from before it, however young, would say that nothing has happened. */
+export const asOfNow = (aggregates: Pick<Aggregates, "load">): Pick<Aggregates, "load"> => ({
+  load: (decider, stream) => aggregates.load(decider, stream, 0),
+});
+
 /**
  * Why nothing of an agent's request is sent any more, although it was admitted; null when it may be. An agent that was
  * suspended and is active again acts anew: what it had asked for before stays undone. What takes back a bundle's step is

@@ -41,20 +41,24 @@ const tooLong = ({ stream, revision }: RecordedEvent, bytes: number): CopyRefuse
   );
 const isPayload = (stream: string): boolean => parseStreamName(stream).category === "payload";
 
-/** The payload that a record says was erased. */
-const erasedBy = ({ type, data, stream }: RecordedEvent): string | null =>
-  type === "PayloadErased" && stream === `delivery-${data.event_id}` ? payloadStream(String(data.event_id)) : null;
+/** The payload that a record says was erased, of a delivery or of a bundle. */
+const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
+  if (type === "PayloadErased" && stream === `delivery-${data.event_id}`) return payloadStream(String(data.event_id));
+  if (type === "BundlePayloadErased" && stream === `bundle-${data.bundle_id}`)
+    return payloadStream(String(data.bundle_id));
+  return null;
+};
 
-/** The highest revision of its payload that a delivery refers to, up to a record of it. */
+/** The highest revision of its payload that a delivery or a bundle refers to, up to a record of it. */
 const referredTo = async (source: EventLog, { stream, revision }: RecordedEvent): Promise<Revision> => {
   let highest = 0;
   for (let after: Revision | null = null; ; ) {
     const page = await source.read(stream, after, READ_PAGE);
     for (const record of page) {
       if (record.revision >= revision) return highest;
-      // Of whichever decision: each has the reference in the same place (`Request`).
-      const { payload } = record.data as { readonly payload?: Partial<PayloadRef> };
-      highest = Math.max(highest, payload?.revision ?? 0);
+      // Of whichever decision: each has the reference in the same place (`Request`). That of a bundle's step is another one's.
+      const { payload, index } = record.data as { readonly payload?: Partial<PayloadRef>; readonly index?: number };
+      if (index === undefined) highest = Math.max(highest, payload?.revision ?? 0);
       after = record.revision;
     }
     if (page.length < READ_PAGE) return highest;

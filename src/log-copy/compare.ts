@@ -41,7 +41,9 @@ const isGone = async (source: Reading, target: Reading, { stream, revision, id }
   const [shown] = await source.read(stream, null, 1);
   // An erasure takes all that a stream has: nothing in front of what is shown, and here nothing behind it.
   if (shown !== undefined && ((await target.last(stream))?.revision ?? revision) >= shown.revision) return false;
-  return id === placeholderId(stream, revision) || (await source.last(`delivery-${key}`)) !== null;
+  if (id === placeholderId(stream, revision)) return true;
+  // Whose it is, a delivery's or a bundle's, its id says.
+  return (await source.last(`delivery-${key}`)) !== null || (await source.last(`bundle-${key}`)) !== null;
 };
 
 const named = (record: RecordedEvent | null): string =>

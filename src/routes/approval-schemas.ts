@@ -102,7 +102,11 @@ export const APPROVAL_DETAIL: JsonSchema = object({
     type: ["object", "null"],
   },
   endpoint: APPROVAL_TARGET,
-  payload: { description: "What would be executed: JSON as it is, anything else as text or base64; null for none" },
+  payload: {
+    description:
+      "What would be executed: JSON as it is, anything else as text or base64; null for none. Of a bundle its steps: " +
+      "[{index, action, payload, endpoint, cost_eur, reversibility, compensation: {action, endpoint} or null}]",
+  },
   payload_format: { enum: ["json", "text", "base64", null], description: "Null: erased, or hidden as a whole" },
   redacted: { type: "boolean", description: "The policy hides fields, and the reader is not an admin" },
 });

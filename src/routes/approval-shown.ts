@@ -1,6 +1,5 @@
 import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../domain/approval/events.ts";
-import type { Delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
@@ -8,6 +7,7 @@ import type { EventLog, Json } from "../../domain/ports.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
 import { isFaithfulJson } from "../http/strict-json.ts";
 import type { Payloads } from "../payloads.ts";
+import type { ApprovalSubject } from "./approval-target.ts";
 import { hiddenPaths } from "./event-payload.ts";
 import type { Principal } from "./route.ts";
 
@@ -45,22 +45,29 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
 });
 
 /** Also when it was cancelled behind its release. */
-const isUsed = (delivery: Delivery, { approval_id }: ApprovalRequest): boolean =>
-  (delivery.phase === "admitted" || delivery.phase === "ended") && delivery.approvalId === approval_id;
+const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
+  if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;
+  return (state.phase === "admitted" || state.phase === "ended") && state.approvalId === approval_id;
+};
 
-const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, delivery: Delivery): ApprovalStatus => {
-  if (end === null) return delivery.phase === "ended" ? delivery.end : "pending";
+/** Null as long as it is held, and of what has gone on. */
+const holdEndOf = ({ kind, state }: ApprovalSubject): ApprovalStatus | null => {
+  if (kind === "bundle") return state.phase === "ended-hold" ? state.outcome : null;
+  return state.phase === "ended" ? state.end : null;
+};
+
+const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: ApprovalSubject): ApprovalStatus => {
+  if (end === null) return holdEndOf(subject) ?? "pending";
   if (end.outcome !== "approved") return end.outcome;
-  if (isUsed(delivery, request)) return "consumed";
-  return delivery.phase === "ended" ? delivery.end : "approved";
+  return isUsed(subject, request) ? "consumed" : (holdEndOf(subject) ?? "approved");
 };
 
 /** The approval as its own stream and that of what it is for have it. */
-export const asShown = ({ request, votes, end }: RequestedApproval, delivery: Delivery): Shown => {
+export const asShown = ({ request, votes, end }: RequestedApproval, of: ApprovalSubject): Shown => {
   const { approval_id: _, account: _account, subject, ...rest } = request;
   return {
     ...rest,
-    status: statusOf(request, end, delivery),
+    status: statusOf(request, end, of),
     subject_kind: subject.kind,
     subject_id: subject.id,
     votes,

@@ -1,14 +1,23 @@
 import { isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
+import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
+import type { BundleRequest } from "../../domain/bundle/events.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { bundleStream } from "../bundles/bundle-id.ts";
+import type { Payloads } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 import { readOn } from "../run-command.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** Where it goes, as the endpoint is at this moment. */
 export type ApprovalTarget = { readonly id: string; readonly name: string; readonly url: string };
+
+/** What an approval is for, as it is. */
+export type ApprovalSubject =
+  | { readonly kind: "event"; readonly state: Delivery }
+  | { readonly kind: "bundle"; readonly state: Bundle };
 
 export const APPROVAL_TARGET: JsonSchema = {
   type: ["object", "null"],
@@ -17,33 +26,71 @@ export const APPROVAL_TARGET: JsonSchema = {
   description: "Where it goes, as the endpoint is now; null when it was deleted, or there is none",
 };
 
-/** What an approval is for, as it is; a bundle has no delivery of its own. */
-export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<Delivery> => {
+export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
   const { kind, id } = request.subject;
-  if (kind !== "event") return delivery.initial;
-  return (await readOn(log, delivery, `delivery-${id}`, { state: delivery.initial, revision: null })).state;
+  if (kind === "bundle") {
+    const from = { state: bundle.initial, revision: null };
+    return { kind, state: (await readOn(log, bundle, bundleStream(id), from)).state };
+  }
+  const from = { state: delivery.initial, revision: null };
+  return { kind, state: (await readOn(log, delivery, `delivery-${id}`, from)).state };
 };
 
-const endpointIdOf = (subject: Delivery): string | null => ("request" in subject ? subject.request.endpoint_id : null);
-
-export const targetOf = async (aggregates: Aggregates, subject: Delivery): Promise<ApprovalTarget | null> => {
-  const id = endpointIdOf(subject);
-  if (id === null) return null;
+export const endpointShown = async (aggregates: Aggregates, id: string): Promise<ApprovalTarget | null> => {
   // Not a moment old: it may have been sent elsewhere just now.
   const { state } = await aggregates.load(endpoint, `endpoint-${id}`, 0);
   return state.phase === "present" ? { id, name: state.settings.name, url: state.settings.url } : null;
 };
 
+const endpointIdOf = (state: Delivery): string | null => ("request" in state ? state.request.endpoint_id : null);
+
+/** Of an event; each step of a bundle has its own. */
+export const targetOf = async (aggregates: Aggregates, subject: ApprovalSubject): Promise<ApprovalTarget | null> => {
+  const id = subject.kind === "event" ? endpointIdOf(subject.state) : null;
+  return id === null ? null : endpointShown(aggregates, id);
+};
+
+const ERASED = "Its payload was erased: nothing is left to execute. Reject it.";
+
+const eventHindrance = async (aggregates: Aggregates, state: Delivery): Promise<string | null> => {
+  if (state.phase !== "held") return null;
+  if (state.erased) return ERASED;
+  const id = endpointIdOf(state);
+  if (id === null || (await endpointShown(aggregates, id)) !== null) return null;
+  return "The endpoint that it was to go to was deleted: it can go nowhere. Reject it.";
+};
+
+const deletedOf = async (aggregates: Aggregates, { steps }: BundleRequest): Promise<string | null> => {
+  for (const { index, action, endpoint_id, compensation } of steps) {
+    if ((await endpointShown(aggregates, endpoint_id)) === null) return `step ${index} (${action.name})`;
+    if (compensation !== null && (await endpointShown(aggregates, compensation.endpoint_id)) === null)
+      return `the compensation of step ${index} (${compensation.name})`;
+  }
+  return null;
+};
+
+const bundleHindrance = async ({ aggregates, payloads }: HindranceDeps, state: Bundle): Promise<string | null> => {
+  if (state.phase !== "held") return null;
+  const { bundle_id, payload } = state.request;
+  if ((await payloads.read(bundle_id, payload.revision)) === null) return ERASED;
+  const deleted = await deletedOf(aggregates, state.request);
+  return deleted === null ? null : `The endpoint of ${deleted} was deleted: it can go nowhere. Reject the bundle.`;
+};
+
+export type HindranceDeps = {
+  readonly aggregates: Aggregates;
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+};
+
 /** Why nobody can approve it though it is still to be decided; null for nothing. What is decided, the decider says. */
 export const approvalHindrance = async (
-  { aggregates, log }: { readonly aggregates: Aggregates; readonly log: EventLog },
+  deps: HindranceDeps,
   it: RequestedApproval,
   at: string,
 ): Promise<Problem | null> => {
   if (it.end !== null || isOverdue(it.request, at)) return null;
-  const subject = await subjectOf(log, it);
-  if (subject.phase !== "held") return null;
-  if (subject.erased) return problem("conflict", "Its payload was erased: nothing is left to execute. Reject it.");
-  if (endpointIdOf(subject) === null || (await targetOf(aggregates, subject)) !== null) return null;
-  return problem("conflict", "The endpoint that it was to go to was deleted: it can go nowhere. Reject it.");
+  const { kind, state } = await subjectOf(deps.log, it);
+  const detail = kind === "event" ? await eventHindrance(deps.aggregates, state) : await bundleHindrance(deps, state);
+  return detail === null ? null : problem("conflict", detail);
 };

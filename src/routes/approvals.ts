@@ -12,7 +12,8 @@ import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVAL_STATUSES, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary, asShown, payloadShown } from "./approval-shown.ts";
-import { approvalHindrance, subjectOf, targetOf } from "./approval-target.ts";
+import { stepsShown } from "./approval-steps.ts";
+import { type ApprovalSubject, approvalHindrance, subjectOf, targetOf } from "./approval-target.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { policyStream } from "./policies.ts";
 import { type Call, type Principal, positionOf, type Route } from "./route.ts";
@@ -60,13 +61,19 @@ const policyShown = async ({ aggregates }: ApprovalsDeps, { policy: held }: Requ
   return { ...held, newest_version: state.phase === "published" ? state.version : held.version };
 };
 
+/** What would be executed. */
+const contentShown = async (deps: ApprovalsDeps, { kind, state }: ApprovalSubject, principal: Principal) => {
+  if (kind === "bundle" && "request" in state) return stepsShown(deps, state.request, principal);
+  return payloadShown(deps, kind === "event" && "request" in state ? state.request : null, principal);
+};
+
 const detail = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal, at: string) => {
   const subject = await subjectOf(deps.log, it);
   return {
     ...approvalSummary(it.request.approval_id, asShown(it, subject), at),
     policy: await policyShown(deps, it.request),
     endpoint: await targetOf(deps.aggregates, subject),
-    ...(await payloadShown(deps, "request" in subject ? subject.request : null, principal)),
+    ...(await contentShown(deps, subject, principal)),
   };
 };
 

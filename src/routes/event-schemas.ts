@@ -43,6 +43,11 @@ const summary: Record<string, JsonSchema> = {
   verdict: VERDICT,
   cost_eur: nullable("number"),
   approval_id: nullable("string"),
+  bundle: {
+    ...object({ id: text, index: integer, undo: { type: "boolean", description: "It takes the step back" } }),
+    type: ["object", "null"],
+    description: "The step of a bundle that it carries or takes back",
+  },
   duplicates: integer,
   delivery_id_reused: { type: "integer", description: "Requests with this delivery id and another body" },
   trace_id: text,

@@ -51,6 +51,7 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   verdict: event.verdict,
   cost_eur: event.cost === null ? null : eurOf(event.cost),
   approval_id: event.approval_id ?? null,
+  bundle: event.bundle ?? null,
   duplicates: event.duplicates,
   delivery_id_reused: event.reused,
   trace_id: event.trace_id,

@@ -11,24 +11,37 @@ export type Agent = {
     headers?: Record<string, string>,
   ): Promise<Reply>;
   execution(eventId: string, waitMs?: number): Promise<Reply>;
+  /** POST /v1/bundles under an Idempotency-Key. */
+  bundle(
+    key: string,
+    steps: readonly { readonly action: string; readonly payload: unknown }[],
+    more?: Record<string, unknown>,
+  ): Promise<Reply>;
+  bundleNow(id: string, waitMs?: number): Promise<Reply>;
+  cancelBundle(id: string): Promise<Reply>;
   /** The same agent at a program that was started again. */
   at(base: string): Agent;
 };
 
 const agentAt = (base: string, id: string, key: string): Agent => {
   const authorization = `Bearer ${key}`;
+  const post = async (path: string, body: unknown, headers: Record<string, string>): Promise<Reply> => {
+    const all = { authorization, "content-type": "application/json", ...headers };
+    return reply(await fetch(`${base}${path}`, { method: "POST", headers: all, body: JSON.stringify(body) }));
+  };
+  const get = async (path: string): Promise<Reply> =>
+    reply(await fetch(`${base}${path}`, { headers: { authorization } }));
   return {
     id,
     key,
     at: (other) => agentAt(other, id, key),
-    async execute(idempotencyKey, body, headers = {}) {
-      const own = { authorization, "content-type": "application/json", "idempotency-key": idempotencyKey };
-      const init = { method: "POST", headers: { ...own, ...headers }, body: JSON.stringify(body) };
-      return reply(await fetch(`${base}/v1/execute`, init));
-    },
-    async execution(eventId, waitMs = 0) {
-      return reply(await fetch(`${base}/v1/executions/${eventId}?wait_ms=${waitMs}`, { headers: { authorization } }));
-    },
+    execute: (idempotencyKey, body, headers = {}) =>
+      post("/v1/execute", body, { "idempotency-key": idempotencyKey, ...headers }),
+    execution: (eventId, waitMs = 0) => get(`/v1/executions/${eventId}?wait_ms=${waitMs}`),
+    bundle: (idempotencyKey, steps, more = {}) =>
+      post("/v1/bundles", { steps, ...more }, { "idempotency-key": idempotencyKey }),
+    bundleNow: (bundleId, waitMs = 0) => get(`/v1/bundles/${bundleId}?wait_ms=${waitMs}`),
+    cancelBundle: (bundleId) => post(`/v1/bundles/${bundleId}/cancel`, {}, {}),
   };
 };
 

@@ -1,10 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { approvalOfHeld } from "../../../domain/approval/requested.ts";
-import { summaryOf } from "../../../domain/approval/summary.ts";
+import { approvalOfHeld, approvalOfHeldBundle } from "../../../domain/approval/requested.ts";
+import { bundleSummaryOf, summaryOf } from "../../../domain/approval/summary.ts";
 import { heldFor } from "../../../domain/approval/terms.ts";
 import { allowed, denied } from "../../../domain/gate/verdict.ts";
-import { at, request, START } from "../../support/history.ts";
+import { at, bundleRequest, bundleStep, request, START, heldFor as terms } from "../../support/history.ts";
 
 const test = suite("what is asked of people");
 
@@ -75,6 +75,29 @@ test("a summary is one line, whatever the names are", () => {
   assert.not.match(line, /[\p{Cc}\p{Cf}\p{Zl}]/u);
   assert.match(line, /^Agent "a b c?x*/);
   assert.ok(line.length < 300);
+});
+
+test("of a bundle all is asked for at once, by its digest", () => {
+  const { steps: _, origin: _agent, ...held } = bundleRequest({ cost: 120_000_000, received_at: at(1), at: at(2) });
+  const steps = [bundleStep(0), bundleStep(1)];
+  const asked = approvalOfHeldBundle("acc_1", { ...held, steps, origin: AGENT, approval: terms() });
+  assert.equal(
+    [asked.subject, asked.digest, asked.action, asked.requested_by, asked.requested_at, asked.policy],
+    [
+      { kind: "bundle", id: "bun_1" },
+      "d1",
+      null,
+      { kind: "agent", id: "agt_1", name: "refunds" },
+      at(2),
+      held.verdict.policy,
+    ],
+  );
+  assert.is(asked.summary, 'Agent "refunds" asks for 2 actions as one ("order 17"): act.0, act.1, 120.00 EUR');
+
+  const unnamed = { origin: AGENT, name: null, steps: [bundleStep(0)], cost: null };
+  assert.is(bundleSummaryOf(unnamed), 'Agent "refunds" asks for 1 action as one: act.0');
+  const many = Array.from({ length: 50 }, (_, index) => bundleStep(index));
+  assert.ok(bundleSummaryOf({ ...unnamed, name: "x".repeat(300), steps: many }).length < 400);
 });
 
 test.run();

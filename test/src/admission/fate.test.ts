@@ -1,11 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import type { DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { runLedger } from "../../../domain/ledger/loop.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { fate } from "../../../src/admission/fate.ts";
-import { appendTo, deliveryFacts, history } from "../../support/history.ts";
+import { appendTo, bundleFacts, deliveryFacts, history } from "../../support/history.ts";
 
 const test = suite("what became of the holder of a place");
 const clock = { now: () => Date.parse("2026-05-05T12:00:00Z") };
@@ -49,6 +50,34 @@ test("a place that the event does not name is that of a request that died before
   assert.is((await after(runLedger("pol_1", "r"), facts.held({}, AGENTS)))[0], "spent");
   // A held event of a source names its places as well.
   assert.is((await after("ledger-pol_2-2026-05-05", facts.held({}, { ledgers: [DAY] })))[0], "free");
+});
+
+const LEDGER = "ledger-pol_1-2026-03-01";
+const bundles = bundleFacts();
+
+const afterBundle = async (ledger: string, ...events: readonly BundleEvent[]) => {
+  const it = history();
+  for (const event of events) it.add("bundle-bun_1", event);
+  const log = memoryEventLog();
+  await appendTo(log, it.events);
+  const became = await fate(log, clock, randomness)("acc_1", "bun_1", ledger);
+  return [became, (await log.last("bundle-bun_1"))?.type];
+};
+
+test("of a bundle: fenced until it is decided, kept until it has ended, then what it has cost", async () => {
+  const admitted = bundles.admitted({ ledgers: [LEDGER] });
+  const held = bundles.held({}, { ledgers: [LEDGER] });
+  assert.equal(await afterBundle(LEDGER), ["free", "BundleAbandoned"]);
+  assert.equal(await afterBundle(LEDGER, bundles.blocked()), ["free", "BundleAbandoned"]);
+  assert.equal(await afterBundle(LEDGER, admitted), ["kept", "BundleAdmitted"]);
+  assert.equal(await afterBundle(LEDGER, held), ["kept", "BundleHeld"]);
+  assert.equal((await afterBundle(LEDGER, held, bundles.holdEnded(2, "expired"), bundles.spent(2, null)))[0], "free");
+  const ended = [admitted, bundles.rollback(2), bundles.rolledBack(2)];
+  assert.equal((await afterBundle(LEDGER, ...ended, bundles.spent(2, 7)))[0], { spent: 7 });
+  assert.is((await afterBundle(LEDGER, ...ended, bundles.spent(2, null)))[0], "free");
+  // As an event's: of another day, and of a loop.
+  assert.is((await afterBundle("ledger-pol_1-2026-02-28", admitted))[0], "free");
+  assert.is((await afterBundle(runLedger("pol_1", "r"), held))[0], "spent");
 });
 
 test.run();

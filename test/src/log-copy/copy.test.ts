@@ -10,6 +10,7 @@ import { type Copied, copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { payloadStream } from "../../../src/payloads.ts";
 import { event, rejection } from "../../contract/event-log-events.ts";
+import { bundleFacts } from "../../support/history.ts";
 import { APPEND_LIMIT_BYTES, measuredLog } from "../../support/measured-log.ts";
 import { contentOf, variedLog } from "../../support/varied-log.ts";
 
@@ -92,6 +93,37 @@ const dying = (log: EventLog, writes: number, isDone: boolean): EventLog => {
     erase: (stream) => write(() => log.erase(stream)),
   };
 };
+
+test("a bundle's payload that was erased before the copy or since is erased in the target as well", async () => {
+  const [source, target] = [memoryEventLog(), memoryEventLog()];
+  const facts = bundleFacts("bun_1");
+  const payload = { revision: 1, content_type: "", size: 0, sha256: "" };
+  const write = (stream: string, ...of: readonly { readonly type: string; readonly data: object }[]) =>
+    source.append(
+      stream,
+      "any",
+      of.map(({ type, data }) => event(data as unknown as JsonObject, type)),
+    );
+  for (const id of ["bun_1", "bun_2"]) {
+    await write(`payload-${id}`, { type: "PayloadPartKept", data: {} }, { type: "PayloadKept", data: {} });
+    // The revision of a step's own payload says nothing of the bundle's.
+    const started = { type: "StepStarted", data: { bundle_id: id, index: 0, payload: { ...payload, revision: 9 } } };
+    await write(`bundle-${id}`, facts.admitted({ bundle_id: id, payload }), started);
+  }
+  const erase = async (id: string): Promise<void> => {
+    await write(`bundle-${id}`, { type: "BundlePayloadErased", data: { bundle_id: id, reason: "asked for", at: "" } });
+    await source.erase(payloadStream(id));
+  };
+  await erase("bun_1");
+  await copy(source, target);
+  await isCopy(source, target);
+  await erase("bun_2");
+  assert.is((await copy(source, target)).erased, 1);
+  await isCopy(source, target);
+  await staysErased(target, new Set(["bun_1", "bun_2"]));
+  // Two of the bundle's own, and none for what its step refers to.
+  assert.is((await target.append(payloadStream("bun_1"), 1, [event()])).outcome, "appended");
+});
 
 test("a copy that is cut off at any of its writes is gone on with, to the same", async () => {
   const source = memoryEventLog();

@@ -231,6 +231,94 @@ for (const [decision, end] of [
   });
 }
 
+type Orders = {
+  readonly "order.create": { readonly payload: { readonly sku: string }; readonly result: { readonly id: string } };
+  readonly "order.mail": { readonly payload: { readonly to: string; readonly order: string } };
+};
+
+/** An agent whose bundles create an order and send a mail; the target takes no mail without an address. */
+const ordering = async (policy: Record<string, unknown> | null = null) => {
+  target.answer(({ headers, body }, response) => {
+    const isRefused = headers["countersign-action"] === "order.mail" && JSON.parse(body).to === "";
+    response.writeHead(isRefused ? 422 : 200, { "content-type": "application/json" }).end('{"id":"o-1"}');
+  });
+  const endpoint = await client.make("/v1/endpoints", { name: "shop", url: target.url, retry_schedule_s: [] });
+  const actions = {
+    "order.cancel": { reversibility: "reversible" },
+    "order.create": { reversibility: "compensable", compensation: "order.cancel" },
+    "order.mail": { reversibility: "irreversible" },
+  };
+  for (const [name, action] of Object.entries(actions))
+    await client.call("PUT", `/v1/actions/${name}`, { endpoint_id: endpoint.id, ...action });
+  const { key } = await agent(policy);
+  const orders = new Countersign<Orders>({ baseUrl: program.url, key });
+  const order = (to: string, idempotencyKey?: string) =>
+    orders.bundle(
+      [
+        { action: "order.create", payload: { sku: "s-1" } },
+        { action: "order.mail", payload: { to, order: { $result: { step: 0, pointer: "/id" } } } },
+      ],
+      { name: "order", idempotencyKey },
+    );
+  return { orders, order };
+};
+
+test("a bundle is done as a whole, with results of its steps in later ones, or taken back", async () => {
+  const { orders, order } = await ordering();
+  const before = target.arrivals.length;
+  const done = await order("a@example.com", "o-1");
+  assert.is(done.status, "committed", JSON.stringify(done));
+  const [first] = done.steps;
+  if (first.status === "succeeded") assert.is(first.result.body.id, "o-1");
+  assert.equal(await order("a@example.com", "o-1"), { ...done, replayed: true });
+  const sent = target.arrivals.slice(before).map(({ body }) => JSON.parse(body));
+  assert.equal(sent, [{ sku: "s-1" }, { to: "a@example.com", order: "o-1" }]);
+
+  const undone = await order("");
+  assert.equal([undone.status, undone.left], ["rolled_back", []]);
+  assert.equal(
+    undone.steps.map(({ status }) => status),
+    ["compensated", "failed"],
+  );
+  assert.match(undone.reason ?? "", "order.mail");
+  const last = target.arrivals.at(-1);
+  assert.equal([last?.headers["countersign-action"], last?.id], ["order.cancel", undone.steps[0].compensationEventId]);
+  assert.equal(JSON.parse(last?.body ?? ""), {
+    ...{ payload: { sku: "s-1" }, result: { id: "o-1" }, forward_webhook_id: undone.steps[0].eventId },
+  });
+  // A step is an execution as any other.
+  assert.is((await orders.execution<"order.create">(undone.steps[0].eventId ?? "")).status, "delivered");
+});
+
+test("a bundle that cannot be one is refused with the place in it", async () => {
+  const { orders } = await ordering();
+  const wrong = orders.bundle([
+    { action: "order.mail", payload: { to: "a", order: "o" } },
+    { action: "order.create", payload: { sku: "s" } },
+  ]);
+  const error = await wrong.catch((it: unknown) => it);
+  assert.ok(isCountersignError(error, "irreversible-not-last"), String(error));
+  assert.equal(
+    error.errors.map(({ path }) => path),
+    ["/steps/0/action"],
+  );
+  const cyclic = orders.bundle([{ action: "order.create", payload: { sku: { $result: { step: 0, pointer: "" } } } }]);
+  assert.is(await codeOf(cyclic), "invalid-bundle");
+});
+
+test("a bundle that is held is waited for until a person has decided on all of it", async () => {
+  const { orders, order } = await ordering({ approval: { when: "true", min_approvals: 1, expires_after_s: 600 } });
+  const held = await order("a@example.com");
+  assert.ok(held.status === "held" && held.approvalId !== null, JSON.stringify(held));
+  const { approvalId, bundleId } = held;
+  const waiting = orders.waitForBundle(bundleId, { timeoutMs: 30_000 });
+  await until("the approval is requested", async () => {
+    return (await client.session("GET", `/v1/approvals/${approvalId}`)).status === 200;
+  });
+  await decide(approvalId, "approve");
+  assert.is((await waiting).status, "committed");
+});
+
 test("a service that is killed and started again in the middle of a call ends it as if nothing had been", async () => {
   let began = (): void => {};
   const hasBegun = new Promise<void>((resolve) => {

@@ -1,0 +1,131 @@
+import type { Bundle, StepState } from "../../domain/bundle/decider.ts";
+import { bundleErasure } from "../../domain/bundle/erasure.ts";
+import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
+import {
+  type BundleStatus,
+  bundleStatus,
+  leftToDo,
+  type StepStatus,
+  stepStatuses,
+} from "../../domain/bundle/status.ts";
+import { eurOf } from "../../domain/gate/cost.ts";
+import { redactJson } from "../../domain/gate/redact.ts";
+import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
+import type { Answer } from "../routes/route.ts";
+import { readOn } from "../run-command.ts";
+import { bundleStream } from "./bundle-id.ts";
+
+const UNDER_WAY: readonly BundleStatus[] = ["held", "running", "rolling_back"];
+
+export const hasEnded = (state: Bundle): boolean => !UNDER_WAY.includes(bundleStatus(state));
+
+export const requestOf = (state: Bundle): BundleRequest | null => {
+  if (state.phase === "undecided") return state.last;
+  return state.phase === "absent" ? null : state.request;
+};
+
+/** The approval that it waits for; null when it waits for nobody. */
+export const heldFor = (state: Bundle): string | null => (state.phase === "held" ? state.approval.approval_id : null);
+
+const approvalIdOf = (state: Bundle): string | null => {
+  if (state.phase === "held" || state.phase === "ended-hold") return state.approval.approval_id;
+  return state.phase === "running" ? state.approvalId : null;
+};
+
+const endedAtOf = (state: Bundle): string | null => {
+  switch (state.phase) {
+    case "undecided":
+      return state.last?.at ?? null;
+    case "ended-hold":
+      return state.at;
+    case "running":
+      return state.endedAt;
+    default:
+      return null;
+  }
+};
+
+const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
+
+const reasonOf = (state: Bundle): JsonObject => {
+  if (state.phase === "ended-hold") return { reason: state.reason, hold_outcome: state.outcome };
+  return state.phase === "running" && state.rollback !== null ? { reason: state.rollback.reason } : {};
+};
+
+/** Without what the policy hides; what is no JSON is then hidden as a whole. */
+const redacted = (result: Result | null, hidden: readonly string[]): JsonObject | null => {
+  if (result === null || hidden.length === 0) return result;
+  const { body } = result;
+  return { ...result, body: typeof body === "object" ? redactJson(body, hidden) : null };
+};
+
+/** What the target of a step answered to the last attempt; null when it did not, or not yet. */
+const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState | undefined): Promise<Result | null> => {
+  if (came === undefined || came.outcome === null || came.payload === null) return null;
+  return resultOf(log, event_id, came.payload.revision, await outcomeOf(log, event_id));
+};
+
+const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined): JsonObject => {
+  // Given back, it was for nothing.
+  const cost = came === undefined || came.outcome === null ? step.cost : (came.cost ?? 0);
+  return {
+    index: step.index,
+    action: step.action.name,
+    status,
+    event_id: came === undefined || came.startedAt === null ? null : step.event_id,
+    compensation_event_id: came === undefined || came.undo.payload === null ? null : step.undo_event_id,
+    reversibility: step.reversibility,
+    compensation: step.compensation?.name ?? null,
+    cost_eur: eurOrNull(cost),
+    refusal: came?.refusal ?? null,
+    resolution: came?.resolution ?? null,
+  };
+};
+
+const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promise<string | null> => {
+  if (!hasEnded(state)) return null;
+  const from = { state: bundleErasure.initial, revision: null };
+  return (await readOn(log, bundleErasure, bundleStream(bundleId), from)).state.erasedAt;
+};
+
+/**
+ * A bundle that was decided, with its steps and what their targets answered, as every call for one says it; 202 until it
+ * has ended. `hidden`: the paths that the policy keeps from the reader.
+ */
+export const bundleAnswer = async (
+  log: EventLog,
+  state: Bundle,
+  hidden: readonly string[] = [],
+): Promise<Answer & { readonly body: JsonObject }> => {
+  const request = requestOf(state);
+  if (request === null) throw new Error("a bundle that was never decided has no answer");
+  const { bundle_id: id, steps, verdict, cost: estimate } = request;
+  const came = state.phase === "running" ? state.steps : [];
+  const statuses = stepStatuses(state);
+  const results = await Promise.all(steps.map((step, index) => resultOfStep(log, step, came[index])));
+  const spent = "spent" in state ? state.spent : undefined;
+  const approvalId = approvalIdOf(state);
+  const status = bundleStatus(state);
+  const body: JsonObject = {
+    id,
+    name: request.name,
+    status,
+    agent_id: request.origin.id,
+    steps: steps.map((step, index) => ({
+      ...stepAnswer(step, statuses[index] ?? "pending", came[index]),
+      result: redacted(results[index] ?? null, hidden),
+    })),
+    ...(approvalId === null ? {} : { approval_id: approvalId }),
+    // A verdict is plain JSON by its type.
+    verdict: verdict as never,
+    cost_eur: eurOrNull(spent === undefined ? estimate : (spent ?? 0)),
+    run_id: request.run.id,
+    ...reasonOf(state),
+    ...(status === "rollback_incomplete" ? { left: leftToDo(state) } : {}),
+    created_at: request.received_at,
+    ended_at: endedAtOf(state),
+    payload_erased_at: await erasedAtOf(log, id, state),
+  };
+  return { status: hasEnded(state) ? 200 : 202, headers: { location: `/v1/bundles/${id}` }, body };
+};

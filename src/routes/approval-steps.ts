@@ -1,0 +1,70 @@
+import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
+import { eurOf } from "../../domain/gate/cost.ts";
+import { redactJson } from "../../domain/gate/redact.ts";
+import type { EventLog, Json } from "../../domain/ports.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Payloads } from "../payloads.ts";
+import { type ApprovalTarget, endpointShown } from "./approval-target.ts";
+import { hiddenPaths } from "./event-payload.ts";
+import type { Principal } from "./route.ts";
+
+/** A step as a person reads it before they approve its bundle. */
+export type ShownStep = {
+  readonly index: number;
+  readonly action: string;
+  /** Null when it was erased. What a result will stand in for is shown as the agent sent it. */
+  readonly payload: Json;
+  readonly endpoint: ApprovalTarget | null;
+  readonly cost_eur: number | null;
+  readonly reversibility: Step["reversibility"];
+  readonly compensation: { readonly action: string; readonly endpoint: ApprovalTarget | null } | null;
+};
+
+export type ShownSteps = {
+  readonly payload: readonly ShownStep[];
+  readonly payload_format: "json" | null;
+  readonly redacted: boolean;
+};
+
+type Deps = {
+  readonly aggregates: Aggregates;
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+};
+
+/** The steps of a bundle with all that is decided on; below admin without the fields that the policy hides, as everywhere. */
+export const stepsShown = async (
+  { aggregates, log, payloads }: Deps,
+  request: BundleRequest,
+  principal: Principal,
+): Promise<ShownSteps> => {
+  const { bundle_id, payload, steps } = request;
+  const hidden = await hiddenPaths(log, request, principal);
+  const kept = await payloads.read(bundle_id, payload.revision);
+  // The array of all steps' payloads, written here by JSON.stringify.
+  const bodies = kept === null ? [] : (JSON.parse(kept.body.toString("utf8")) as readonly Json[]);
+  const shown = async ({
+    index,
+    action,
+    endpoint_id,
+    cost,
+    reversibility,
+    compensation,
+  }: Step): Promise<ShownStep> => ({
+    index,
+    action: action.name,
+    payload: redactJson(bodies[index] ?? null, hidden),
+    endpoint: await endpointShown(aggregates, endpoint_id),
+    cost_eur: cost === null ? null : eurOf(cost),
+    reversibility,
+    compensation:
+      compensation === null
+        ? null
+        : { action: compensation.name, endpoint: await endpointShown(aggregates, compensation.endpoint_id) },
+  });
+  return {
+    payload: await Promise.all(steps.map(shown)),
+    payload_format: kept === null ? null : "json",
+    redacted: hidden.length > 0,
+  };
+};

@@ -1,0 +1,160 @@
+import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
+import type { BundleStatus, StepStatus } from "../../domain/bundle/status.ts";
+import { STEPS_MAX } from "../bundles/plan.ts";
+import { ASKING, RESULT } from "./asking.ts";
+import type { JsonSchema } from "./route.ts";
+
+const NAME_LENGTH_MAX = 100;
+const REASON_LENGTH_MAX = 500;
+const COMMENT_LENGTH_MAX = 1_000;
+
+export const BUNDLE_STATUSES: readonly BundleStatus[] = [
+  "held",
+  "running",
+  "committed",
+  "rolling_back",
+  "rolled_back",
+  "rollback_incomplete",
+  "blocked",
+  "cancelled",
+];
+
+const STEP_STATUSES: readonly StepStatus[] = [
+  "pending",
+  "running",
+  "succeeded",
+  "failed",
+  "unknown",
+  "compensated",
+  "compensation_failed",
+  "skipped",
+];
+
+export const BUNDLE_BODY: JsonSchema = {
+  type: "object",
+  required: ["steps"],
+  additionalProperties: false,
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: NAME_LENGTH_MAX, pattern: "\\S", description: "For people" },
+    steps: {
+      type: "array",
+      minItems: 1,
+      maxItems: STEPS_MAX,
+      items: {
+        type: "object",
+        required: ["action", "payload"],
+        additionalProperties: false,
+        properties: {
+          action: { type: "string", minLength: 1, maxLength: ACTION_NAME_MAX },
+          payload: {
+            description:
+              'Any JSON: the body that the target receives; {"$result": {"step": 0, "pointer": "/id"}} anywhere in it is ' +
+              "what the target of that earlier step answered, at the JSON Pointer",
+          },
+        },
+      },
+      description: "Done in this order; what is irreversible can only be the last one",
+    },
+    ...ASKING,
+  },
+};
+
+export const CANCEL_BODY: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX, pattern: "\\S" } },
+};
+
+export const RESOLVE_BODY: JsonSchema = {
+  type: "object",
+  required: ["comment"],
+  additionalProperties: false,
+  properties: {
+    comment: {
+      type: "string",
+      minLength: 1,
+      maxLength: COMMENT_LENGTH_MAX,
+      pattern: "\\S",
+      description: "How it was taken back",
+    },
+  },
+};
+
+export const ERASE_BODY: JsonSchema = {
+  type: "object",
+  required: ["reason"],
+  additionalProperties: false,
+  properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX } },
+};
+
+const text: JsonSchema = { type: "string" };
+const nullable = (type: string, description?: string): JsonSchema => ({
+  type: [type, "null"],
+  ...(description === undefined ? {} : { description }),
+});
+const time: JsonSchema = { type: "string", format: "date-time" };
+const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
+
+/** All members are always there. */
+const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+
+const step = {
+  index: { type: "integer", description: "Its place: 0, 1, 2 …" },
+  action: text,
+  status: { enum: STEP_STATUSES, description: "skipped: never started; unknown: it may have done what it was asked" },
+  event_id: nullable("string", "Null until it is started"),
+  compensation_event_id: nullable("string", "Of what takes it back; null when that was not started"),
+  reversibility: { enum: ["reversible", "compensable", "irreversible"] },
+  compensation: nullable("string", "The action that takes it back"),
+  cost_eur: nullable("number", "The estimate, and once it has ended what it has cost"),
+  refusal: { ...object({ code: text, detail: text }), type: ["object", "null"], description: "Why it was never sent" },
+  resolution: {
+    ...object({ by: text, comment: text, at: time }),
+    type: ["object", "null"],
+    description: "A person has taken it back by hand",
+  },
+} satisfies Record<string, JsonSchema>;
+
+const LEFT = object({ index: { type: "integer" }, action: text, why: text });
+
+const summary = {
+  id: text,
+  name: nullable("string"),
+  status: { enum: BUNDLE_STATUSES },
+  agent_id: text,
+  verdict: { type: "object" },
+  cost_eur: nullable("number", "The estimate, and once it has ended what it has cost"),
+  run_id: nullable("string"),
+  created_at: time,
+  ended_at: nullableTime,
+} satisfies Record<string, JsonSchema>;
+
+const sometimes = {
+  approval_id: { type: "string", description: "Of what is or was held for people" },
+  reason: { type: "string", description: "Why it is rolled back, or was cancelled" },
+  hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "Of one that was held and never begun" },
+} satisfies Record<string, JsonSchema>;
+
+const shaped = (members: Record<string, JsonSchema>, more: Record<string, JsonSchema>): JsonSchema => ({
+  ...object(members),
+  properties: { ...members, ...more },
+});
+
+export const BUNDLE_SUMMARY: JsonSchema = shaped(
+  { ...summary, steps: { type: "array", items: object(step) } },
+  sometimes,
+);
+
+export const BUNDLE: JsonSchema = shaped(
+  { ...summary, steps: { type: "array", items: object({ ...step, result: RESULT }) }, payload_erased_at: nullableTime },
+  {
+    ...sometimes,
+    left: { type: "array", items: LEFT, description: "What a person has to take back by hand, of rollback_incomplete" },
+  },
+);
+
+export const ERASED: JsonSchema = object({ bundle_id: text, erased_at: time });

@@ -1,0 +1,107 @@
+import * as fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { referencesOf, resolved } from "../../../domain/bundle/results.ts";
+import type { Json } from "../../../domain/ports.ts";
+
+const test = suite("results of earlier steps");
+
+const result = (step: number, pointer: string) => ({ $result: { step, pointer } });
+
+test("they are found anywhere in a payload, each with its place", () => {
+  const payload = { order: result(0, "/id"), lines: [1, result(2, "/a~1b/0")], "a/b~c": { $ref: 1, x: result(1, "") } };
+  assert.equal(referencesOf(payload), {
+    references: [
+      { path: "/order", step: 0, pointer: "/id" },
+      { path: "/lines/1", step: 2, pointer: "/a~1b/0" },
+      { path: "/a~1b~0c/x", step: 1, pointer: "" },
+    ],
+    malformed: [],
+  });
+  assert.equal(referencesOf(result(0, "/id")).references, [{ path: "", step: 0, pointer: "/id" }]);
+  assert.equal(referencesOf({ a: [null, true, "x", 1] }).references, []);
+});
+
+test("an object with other members is data", () => {
+  const payload = { a: { $result: { step: 0, pointer: "/id" }, more: 1 } };
+  assert.equal(referencesOf(payload), { references: [], malformed: [] });
+  assert.equal(
+    resolved(payload, () => 1),
+    { ok: true, payload },
+  );
+});
+
+test("what looks like one and is none is named", () => {
+  const malformed: readonly Json[] = [
+    ...[null, 0, "/id", [], {}, { step: 0 }, { pointer: "/id" }, { step: 0, pointer: "/id", more: 1 }],
+    ...[
+      { step: -1, pointer: "" },
+      { step: 0.5, pointer: "" },
+      { step: "0", pointer: "" },
+      { step: 0, pointer: null },
+    ],
+    // No JSON Pointer: RFC 6901, section 3.
+    ...[
+      { step: 0, pointer: "id" },
+      { step: 0, pointer: "/a~2" },
+      { step: 0, pointer: "/~" },
+    ],
+  ];
+  for (const it of malformed) {
+    const { references, malformed: found } = referencesOf({ a: { $result: it } });
+    assert.equal([references, found.map(({ path }) => path)], [[], ["/a"]], JSON.stringify(it));
+    assert.not(resolved({ a: { $result: it } }, () => 1).ok);
+  }
+});
+
+test("a payload uses no more than a hundred", () => {
+  const payload = Array.from({ length: 101 }, () => result(0, ""));
+  const { references, malformed } = referencesOf(payload);
+  assert.is(references.length, 100);
+  assert.equal(malformed, [{ path: "/100", detail: "is one more than 100 results in one payload" }]);
+});
+
+test("each is replaced by what was answered at its place", () => {
+  const answers: readonly Json[] = [{ id: "ch_1", "a/b": [10, 20] }, "text", null];
+  const resultAt = (step: number): Json | undefined => answers[step];
+  const payload = { id: result(0, "/id"), nth: result(0, "/a~1b/1"), whole: [result(1, "")], none: result(2, "") };
+  assert.equal(resolved(payload, resultAt), {
+    ok: true,
+    payload: { id: "ch_1", nth: 20, whole: ["text"], none: null },
+  });
+});
+
+test("what was not answered is told by its place: the first of several", () => {
+  const resultAt = (step: number): Json | undefined => (step === 0 ? { id: 1, list: [1] } : undefined);
+  const missing = (pointer: string, step = 0) =>
+    resolved({ a: 1, b: result(step, pointer), c: result(9, "") }, resultAt);
+  for (const pointer of ["/di", "/id/0", "/list/1", "/list/01", "/list/-", "/constructor"]) {
+    assert.equal(missing(pointer), {
+      ok: false,
+      path: "/b",
+      detail: `step 0 has answered nothing at ${JSON.stringify(pointer)}`,
+    });
+  }
+  assert.equal(missing("", 1), { ok: false, path: "/b", detail: 'step 1 has answered nothing at ""' });
+});
+
+test("an answer is data, whatever it looks like", () => {
+  const answer = { $result: { step: 1, pointer: "/secret" } };
+  assert.equal(
+    resolved({ a: result(0, "") }, () => answer),
+    { ok: true, payload: { a: answer } },
+  );
+});
+
+test("a payload that uses none stays what it is", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const payload: Json = JSON.parse(text);
+      if (referencesOf(payload).malformed.length > 0) return;
+      const it = resolved(payload, () => undefined);
+      assert.is(it.ok && JSON.stringify(it.payload), JSON.stringify(payload));
+    }),
+  );
+});
+
+test.run();

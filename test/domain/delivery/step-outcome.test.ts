@@ -1,0 +1,166 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Delivery, type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
+import type { AttemptEnd, DeliveryEvent, FailureKind, Request, StepOutcome } from "../../../domain/delivery/events.ts";
+import { at, request } from "../../support/history.ts";
+
+const test = suite("what becomes of a bundle's step");
+
+const STEP: Partial<Request> = {
+  origin: { kind: "agent", id: "agt_1", name: "helper", type: "agent" },
+  bundle: { id: "bun_1", index: 2, undo: false },
+  cost: 500,
+};
+
+const LEASE_S = 20;
+type Start = Extract<DeliveryCommand, { type: "StartAttempt" }>;
+const start = (number: number, over: Partial<Start> = {}): Start => ({
+  type: "StartAttempt",
+  endpointId: "end_1",
+  trigger: "auto",
+  node: "node_1",
+  at: at(number * 100),
+  leaseUntil: at(number * 100 + LEASE_S),
+  othersAreGone: false,
+  ...over,
+});
+const end = (number: number, status_code: number | null): AttemptEnd => ({
+  event_id: "evt_1",
+  endpoint_id: "end_1",
+  number,
+  at: at(number * 100 + 1),
+  duration_ms: 1,
+  status_code,
+  timings_ms: { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 },
+});
+const succeed = (number: number, cost?: number): DeliveryCommand => ({
+  type: "Succeed",
+  end: { ...end(number, 200), status_code: 200, ...(cost === undefined ? {} : { cost_reported: cost }) },
+});
+type Failed = readonly [FailureKind, number | null];
+const fail = (number: number, [kind, status]: Failed, isLast: boolean): DeliveryCommand => ({
+  type: "Fail",
+  end: end(number, status),
+  failure: { kind, detail: "" },
+  retryable: !isLast,
+  nextAttemptAt: isLast ? null : at(number * 100 + 50),
+});
+const cancel = (second: number): DeliveryCommand => ({ type: "Cancel", reason: "rolled back", at: at(second) });
+const giveUp = (second: number): DeliveryCommand => ({
+  type: "GiveUp",
+  failure: { kind: "endpoint-deleted", detail: "" },
+  at: at(second),
+});
+
+/** All that is recorded, and the state that it leads to; refusals fail. */
+const given = (asked: Partial<Request>, ...commands: readonly DeliveryCommand[]) => {
+  let state: Delivery = delivery.initial;
+  const events: DeliveryEvent[] = [];
+  for (const command of [{ type: "Admit", request: request(asked) } as const, ...commands]) {
+    const decision = delivery.decide(command, state);
+    if (!decision.ok) throw new Error(`${command.type}: ${decision.rejection}`);
+    events.push(...decision.events);
+    state = decision.events.reduce(delivery.evolve, state);
+  }
+  return { events, state };
+};
+
+/** The outcome and the cost that the last record says, which the state knows from there on; null as long as it says none. */
+const of = (...commands: readonly DeliveryCommand[]): readonly [StepOutcome, number | null] | null => {
+  const { events, state } = given(STEP, ...commands);
+  const ends = events.filter(({ type }) => type === "BundleStepEnded");
+  const stepEnd = "stepEnd" in state ? state.stepEnd : undefined;
+  const last = events.at(-1);
+  if (last?.type !== "BundleStepEnded") {
+    assert.equal([ends.length, stepEnd], [0, undefined]);
+    return null;
+  }
+  const { outcome, cost, bundle, event_id } = last.data;
+  assert.equal([ends.length, stepEnd], [1, { outcome, cost }]);
+  assert.equal([bundle, event_id], [STEP.bundle, "evt_1"]);
+  return [outcome, cost];
+};
+
+const REFUSED: Failed = ["http-4xx", 422];
+const UNREACHED: Failed = ["connect", null];
+const TIMEOUT: Failed = ["timeout", null];
+
+test("delivered it has succeeded, whatever became of the attempts before", () => {
+  assert.equal(of(start(1), succeed(1)), ["succeeded", 500]);
+  assert.equal(of(start(1), succeed(1, 70)), ["succeeded", 70]);
+  assert.equal(of(start(1), fail(1, TIMEOUT, false), start(2), succeed(2)), ["succeeded", 500]);
+  assert.equal(of(start(1), start(2), succeed(2)), ["succeeded", 500]);
+});
+
+test("refused, or never reached, it has failed", () => {
+  const refusals: readonly (readonly [Failed, number | null])[] = [
+    ...([400, 404, 409, 410, 422, 425, 429] as const).map((status) => [["http-4xx", status], 500] as const),
+    ...([500, 501, 503, 507] as const).map((status) => [["http-5xx", status], 500] as const),
+    ...(["dns", "connect", "tls", "blocked-address"] as const).map((kind) => [[kind, null], null] as const),
+  ];
+  for (const [failure, cost] of refusals)
+    assert.equal(of(start(1), fail(1, failure, true)), ["failed", cost], failure[0]);
+  assert.equal(of(start(1), fail(1, UNREACHED, false), start(2), fail(2, REFUSED, true)), ["failed", 500]);
+  assert.equal(of(giveUp(5)), ["failed", null]);
+  assert.equal(of(start(1), fail(1, UNREACHED, false), giveUp(200)), ["failed", null]);
+});
+
+test("when one attempt may have been done and none has succeeded, nobody knows", () => {
+  const unknown: readonly Failed[] = [
+    ...([
+      TIMEOUT,
+      ["reset", null],
+      ["response-too-large", 200],
+      ["invalid-response", null],
+      ["redirect", 302],
+    ] as const),
+    ...([
+      ["http-4xx", 408],
+      ["http-5xx", 502],
+      ["http-5xx", 504],
+    ] as const),
+  ];
+  for (const failure of unknown) {
+    assert.equal(of(start(1), fail(1, failure, true)), ["unknown", 500], `${failure}`);
+    assert.equal(of(start(1), fail(1, failure, false), start(2), fail(2, REFUSED, true)), ["unknown", 500]);
+    assert.equal(of(start(1), fail(1, REFUSED, false), start(2), fail(2, failure, true)), ["unknown", 500]);
+  }
+});
+
+test("an attempt that nobody saw the end of may have been done", () => {
+  assert.equal(of(start(1), start(2), fail(2, REFUSED, true)), ["unknown", 500]);
+  const other = { node: "node_2", at: at(105), othersAreGone: true };
+  assert.equal(of(start(1), start(1, other), fail(2, UNREACHED, true)), ["unknown", 500]);
+  assert.equal(of(start(1), giveUp(130)), ["unknown", 500]);
+});
+
+test("cancelled it says what is known by then", () => {
+  assert.equal(of(cancel(5)), ["failed", null]);
+  assert.equal(of(start(1), fail(1, REFUSED, false), cancel(120)), ["failed", 500]);
+  assert.equal(of(start(1), fail(1, TIMEOUT, false), cancel(120)), ["unknown", 500]);
+  // The lease has run out.
+  assert.equal(of(start(1), cancel(130)), ["unknown", 500]);
+
+  assert.is(of(start(1), cancel(101)), null);
+  assert.equal(of(start(1), cancel(101), fail(1, REFUSED, false)), ["failed", 500]);
+  assert.equal(of(start(1), cancel(101), fail(1, TIMEOUT, false)), ["unknown", 500]);
+  assert.equal(of(start(1), cancel(101), succeed(1)), ["succeeded", 500]);
+  assert.equal(of(start(1), cancel(101), start(2)), ["unknown", 500]);
+});
+
+test("an undo that says nothing of its cost costs nothing, and what is no step says nothing of one", () => {
+  const undo = { ...STEP, bundle: { id: "bun_1", index: 2, undo: true }, cost: null };
+  const { events } = given(undo, start(1), succeed(1));
+  const last = events.at(-1);
+  assert.equal(last?.type === "BundleStepEnded" ? [last.data.cost, last.data.bundle.undo] : null, [0, true]);
+  assert.not(events.some(({ type }) => type === "CostDetermined"));
+
+  const { bundle: _, ...ordinary } = STEP;
+  for (const asked of [ordinary, {}]) {
+    const { events, state } = given(asked, start(1), succeed(1));
+    assert.not(events.some(({ type }) => type === "BundleStepEnded"));
+    assert.not("stepEnd" in state);
+  }
+});
+
+test.run();

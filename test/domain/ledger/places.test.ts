@@ -1,0 +1,276 @@
+import * as fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { LedgerCheckpoint, LedgerEvent } from "../../../domain/ledger/events.ts";
+import {
+  carriedFrom,
+  checkpointOf,
+  decideLedger,
+  emptyLedger,
+  evolveLedger,
+  fromCheckpoint,
+  type Ledger,
+  type LedgerCommand,
+  type Limits,
+  refill,
+  WINDOW_MS,
+} from "../../../domain/ledger/ledger.ts";
+
+/** A bundle takes as many places as it has steps, under one name. */
+const test = suite("places of a ledger");
+const T0 = Date.parse("2026-01-01T12:00:00Z");
+const NAMES = 12;
+
+const opened = () => {
+  const stream: LedgerEvent[] = [];
+  const ledger = emptyLedger();
+  return {
+    stream,
+    ledger,
+    send(commands: readonly LedgerCommand[], now: number) {
+      const decision = decideLedger(ledger, commands, now);
+      for (const event of decision.events) {
+        evolveLedger(ledger, event, stream.length);
+        stream.push(event);
+      }
+      return decision.answers;
+    },
+  };
+};
+
+type Reserve = Extract<LedgerCommand, { type: "Reserve" }>;
+
+const reserve = (event: string, places: number, limits: Limits, cost = 0): Reserve => ({
+  type: "Reserve",
+  event,
+  cost,
+  places,
+  limits,
+});
+
+test("five steps take five places of a rate and of a count, or none", () => {
+  const it = opened();
+  const limits = { rate: 7, count: 7 };
+  assert.equal(
+    it.send([reserve("a", 5, limits), reserve("b", 3, limits), reserve("c", 2, limits)], T0).map((a) => a.granted),
+    [true, false, true],
+  );
+  assert.equal([it.ledger.openCount, it.ledger.recentCount], [7, 7]);
+  it.send([{ type: "Settle", event: "a", cost: 1 }], T0 + 1);
+  assert.equal([it.ledger.openCount, it.ledger.settledCount, it.ledger.recentCount], [2, 5, 7]);
+  it.send([{ type: "Release", event: "c" }], T0 + 2);
+  assert.equal([it.ledger.openCount, it.ledger.settledCount, it.ledger.recentCount], [0, 5, 5]);
+  // One place is written down as it always was.
+  it.send([reserve("one", 1, {})], T0 + 3);
+  assert.equal(it.stream.at(-1)?.data, { entries: [{ event: "one", cost: 0, at: T0 + 3 }] });
+});
+
+test("who waits as long as is said finds room for all of its places", () => {
+  const it = opened();
+  const limits = { rate: 6 };
+  for (const [at, event, places] of [
+    [0, "a", 1],
+    [1_000, "b", 3],
+    [2_000, "c", 2],
+  ] as const)
+    it.send([reserve(event, places, limits)], T0 + at);
+  const waits = (places: number) => it.send([reserve("late", places, limits)], T0 + 3_000)[0]?.rate?.retryAfterMs;
+  assert.equal([1, 2, 4, 5, 6].map(waits), [57_000, 58_000, 58_000, 59_000, 59_000]);
+});
+
+test("who has places is told how the limits stand besides them; more than those it does not get under its name", () => {
+  const it = opened();
+  const limits = { rate: 9, count: 9 };
+  it.send([reserve("x", 2, limits), reserve("a", 4, limits)], T0);
+  const [again, fewer, more] = it.send([reserve("a", 4, limits), reserve("a", 1, limits), reserve("a", 5, limits)], T0);
+  assert.equal([again?.granted, again?.rate?.used, again?.count?.used], [true, 2, 2]);
+  assert.equal([fewer?.granted, more], [true, { granted: false, isContested: true }]);
+  assert.equal([it.ledger.openCount, it.ledger.recentCount], [6, 6]);
+  const [first, second] = opened().send([reserve("b", 1, limits), reserve("b", 2, limits)], T0);
+  assert.equal([first?.granted, second?.isContested], [true, true]);
+});
+
+test("places of the evening before count in the minute across midnight", () => {
+  const yesterday = opened();
+  yesterday.send([reserve("a", 3, {}), reserve("b", 1, {})], T0);
+  yesterday.send([reserve("c", 2, {})], T0 + 10);
+  const carried = carriedFrom(yesterday.ledger, T0 + 20);
+  assert.equal(carried, { carried: [T0, 10], counts: [4, 2] });
+  const today = emptyLedger();
+  evolveLedger(today, { type: "LedgerOpened", data: carried }, 0);
+  const ask = (places: number, now: number) =>
+    decideLedger(today, [reserve("new", places, { rate: 8 })], now).answers[0]?.granted;
+  assert.equal(
+    [ask(2, T0 + 20), ask(3, T0 + 20), ask(6, T0 + WINDOW_MS), ask(7, T0 + WINDOW_MS)],
+    [true, false, true, false],
+  );
+});
+
+test("records and checkpoints that say nothing of places say one each", () => {
+  const entries = ["a", "b", "c"].map((event) => ({ event, cost: 5, at: T0 }));
+  const stream: LedgerEvent[] = [
+    { type: "Reserved", data: { entries } },
+    { type: "Settled", data: { entries: [{ event: "a", cost: 5 }] } },
+  ];
+  const folded = emptyLedger();
+  for (const [revision, event] of stream.entries()) evolveLedger(folded, event, revision);
+  const old: LedgerCheckpoint = {
+    ...{ revision: 1, window_from: 0, settled: 5, settled_count: 1, last_at: T0 },
+    open: [
+      ["b", 5, T0, 1, 0],
+      ["c", 5, T0, 1, 0],
+    ],
+  };
+  const restored = fromCheckpoint(old);
+  for (const [revision, event] of stream.entries()) refill(restored, event, revision);
+  for (const it of [folded, restored]) assert.equal([it.openCount, it.settledCount, it.recentCount], [2, 1, 3]);
+  assert.equal(checkpointOf(folded, 1).open, old.open);
+});
+
+type Held = {
+  readonly event: string;
+  readonly at: number;
+  cost: number;
+  readonly places: number;
+  holders: number;
+  isOpen: boolean;
+};
+
+/** What a ledger is, told without counters: each place that was taken, looked through again for every question. */
+const naive = () => {
+  let all: Held[] = [];
+  let lastAt = 0;
+  /** The time of the last batch: what had left its window is forgotten. */
+  let knownAt = 0;
+  const sum = (of: readonly Held[], value: (it: Held) => number): number =>
+    of.reduce((total, it) => total + value(it), 0);
+
+  const ask = ({ event, cost, places = 1, limits }: Reserve, at: number) => {
+    const own = all.find((it) => it.event === event && (it.isOpen || it.at > knownAt - WINDOW_MS));
+    if (own?.isOpen === true && places > own.places) return { granted: false };
+    const others = all.filter((it) => it !== own);
+    const rate = sum(
+      others.filter((it) => it.at > at - WINDOW_MS),
+      (it) => it.places,
+    );
+    const count = sum(others, (it) => it.places);
+    const budget = sum(others, (it) => it.cost);
+    const isOver =
+      own === undefined
+        ? rate + places > (limits.rate ?? Infinity) ||
+          count + places > (limits.count ?? Infinity) ||
+          budget + cost > (limits.budget ?? Infinity)
+        : own.isOpen && cost > own.cost && budget + cost > (limits.budget ?? Infinity);
+    if (!isOver && own === undefined) {
+      all.push({ event, at, cost, places, holders: 1, isOpen: true });
+      lastAt = Math.max(lastAt, at);
+    } else if (!isOver && own?.isOpen === true) {
+      own.holders += 1;
+      own.cost = Math.max(own.cost, cost);
+    }
+    return { granted: !isOver, rate, count, budget };
+  };
+
+  return {
+    send(commands: readonly LedgerCommand[], now: number) {
+      const at = Math.max(now, lastAt);
+      knownAt = lastAt;
+      // What a batch gives back is that of batches before.
+      const before = new Set(all.filter((it) => it.isOpen));
+      const openOf = (event: string) => all.find((it) => it.event === event && before.has(it) && it.isOpen);
+      const answers = commands.map((command) => (command.type === "Reserve" ? ask(command, at) : { granted: true }));
+      for (const command of commands) {
+        const it = command.type === "Release" ? openOf(command.event) : undefined;
+        if (it === undefined) continue;
+        it.holders -= 1;
+        if (it.holders <= 0) all = all.filter((other) => other !== it);
+      }
+      for (const command of commands) {
+        const it = command.type === "Settle" ? openOf(command.event) : undefined;
+        if (it === undefined || command.type !== "Settle") continue;
+        it.isOpen = false;
+        it.cost = command.cost;
+      }
+      return answers;
+    },
+    counts: () => [
+      sum(
+        all.filter((it) => it.isOpen),
+        (it) => it.places,
+      ),
+      sum(
+        all.filter((it) => !it.isOpen),
+        (it) => it.places,
+      ),
+    ],
+  };
+};
+
+const LIMITS = { rate: 12, budget: 300, count: 60 };
+const name = fc.nat(NAMES).map((n) => `bun_${n}`);
+const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(name, fc.integer({ min: 1, max: 5 }), fc.nat(40))
+      .map(([event, places, cost]) => reserve(event, places, LIMITS, cost)),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(name, fc.nat(50)).map(([event, cost]) => ({ type: "Settle", event, cost }) as const),
+  },
+  { weight: 1, arbitrary: name.map((event) => ({ type: "Release", event }) as const) },
+);
+const batches = fc.array(fc.tuple(fc.integer({ min: -5_000, max: 30_000 }), fc.array(command, { maxLength: 6 })), {
+  maxLength: 40,
+});
+
+/** As it is read again by another process. */
+const reread = (stream: readonly LedgerEvent[], written: LedgerCheckpoint): Ledger => {
+  const checkpoint: LedgerCheckpoint = JSON.parse(JSON.stringify(written));
+  const ledger = fromCheckpoint(checkpoint);
+  for (const [revision, event] of stream.entries()) {
+    if (revision > checkpoint.revision) evolveLedger(ledger, event, revision);
+    else if (revision >= checkpoint.window_from) refill(ledger, event, revision);
+  }
+  return ledger;
+};
+
+test("whatever is sent, it answers as one that counts every place anew, and so does one read from a checkpoint", () => {
+  fc.assert(
+    fc.property(batches, fc.nat(40), (steps, cut) => {
+      const it = opened();
+      const model = naive();
+      let now = T0;
+      let checkpoint = checkpointOf(it.ledger, -1);
+      for (const [index, [after, batch]] of steps.entries()) {
+        now += after;
+        const [told, expected] = [it.send(batch, now), model.send(batch, now)];
+        for (const [nth, answer] of told.entries()) {
+          const { rate, count, budget, granted } = answer;
+          const wanted = expected[nth] ?? { granted: null };
+          assert.is(granted, wanted.granted);
+          if (rate === undefined || !("rate" in wanted)) continue;
+          assert.equal([rate.used, count?.used, budget?.used], [wanted.rate, wanted.count, wanted.budget]);
+        }
+        assert.equal([it.ledger.openCount, it.ledger.settledCount], model.counts());
+        if (index === cut) checkpoint = checkpointOf(it.ledger, it.stream.length - 1);
+      }
+      const restored = reread(it.stream, checkpoint);
+      const probe = (ledger: Ledger) => decideLedger(ledger, [reserve("probe", 3, LIMITS, 1)], now).answers[0];
+      assert.equal(probe(restored), probe(it.ledger));
+      assert.equal(
+        [restored.openCount, restored.settledCount, restored.reserved],
+        [it.ledger.openCount, it.ledger.settledCount, it.ledger.reserved],
+      );
+      for (const ledger of [restored, it.ledger])
+        assert.is(
+          ledger.recentCount,
+          [...ledger.recent.values()].reduce((sum, { places }) => sum + places, 0),
+        );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.run();

@@ -1,0 +1,88 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { BundleRequest, StepRefusal } from "../../../domain/bundle/events.ts";
+import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import type { Json } from "../../../domain/ports.ts";
+import { type ClaimsWorld, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
+
+const test = suite("the gates of a step whose payload was not known");
+
+const FROM_RESULT = { $result: { step: 0, pointer: "/amount" } };
+const STEPS = [
+  { action: "order.create", payload: { order: 1, amount: 1 } },
+  { action: "order.pay", payload: { amount: FROM_RESULT } },
+];
+
+const decided = async (policy: Partial<PolicyDefinition>): Promise<{ world: ClaimsWorld; request: BundleRequest }> => {
+  const world = await claimsWorld(policy);
+  const begun = await claimNode(world).ask("key", STEPS);
+  if ("problem" in begun || !("request" in begun.known.state)) throw new Error(JSON.stringify(begun));
+  return { world, request: begun.known.state.request };
+};
+
+const asking = async (policy: Partial<PolicyDefinition>) => {
+  const { world, request } = await decided(policy);
+  return {
+    world,
+    request,
+    ask: (payload: Json, isApproved = false): Promise<StepRefusal | null> =>
+      claimNode(world).gates({ request, index: 1, payload, headers: { "user-agent": "test" }, isApproved }),
+  };
+};
+
+test("its action's schema is asked once it is known, by the version that was decided by", async () => {
+  const { world, request, ask } = await asking({});
+  assert.equal(
+    request.verdict.gates.map(({ gate, detail }) => `${gate}: ${detail}`),
+    [
+      "scope: step 0: the agent's scope includes order.create; step 1: the agent's scope includes order.pay",
+      "schema: asked once the payload is known",
+    ],
+  );
+  assert.is(await ask({ amount: 100 }), null);
+  const refusal = { code: "schema-mismatch", detail: "/amount must be <= 100" };
+  assert.equal(await ask({ amount: 101 }), refusal);
+  await world.define("order.pay", { reversibility: "reversible" });
+  await world.remove("order.pay");
+  assert.equal([await ask({ amount: 100 }), await ask({ amount: 101 })], [null, refusal]);
+});
+
+test("of a policy's gates those that read the payload are asked then, and the others were asked before", async () => {
+  const { ask, request } = await asking({
+    require_fields: ["amount"],
+    deny: [
+      { name: "robots", when: `headers["user-agent"] == "robot"` },
+      { name: "unlucky", when: "action == 'order.pay' && payload.amount == 13" },
+    ],
+  });
+  assert.equal(
+    request.verdict.gates.slice(2).map(({ gate, code }) => `${gate} ${code}`),
+    ["require_fields ok", "content ok"],
+  );
+  assert.is(await ask({ amount: 12 }), null);
+  assert.equal(await ask({ amount: 13 }), { code: "denied-by-rule", detail: `refused by "unlucky"` });
+  assert.is((await ask({ amount: null }))?.code, "schema-mismatch");
+  assert.is((await ask({}))?.code, "missing-fields");
+});
+
+test("a hold ends a bundle that nobody has approved; one that people have approved goes on", async () => {
+  const { ask } = await asking({ approval: { when: "payload.amount > 50", expires_after_s: 60 } });
+  const first = await ask({ amount: 51 });
+  assert.equal(
+    [first?.code, await ask({ amount: 51 }, true), await ask({ amount: 50 })],
+    ["needs-approval", null, null],
+  );
+});
+
+test("a condition that does not read the payload holds the bundle before anything runs", async () => {
+  const { ask, request } = await asking({ approval: { when: "action == 'order.pay'", expires_after_s: 60 } });
+  assert.is(request.verdict.decision, "hold");
+  assert.is(await ask({ amount: 1 }, true), null);
+});
+
+test("a policy that only observes refuses no step, an action's schema does", async () => {
+  const { ask } = await asking({ block_on_violation: false, deny: [{ name: "all", when: "payload.amount > 0" }] });
+  assert.equal([await ask({ amount: 1 }), (await ask({ amount: 101 }))?.code], [null, "schema-mismatch"]);
+});
+
+test.run();

@@ -1,0 +1,152 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { approvals } from "../../../projections/approvals.ts";
+import { aggregates } from "../../../src/aggregates.ts";
+import { encodeBody, payloads } from "../../../src/payloads.ts";
+import { approvalRoutes } from "../../../src/routes/approvals.ts";
+import type { Principal } from "../../../src/routes/route.ts";
+import { caller } from "../../support/call.ts";
+import { foldInto } from "../../support/fold-into.ts";
+import {
+  appendTo,
+  approvalFacts,
+  at,
+  bundleFacts,
+  bundleStep,
+  endpointRegistered,
+  type History,
+  history,
+  START,
+} from "../../support/history.ts";
+
+const test = suite("the approval of a bundle");
+
+const ID = `apr_${"a".repeat(32)}`;
+const ADMIN: Principal = { kind: "key", account: "acc_1", id: "key_1", role: "admin" };
+const VIEWER: Principal = { ...ADMIN, role: "viewer" };
+const APPROVER: Principal = {
+  ...{ kind: "member", account: "acc_1", id: "mem_1", email: "ana@a.example" },
+  ...{ role: "approver", session: "s" },
+};
+const FACTS = bundleFacts();
+const STEPS = [bundleStep(0), bundleStep(1, { reversibility: "irreversible", compensation: null, cost: null })];
+const PAYLOADS = [{ sku: "s-1", card: "4242" }, { order: { $result: { step: 0, pointer: "/id" } } }];
+
+const held = (it: History): void => {
+  const definition = { name: "orders", redact: ["card"] };
+  it.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
+  for (const id of ["end_1", "end_2"]) it.add(`endpoint-${id}`, endpointRegistered(id));
+  const opened = { account: "acc_1", name: "a", plan: "free", time_zone: "UTC", at: at(0) };
+  const founder = { member: "mem_1", email: "ana@a.example", role: "approver" };
+  it.add("account-acc_1", { type: "AccountOpened", data: opened });
+  it.add("account-acc_1", { type: "MemberAdded", data: { account: "acc_1", ...founder, at: at(0) } });
+  it.add("payload-bun_1", {
+    type: "PayloadKept",
+    data: {
+      ...{ event_id: "bun_1", salt: "", content_type: "application/json", headers: {} },
+      ...encodeBody(Buffer.from(JSON.stringify(PAYLOADS))),
+    },
+  });
+  it.add("bundle-bun_1", FACTS.held({ approval_id: ID }, { steps: STEPS }));
+  const subject = { kind: "bundle", id: "bun_1" } as const;
+  it.add(`approval-${ID}`, approvalFacts(ID, { subject, action: null }).requested());
+};
+
+const world = async (more: (it: History) => void = () => undefined) => {
+  const log = memoryEventLog();
+  const it = history();
+  held(it);
+  more(it);
+  await appendTo(log, it.events);
+  const views = memoryViewStore([approvals.schema]);
+  await foldInto(log, views, [approvals]);
+  const clock = { now: () => START + 60_000 };
+  const call = caller(
+    approvalRoutes({ log, views, aggregates: aggregates(log, clock), payloads: payloads(log, randomness) }),
+  );
+  const about = (principal: Principal) => ({ principal, params: { id: ID } });
+  return {
+    log,
+    get: (principal = ADMIN) => call("GET", "/v1/approvals/{id}", about(principal)),
+    list: () => call("GET", "/v1/approvals", { principal: VIEWER }),
+    vote: (decision: "approve" | "reject") =>
+      call("POST", `/v1/approvals/{id}/${decision}`, {
+        ...about(APPROVER),
+        body: { digest: "d1", comment: "seen" },
+        envelope: {
+          ...{ commandId: `vote ${decision}`, account: "acc_1", actor: { kind: "member", id: "mem_1" }, at: at(60) },
+          trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
+        },
+      }),
+  };
+};
+
+const target = (id: string) => ({ id, name: "orders", url: "https://example.com/hook" });
+
+test("an approver sees every step: what it sends where, what it costs, and what takes it back", async () => {
+  const { get } = await world();
+  const { outcome, body } = await get();
+  assert.equal([outcome, body.bundle_id, body.event_id, body.status], [200, "bun_1", null, "pending"]);
+  assert.equal([body.endpoint, body.payload_format, body.redacted], [null, "json", false]);
+  assert.equal(body.payload, [
+    {
+      ...{ index: 0, action: "act.0", payload: PAYLOADS[0], endpoint: target("end_1"), cost_eur: 0.01 },
+      ...{ reversibility: "compensable", compensation: { action: "undo.0", endpoint: target("end_2") } },
+    },
+    {
+      ...{ index: 1, action: "act.1", payload: PAYLOADS[1], endpoint: target("end_1"), cost_eur: null },
+      ...{ reversibility: "irreversible", compensation: null },
+    },
+  ]);
+});
+
+test("below admin what the policy hides is hidden in every step", async () => {
+  const { body } = await (await world()).get(VIEWER);
+  const [first] = body.payload as { payload: unknown }[];
+  assert.equal([first?.payload, body.redacted], [{ sku: "s-1", card: "[redacted]" }, true]);
+});
+
+test("approved it stays so until the bundle is released, and is then used", async () => {
+  const { get, vote } = await world();
+  const { outcome, body } = await vote("approve");
+  assert.equal([outcome, body.status], [200, "approved"]);
+  assert.is((await get()).body.status, "approved");
+  const granted = approvalFacts(ID, { subject: { kind: "bundle", id: "bun_1" } }).granted(1);
+  const released = await world((it) => {
+    it.add(`approval-${ID}`, granted);
+    it.add("bundle-bun_1", FACTS.released(2, ID));
+  });
+  assert.is((await released.get()).body.status, "consumed");
+  assert.is(((await released.list()).body.data as { status: string }[])[0]?.status, "consumed");
+});
+
+test("a hold that ended otherwise shows how", async () => {
+  const { get } = await world((it) => it.add("bundle-bun_1", FACTS.holdEnded(2, "cancelled", ID)));
+  assert.is((await get()).body.status, "cancelled");
+});
+
+test("nobody approves what can no longer be executed as a whole; it can be rejected", async () => {
+  for (const [id, what] of [
+    ["end_1", "step 0 (act.0)"],
+    ["end_2", "the compensation of step 0 (undo.0)"],
+  ] as const) {
+    const gone = { type: "EndpointDeleted", data: { endpoint_id: id, account: "acc_1", at: at(1) } };
+    const { vote, get } = await world((it) => void it.add(`endpoint-${id}`, gone));
+    const { outcome, detail } = await vote("approve");
+    assert.is(outcome, "conflict");
+    assert.match(detail, what);
+    assert.is((await get()).outcome, 200);
+    assert.is((await vote("reject")).outcome, 200);
+  }
+  const { log, vote, get } = await world();
+  await log.erase("payload-bun_1");
+  assert.is((await vote("approve")).outcome, "conflict");
+  const { body } = await get();
+  const steps = body.payload as { payload: unknown }[];
+  assert.equal([steps.map(({ payload }) => payload), body.payload_format], [[null, null], null]);
+});
+
+test.run();

@@ -1,0 +1,112 @@
+import { PLANS } from "../../domain/account/plans.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { compiledActions } from "../../src/admission/compiled-action.ts";
+import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
+import { fate } from "../../src/admission/fate.ts";
+import { dayLedger, ledgers } from "../../src/admission/ledgers.ts";
+import { aggregates } from "../../src/aggregates.ts";
+import { type BundleAsk, bundling } from "../../src/bundles/claiming.ts";
+import { stepGates } from "../../src/bundles/step-gates.ts";
+import { toEvents } from "../../src/envelope.ts";
+import { executing } from "../../src/execute/executing.ts";
+import { payloads } from "../../src/payloads.ts";
+import { actionId } from "../../src/routes/actions.ts";
+import { ACCOUNT, AGENT_ID, agentsWorld, POLICY_ID, TRACE } from "./execute-world.ts";
+
+/** Two euros each, as `refund.create` of the world. */
+const ACTIONS: Readonly<Record<string, JsonObject>> = {
+  "order.create": { reversibility: "compensable", compensation: "order.cancel" },
+  "order.cancel": { reversibility: "irreversible" },
+  "mail.send": { reversibility: "irreversible" },
+  "free.list": { reversibility: "reversible", cost: { fixed_eur: 0 } },
+  "order.pay": {
+    ...{ reversibility: "reversible", cost: { pointer: "/amount" } },
+    schema: { type: "object", properties: { amount: { type: "number", maximum: 100 } } },
+  },
+};
+
+/** A log in which an agent may ask for bundles of several kinds of actions. */
+export const claimsWorld = async (policy: Partial<PolicyDefinition> = {}) => {
+  const world = await agentsWorld(policy);
+  const at = new Date().toISOString();
+  let versions = 0;
+  const tell = (stream: string, type: string, data: JsonObject) =>
+    world.log.append(
+      stream,
+      "any",
+      toEvents([{ type, data }], {
+        ...{ commandId: `cmd_${randomness.number()}`, account: ACCOUNT, trace: TRACE, at },
+        actor: { kind: "system", id: "test" },
+      }),
+    );
+  const define = (name: string, definition: JsonObject) => {
+    versions += 1;
+    return tell(`action-${actionId(ACCOUNT, name)}`, "ActionDefined", {
+      ...{ action_id: actionId(ACCOUNT, name), account: ACCOUNT, name, version: versions, by: "key_1", at },
+      definition: { endpoint_id: `end_${"a".repeat(32)}`, cost: { fixed_eur: 2 }, ...definition },
+    });
+  };
+  for (const [name, definition] of Object.entries(ACTIONS)) await define(name, definition);
+  return {
+    ...world,
+    define,
+    remove: (name: string) =>
+      tell(`action-${actionId(ACCOUNT, name)}`, "ActionDeleted", {
+        action_id: actionId(ACCOUNT, name),
+        account: ACCOUNT,
+        name,
+        at,
+      }),
+    scope: (actions: readonly string[]) =>
+      world.tell({ type: "AgentChanged", data: { agent_id: AGENT_ID, changes: { scope: { actions } }, at } }),
+  };
+};
+
+export type ClaimsWorld = Awaited<ReturnType<typeof claimsWorld>>;
+
+export type ClaimNodeOptions = {
+  /** What the node sees of the world's log. */
+  readonly log?: EventLog;
+  readonly orphanAgeMs?: number;
+  readonly onError?: (error: unknown) => void;
+};
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+export const today = (): string => dayLedger(POLICY_ID, new Date().toISOString().slice(0, 10));
+
+/** What decides on bundles and single requests in a process; nobody delivers. */
+export const claimNode = (world: ClaimsWorld, options: ClaimNodeOptions = {}) => {
+  const { log = world.log, orphanAgeMs = 30_000, onError = fail } = options;
+  const clock = { now: () => Date.now() };
+  const places = ledgers({
+    ...{ log, clock, randomness, orphanAgeMs, onError },
+    fate: fate(log, clock, randomness),
+  });
+  const deps = {
+    ...{ log, clock, randomness, ledgers: places, aggregates: aggregates(log, clock) },
+    payloads: payloads(log, randomness),
+    policies: compiledPolicies(),
+    actions: compiledActions(),
+    digestKey: Buffer.alloc(32, 1),
+    accountOf: async () => ({ plan: PLANS.free, timeZone: "UTC" }),
+  };
+  const begin = bundling(deps);
+  const execute = executing({ ...deps, deliver: { offer: () => undefined } });
+  const about = { account: ACCOUNT, agentId: AGENT_ID, runId: null, depth: 0, userAgent: "test", trace: TRACE };
+  return {
+    ledgers: places,
+    gates: stepGates(deps),
+    ask: (key: string, steps: BundleAsk["steps"], over: Partial<BundleAsk> = {}) =>
+      begin({ ...about, key, name: null, steps, ...over }),
+    execute: (key: string, action: string, payload: JsonObject) =>
+      execute({ ...about, key, action, payload, costMicro: null }),
+    figures: () => places.figures(today(), ACCOUNT),
+  };
+};
+
+export type ClaimNode = ReturnType<typeof claimNode>;
