@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Actor, JsonObject, Metadata, NewEvent } from "../domain/ports.ts";
+import type { Actor, JsonObject, Metadata, NewEvent, RecordedEvent } from "../domain/ports.ts";
 
 export type Trace = {
   readonly trace_id: string;
@@ -10,6 +10,13 @@ export type Trace = {
 
 /** What is done beside any request belongs to no trace. */
 export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+
+/** The trace that a record belongs to. Of one that belongs to none a trace begins, the same each time. */
+export const traceOfRecord = ({ id, meta }: Pick<RecordedEvent, "id" | "meta">): Trace => {
+  if (meta.trace_id !== NO_TRACE.trace_id) return { trace_id: meta.trace_id, span_id: meta.span_id };
+  const h = hash("sha256", `trace/${id}`);
+  return { trace_id: h.slice(0, 32), span_id: h.slice(32, 48) };
+};
 
 /** Who wants something, when, and under which name: the same `commandId` again is the same command. */
 export type Envelope = {

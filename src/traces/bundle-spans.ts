@@ -1,86 +1,75 @@
 import type { BundleEvent } from "../../domain/bundle/events.ts";
-import type { RecordedEvent, Span, SpanEvent } from "../../domain/ports.ts";
-import { bundleSpan, holdSpan } from "./conventions.ts";
-import { childOf, decisionSpans, type Root, votesIn } from "./execution-spans.ts";
-
-const ms = (at: string): number => Date.parse(at);
+import type { RecordedEvent, Span } from "../../domain/ports.ts";
+import { bundleSpan, bundleSpanEvent } from "./conventions.ts";
+import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
+import { withRoot } from "./span.ts";
 
 type Decision = Pick<RecordedEvent, "meta"> &
   Extract<BundleEvent, { type: "BundleAdmitted" | "BundleBlocked" | "BundleHeld" }>;
 
-const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["BundleAdmitted", "BundleBlocked", "BundleHeld"]);
+export const BUNDLE_DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>([
+  "BundleAdmitted",
+  "BundleBlocked",
+  "BundleHeld",
+]);
 
-/** What is said of a bundle as a whole; its steps and undos are spans of their own below it. */
-const told = (event: BundleEvent): SpanEvent | null => {
-  switch (event.type) {
-    case "RollbackStarted":
-      return { name: "rollback started", atMs: ms(event.data.at), attributes: { reason: event.data.reason } };
-    case "StepRefused": {
-      const { index, code, at } = event.data;
-      return { name: "step refused", atMs: ms(at), attributes: { "countersign.bundle.step": index, code } };
-    }
-    case "StepUndone": {
-      const { index, outcome, at } = event.data;
-      return { name: "step undone", atMs: ms(at), attributes: { "countersign.bundle.step": index, outcome } };
-    }
-    case "StepResolved":
-      return {
-        name: "step resolved by hand",
-        atMs: ms(event.data.at),
-        attributes: { "countersign.bundle.step": event.data.index },
-      };
-    default:
-      return null;
-  }
-};
+/** The records with which it goes on: up to the last of them it has lasted. Somebody may tidy up by hand long afterwards. */
+const GOES_ON: ReadonlySet<string> = new Set<BundleEvent["type"]>([
+  "BundleReleased",
+  "BundleHoldEnded",
+  "StepStarted",
+  "StepRefused",
+  "StepEnded",
+  "RollbackStarted",
+  "UndoStarted",
+  "StepUndone",
+  "BundleCommitted",
+  "BundleRolledBack",
+  "RollbackIncomplete",
+]);
 
-const errorOf = (event: BundleEvent): string | null => {
-  if (event.type === "BundleBlocked") return "blocked";
+const errorAfter = (error: string | null, event: BundleEvent): string | null => {
   if (event.type === "BundleHoldEnded") return event.data.outcome;
-  if (event.type === "RollbackStarted") return event.data.reason;
-  return event.type === "RollbackIncomplete" ? "the rollback is incomplete" : null;
+  if (event.type === "RollbackStarted") return "rolled back";
+  return event.type === "RollbackIncomplete" ? "rollback incomplete" : error;
 };
 
 const spansOfOne = (
   decision: Decision,
-  following: readonly RecordedEvent[],
-  approval: readonly RecordedEvent[],
+  following: readonly BundleEvent[],
+  approvals: readonly RecordedEvent[],
 ): readonly Span[] => {
   const { meta, data: request } = decision;
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentId = null } = meta;
-  const root: Root = { traceId, spanId, subject: request.bundle_id };
-  const [received, decided] = [ms(request.received_at), ms(request.at)];
-  const spans = [...decisionSpans(root, request.verdict.gates, { received, authenticated: received, decided })];
-  const events: SpanEvent[] = [];
-  let endMs = decided;
-  let error = errorOf(decision);
-  for (const recorded of following) {
-    // `bundle-` streams hold BundleEvents alone.
-    const event = recorded as unknown as BundleEvent;
-    if (decision.type === "BundleHeld" && (event.type === "BundleReleased" || event.type === "BundleHoldEnded")) {
-      const hold = { ...holdSpan(event.data.approval_id), kind: "internal", events: votesIn(approval) } as const;
-      const refusal = event.type === "BundleHoldEnded" ? `${event.data.outcome}: ${event.data.reason}` : null;
-      spans.push(childOf(root, ["hold"], { ...hold, startMs: decided, endMs: ms(event.data.at), error: refusal }));
-    }
-    const said = told(event);
-    if (said !== null) events.push(said);
-    error = errorOf(event) ?? error;
-    // Somebody may tidy up by hand long after its end.
-    if (event.type !== "StepResolved") endMs = Math.max(endMs, ms(event.data.at));
+  const top = { traceId, spanId, startMs: Date.parse(request.received_at) };
+  // Its agent was known when it was received.
+  const decided = { ...request, authenticated_at: request.received_at };
+  const spans = [authentication(top, decided), ...gatesAsked(top, decided)];
+  const holdEnd = following.find(({ type }) => type === "BundleReleased" || type === "BundleHoldEnded");
+  if (decision.type === "BundleHeld" && holdEnd !== undefined) {
+    const { approval_id: approvalId } = decision.data.approval;
+    const hold = { approvalId, from: request.at, until: holdEnd.data.at, error: errorAfter(null, holdEnd) };
+    spans.push(holdSpanOf(top, hold, approvals));
   }
-  const whole = { ...bundleSpan(request), traceId, spanId, parentId, kind: "server" } as const;
-  return [{ ...whole, startMs: received, endMs, error, events }, ...spans];
+  const lasted = following.filter(({ type }) => GOES_ON.has(type));
+  const whole: Span = {
+    ...{ ...bundleSpan(request), ...top, parentId, kind: "server" },
+    endMs: Date.parse(lasted.at(-1)?.data.at ?? request.at),
+    error: lasted.reduce(errorAfter, decision.type === "BundleBlocked" ? "blocked" : null),
+    events: following.flatMap((event) => bundleSpanEvent(event) ?? []),
+  };
+  return withRoot(whole, spans);
 };
 
-/** The spans of a bundle without those of its steps: `bundle` and `approval` are the records of its streams, oldest first. */
-export const bundleSpans = (bundle: readonly RecordedEvent[], approval: readonly RecordedEvent[]): readonly Span[] => {
-  const decisions = bundle.flatMap(({ type }, index) => (DECISIONS.has(type) ? [index] : []));
+/** The spans of a bundle without those of its steps: `bundle` and `approvals` are the records of its streams, oldest first. */
+export const bundleSpans = (bundle: readonly RecordedEvent[], approvals: readonly RecordedEvent[]): readonly Span[] => {
+  const decisions = bundle.flatMap(({ type }, index) => (BUNDLE_DECISIONS.has(type) ? [index] : []));
   return decisions.flatMap((from, nth) =>
     spansOfOne(
-      // The type of a recorded event says what its data are.
+      // The type of a recorded event says what its data are, and the stream's category which types are in it.
       bundle[from] as unknown as Decision,
-      bundle.slice(from + 1, decisions[nth + 1]),
-      approval,
+      bundle.slice(from + 1, decisions[nth + 1]) as unknown as readonly BundleEvent[],
+      approvals,
     ),
   );
 };

@@ -4,16 +4,15 @@ import {
   ATTR_HTTP_REQUEST_RESEND_COUNT,
   ATTR_HTTP_RESPONSE_STATUS_CODE,
 } from "@opentelemetry/semantic-conventions";
-import type { BundleRequest } from "../../domain/bundle/events.ts";
+import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
 import type { Failure, Request } from "../../domain/delivery/events.ts";
-import { eurOf } from "../../domain/gate/cost.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
-import type { SpanAttributes as Attributes } from "../../domain/ports.ts";
+import type { SpanAttributes as Attributes, SpanEvent } from "../../domain/ports.ts";
 
 /**
  * What is recorded, in the words of OpenTelemetry's semantic conventions 1.45, where they have words: `http.*` for attempts,
- * `gen_ai.*` (still in development, so named here) for what agents ask for. The rest is `countersign.*`. Nothing of a
- * payload, and no address.
+ * `gen_ai.*` (still in development, so named here) for what agents ask for. The rest is `countersign.*`. Of a payload its
+ * size and its type alone; no address, and no sentence: neither a person's nor a gate's, which may quote what was sent.
  */
 const GEN_AI = {
   operation: "gen_ai.operation.name",
@@ -31,8 +30,9 @@ const verdictAttributes = ({ decision, policy, observed }: Verdict): Attributes 
   ...(policy === null ? {} : { "countersign.policy.id": policy.id, "countersign.policy.version": policy.version }),
 });
 
+/** Whole micro-euros: an attribute that is now an integer, now a fraction, has two types in OTLP. */
 const costAttributes = (cost: number | null): Attributes =>
-  cost === null ? {} : { "countersign.cost_eur": eurOf(cost) };
+  cost === null ? {} : { "countersign.cost.micro_eur": cost };
 
 const agentAttributes = ({ id, name }: Request["origin"], run: Request["run"]): Attributes => ({
   [GEN_AI.agentId]: id,
@@ -85,15 +85,18 @@ export const bundleSpan = ({ bundle_id, origin, run, steps, verdict, cost }: Bun
   } satisfies Attributes,
 });
 
-export const gateSpan = ({ gate, outcome, code, detail }: GateResult) => ({
+export const gateSpan = ({ gate, outcome, code }: GateResult) => ({
   name: `gate ${gate}`,
   attributes: {
-    "countersign.gate": gate,
+    "countersign.gate.name": gate,
     "countersign.gate.outcome": outcome,
     "countersign.gate.code": code,
-    "countersign.gate.detail": detail,
   } satisfies Attributes,
 });
+
+/** Why a decision, or one gate of it, is an error; null when it is none. */
+export const refusalOf = ({ gate, outcome, code }: GateResult): string | null =>
+  outcome === "deny" ? `${gate}: ${code}` : null;
 
 export type AttemptAbout = {
   readonly number: number;
@@ -121,7 +124,36 @@ export const holdSpan = (approvalId: string) => ({
   attributes: { "countersign.approval.id": approvalId } satisfies Attributes,
 });
 
+/** Under which a span says that nobody has written down how it ended. */
+export const END_UNKNOWN = "its end is unknown";
+
 export const voteEvent = (member: string, decision: string) => ({
   name: decision,
   attributes: { "countersign.member.id": member } satisfies Attributes,
 });
+
+const stepEvent = (name: string, { index, at }: { index: number; at: string }, more: Attributes = {}): SpanEvent => ({
+  name,
+  atMs: Date.parse(at),
+  attributes: { "countersign.bundle.step": index, ...more },
+});
+
+/** What is said with a bundle as a whole, beside the spans of its steps and undos; null for what is seen in those. */
+export const bundleSpanEvent = (event: BundleEvent): SpanEvent | null => {
+  switch (event.type) {
+    case "RollbackStarted":
+      return { name: "rollback started", atMs: Date.parse(event.data.at), attributes: {} };
+    case "StepRefused":
+      return stepEvent("step refused", event.data, { "countersign.bundle.refusal": event.data.code });
+    case "StepEnded":
+      return stepEvent("step ended", event.data, { "countersign.bundle.outcome": event.data.outcome });
+    case "StepUndone":
+      return stepEvent("step undone", event.data, { "countersign.bundle.outcome": event.data.outcome });
+    case "StepResolved":
+      return stepEvent("step resolved by hand", event.data);
+    case "BundlePayloadErased":
+      return { name: "payload erased", atMs: Date.parse(event.data.at), attributes: {} };
+    default:
+      return null;
+  }
+};

@@ -1,196 +1,136 @@
-import type { ApprovalEvent } from "../../domain/approval/events.ts";
-import type { DeliveryEvent, Failure, Request } from "../../domain/delivery/events.ts";
-import type { GateResult } from "../../domain/gate/verdict.ts";
+import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { RecordedEvent, Span, SpanEvent } from "../../domain/ports.ts";
-import { attemptSpan, executionSpan, gateSpan, holdSpan, voteEvent } from "./conventions.ts";
-import { spanIdOf } from "./span.ts";
+import { attemptSpan, END_UNKNOWN, executionSpan } from "./conventions.ts";
+import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
+import { attemptSpanId, childOf, type Root, spanIdOf, withRoot } from "./span.ts";
 
 const ms = (at: string): number => Date.parse(at);
 
-/** What is common to all spans below one root. */
-export type Root = { readonly traceId: string; readonly spanId: string; readonly subject: string };
-
-/** `name` tells the spans of one subject apart. */
-export const childOf = (
-  root: Root,
-  name: readonly (string | number)[],
-  it: Omit<Span, "traceId" | "spanId" | "parentId" | "events"> & { readonly events?: readonly SpanEvent[] },
-  parentId = root.spanId,
-): Span => ({ events: [], ...it, traceId: root.traceId, spanId: spanIdOf(root.subject, ...name), parentId });
-
 type Decision = Pick<RecordedEvent, "meta"> &
   Extract<DeliveryEvent, { type: "EventAdmitted" | "EventBlocked" | "EventHeld" }>;
-type Attempt = {
-  readonly number: number;
-  readonly endpointId: string;
-  readonly trigger: string;
-  readonly startMs: number;
-};
+type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
 type Ended = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
 
-/** The decision and what it took: authentication, then each gate, as an instant at the verdict, as nobody has timed it. */
-export const decisionSpans = (
-  root: Root,
-  gates: readonly GateResult[],
-  at: { readonly received: number; readonly authenticated: number; readonly decided: number },
-): readonly Span[] => {
-  const decide = childOf(root, ["decide"], {
-    name: "decide",
-    kind: "internal",
-    startMs: at.authenticated,
-    endMs: at.decided,
-    attributes: {},
-    error: gates.find(({ outcome }) => outcome === "deny")?.detail ?? null,
-  });
-  const authenticate = childOf(root, ["authenticate"], {
-    name: "authenticate",
-    kind: "internal",
-    startMs: at.received,
-    endMs: at.authenticated,
-    attributes: {},
-    error: null,
-  });
-  const asked = gates.map((gate) =>
-    childOf(
-      root,
-      ["gate", gate.gate],
-      {
-        ...gateSpan(gate),
-        kind: "internal",
-        startMs: at.decided,
-        endMs: at.decided,
-        error: gate.outcome === "deny" ? gate.detail : null,
-      },
-      decide.spanId,
-    ),
-  );
-  return [authenticate, decide, ...asked];
+export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
+
+/**
+ * Of what was asked for by a request the root is that request's own span, below its caller's. A bundle's step is below the
+ * bundle. A notification begins by itself: what it tells of may have been a request that no span is made of.
+ */
+const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "kind"> => {
+  const { span_id: spanId, parent_span_id: parentId = null } = meta;
+  const { event_id, origin, bundle } = data;
+  if (bundle === undefined && origin.kind !== "system") return { spanId, parentId, kind: "server" };
+  return { spanId: spanIdOf(event_id, "root"), parentId: bundle === undefined ? null : spanId, kind: "internal" };
 };
 
-/** Who said what of an approval while it held something. */
-export const votesIn = (approval: readonly RecordedEvent[]): readonly SpanEvent[] =>
-  approval.flatMap((recorded) => {
-    // `approval-` streams hold ApprovalEvents alone.
-    const event = recorded as unknown as ApprovalEvent;
-    if (event.type !== "VoteCast") return [];
-    return [{ ...voteEvent(event.data.member_id, event.data.decision), atMs: ms(event.data.at) }];
-  });
-
-const attempt = (root: Root, begun: Attempt, endMs: number, ended: Ended | null): Span => {
-  const { number, endpointId, trigger, startMs } = begun;
+/** `ended` null: nobody has seen its end. */
+const attempt = (root: Root, begun: Started, ended: Ended | null, until: string): Span => {
+  const { event_id, number, endpoint_id: endpointId, trigger, at } = begun;
   const failure = ended?.type === "AttemptFailed" ? ended.data.failure : null;
   const about = { number, endpointId, trigger, statusCode: ended?.data.status_code ?? null, failure };
-  const error = ended === null ? "nobody has seen its end" : (failure?.detail ?? null);
-  return childOf(root, ["attempt", number], { ...attemptSpan(about), kind: "client", startMs, endMs, error });
+  return childOf(root, [], {
+    ...attemptSpan(about),
+    kind: "client",
+    spanId: attemptSpanId(event_id, number),
+    startMs: ms(at),
+    endMs: ms(until),
+    error: ended === null ? END_UNKNOWN : (failure?.kind ?? null),
+  });
 };
 
-const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
-
-type Top = { readonly root: Root } & Pick<Span, "parentId" | "kind">;
-
-/** Of what was asked for by a request the root is that request's own span; of what follows from another record, below it. */
-const topOf = ({ meta, data }: Decision): Top => {
-  const { trace_id: traceId, span_id, parent_span_id } = meta;
-  const subject = data.event_id;
-  if (data.bundle !== undefined || data.origin.kind === "system") {
-    return { root: { traceId, spanId: spanIdOf(subject, "root"), subject }, parentId: span_id, kind: "internal" };
+/** The attempts that were begun. One whose process died has no end of its own: the next one's start, or `last`, is its latest. */
+const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: string): readonly Span[] => {
+  const spans: Span[] = [];
+  let running: Started | null = null;
+  const end = (until: string, ended: Ended | null = null): void => {
+    if (running !== null) spans.push(attempt(root, running, ended, until));
+    running = null;
+  };
+  for (const event of following) {
+    if (event.type === "AttemptStarted" || event.type === "EventCancelled") end(event.data.at);
+    if (event.type === "AttemptStarted") running = event.data;
+    if (event.type === "AttemptSucceeded" || event.type === "AttemptFailed") end(event.data.at, event);
   }
-  return { root: { traceId, spanId: span_id, subject }, parentId: parent_span_id ?? null, kind: "server" };
+  end(last);
+  return spans;
+};
+
+/** What is said with the event as a whole: of its payload, and of repeats. They come long after its end, some of them. */
+const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
+  "PayloadErased",
+  "DuplicatesCounted",
+  "DeliveryIdReused",
+]);
+
+const noted = ({ type, data }: DeliveryEvent): readonly SpanEvent[] =>
+  NOTED.has(type) ? [{ name: type, atMs: ms(data.at), attributes: {} }] : [];
+
+/** The records with which it goes on: up to the last of them it has lasted. */
+const GOES_ON: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
+  "EventReleased",
+  "HoldEnded",
+  "CancellationRequested",
+  "EventCancelled",
+  "AttemptStarted",
+  "AttemptSucceeded",
+  "AttemptFailed",
+  "EventDelivered",
+  "DeliveryFailed",
+]);
+
+const errorAfter = (error: string | null, event: DeliveryEvent): string | null => {
+  if (event.type === "HoldEnded") return event.data.outcome;
+  if (event.type === "EventCancelled") return "cancelled";
+  if (event.type === "DeliveryFailed") return event.data.failure.kind;
+  return event.type === "AttemptSucceeded" ? null : error;
 };
 
 /** One decision and all that came of it. */
 const spansOfOne = (
   decision: Decision,
-  following: readonly RecordedEvent[],
-  approval: readonly RecordedEvent[],
+  following: readonly DeliveryEvent[],
+  approvals: readonly RecordedEvent[],
 ): readonly Span[] => {
   const request: Request = decision.data;
-  const { root, parentId, kind } = topOf(decision);
-  const decided = ms(request.at);
-  const at = { received: ms(request.received_at), authenticated: ms(request.authenticated_at), decided };
-  const spans: Span[] = request.origin.kind === "system" ? [] : [...decisionSpans(root, request.verdict.gates, at)];
-  const events: SpanEvent[] = [];
-  let endMs = decided;
-  let error = decision.type === "EventBlocked" ? "blocked" : null;
-  let running: Attempt | null = null;
-  let failure: Failure | null = null;
-
-  const endHold = (until: string, reason: string | null): void => {
-    if (decision.type !== "EventHeld") return;
-    const { approval_id } = decision.data.approval;
-    const hold = { ...holdSpan(approval_id), kind: "internal", startMs: decided, endMs: ms(until) } as const;
-    spans.push(childOf(root, ["hold"], { ...hold, error: reason, events: votesIn(approval) }));
-  };
-  const endAttempt = (until: string, ended: Ended | null): void => {
-    if (running !== null) spans.push(attempt(root, running, ms(until), ended));
-    running = null;
-  };
-
-  for (const recorded of following) {
-    // The stream's category says which events are in it; what this build does not know falls through.
-    const event = recorded as unknown as DeliveryEvent;
-    switch (event.type) {
-      case "EventReleased":
-        endHold(event.data.at, null);
-        break;
-      case "HoldEnded":
-        endHold(event.data.at, `${event.data.outcome}: ${event.data.reason}`);
-        error = event.data.outcome;
-        break;
-      case "AttemptStarted": {
-        const { number, endpoint_id: endpointId, trigger, at: startedAt } = event.data;
-        endAttempt(startedAt, null);
-        running = { number, endpointId, trigger, startMs: ms(startedAt) };
-        break;
-      }
-      case "AttemptSucceeded":
-        endAttempt(event.data.at, event);
-        error = null;
-        break;
-      case "AttemptFailed":
-        failure = event.data.failure;
-        endAttempt(event.data.at, event);
-        break;
-      case "DeliveryFailed":
-        error = (failure ?? event.data.failure).detail;
-        break;
-      case "EventCancelled":
-        endAttempt(event.data.at, null);
-        error = event.data.reason;
-        break;
-      case "PayloadErased":
-      case "DuplicatesCounted":
-      case "DeliveryIdReused":
-        // Long after its end, some of them.
-        events.push({ name: event.type, atMs: ms(event.data.at), attributes: {} });
-        continue;
-      default:
-        break;
-    }
-    const happenedAt = ms(event.data.at);
-    if (happenedAt > endMs) endMs = happenedAt;
+  const top = { ...topOf(decision), traceId: decision.meta.trace_id, startMs: ms(request.received_at) };
+  const spans: Span[] = [];
+  // A step is asked for by its bundle, which has shown who it is of.
+  if (request.bundle !== undefined) spans.push(...gatesAsked(top, request));
+  else if (request.origin.kind !== "system") spans.push(authentication(top, request), ...gatesAsked(top, request));
+  const holdEnd = following.find(({ type }) => type === "EventReleased" || type === "HoldEnded");
+  if (decision.type === "EventHeld" && holdEnd !== undefined) {
+    const { approval_id: approvalId } = decision.data.approval;
+    const hold = { approvalId, from: request.at, until: holdEnd.data.at, error: errorAfter(null, holdEnd) };
+    spans.push(holdSpanOf(top, hold, approvals));
   }
-  if (running !== null) endAttempt(new Date(endMs).toISOString(), null);
-  const { traceId, spanId } = root;
-  const whole = { ...executionSpan(request), traceId, spanId, parentId, kind };
-  return [{ ...whole, startMs: at.received, endMs, error, events }, ...spans];
+  const lasted = following.filter(({ type }) => GOES_ON.has(type));
+  const last = lasted.at(-1)?.data.at ?? request.at;
+  spans.push(...attemptSpans(top, following, last));
+  const whole = {
+    ...{ ...executionSpan(request), ...top },
+    endMs: Math.max(ms(request.at), ms(last)),
+    error: lasted.reduce(errorAfter, decision.type === "EventBlocked" ? "blocked" : null),
+    events: following.flatMap(noted),
+  };
+  return withRoot(whole, spans);
 };
 
 /**
  * The spans of an event: for each decision on it (a blocked one may be sent again, in a trace of its own) the decision and
- * all that came of it. `delivery` and `approval` are the records of its streams, oldest first.
+ * all that came of it. `delivery` and `approvals` are the records of its streams, oldest first.
  */
 export const executionSpans = (
   delivery: readonly RecordedEvent[],
-  approval: readonly RecordedEvent[],
+  approvals: readonly RecordedEvent[],
 ): readonly Span[] => {
   const decisions = delivery.flatMap(({ type }, index) => (DECISIONS.has(type) ? [index] : []));
   return decisions.flatMap((from, nth) =>
     spansOfOne(
-      // The type of a recorded event says what its data are.
+      // The type of a recorded event says what its data are, and the stream's category which types are in it.
       delivery[from] as unknown as Decision,
-      delivery.slice(from + 1, decisions[nth + 1]),
-      approval,
+      delivery.slice(from + 1, decisions[nth + 1]) as unknown as readonly DeliveryEvent[],
+      approvals,
     ),
   );
 };

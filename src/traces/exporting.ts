@@ -2,7 +2,7 @@ import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { EventLog, RecordedEvent, SpanExporter } from "../../domain/ports.ts";
 import type { Reaction } from "../loops/reactor.ts";
-import { spansOfBundle, spansOfEvent } from "./reading.ts";
+import { spansOfEndedBundle, spansOfEndedEvent } from "./reading.ts";
 
 /** An event's: with them an execution has come to its end, or to one of its ends. */
 const ENDS = [
@@ -31,10 +31,8 @@ export const TRACES_GATHER_MS = 500;
  * a request nor anything that follows from one waits for a collector, and one that is away is waited for.
  */
 export const traceReactions = (log: EventLog, exporter: SpanExporter): readonly Reaction[] => {
-  const ofEvent = async ({ data }: RecordedEvent): Promise<void> =>
-    exporter.export(await spansOfEvent(log, String(data.event_id)));
-  const ofBundle = async ({ data }: RecordedEvent): Promise<void> =>
-    exporter.export(await spansOfBundle(log, String(data.bundle_id)));
+  const ofEvent = async (end: RecordedEvent): Promise<void> => exporter.export(await spansOfEndedEvent(log, end));
+  const ofBundle = async (end: RecordedEvent): Promise<void> => exporter.export(await spansOfEndedBundle(log, end));
   return [
     ...ENDS.map((on) => ({ on, run: ofEvent })),
     ...BUNDLE_ENDS.map((on) => ({ on, run: ofBundle })),
