@@ -117,7 +117,7 @@ const open = async (config: Config): Promise<Service> => {
   const logIs = places.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
   const meters = metrics(config);
-  const log = await usable(`${logIs} cannot be used`, async () =>
+  const { log, appends } = await usable(`${logIs} cannot be used`, async () =>
     measuredLog(await openLog(places.log, { onGroup: meters.grouped }), meters),
   );
   await usable(`${logIs} cannot be used`, () => checkKey(log, key, systemClock));
@@ -143,7 +143,11 @@ const open = async (config: Config): Promise<Service> => {
           ...otlp,
           serviceName,
           version,
-          onDropped: (error, count) => reporter.report(error, `the collector refuses ${count} spans: they are dropped`),
+          onExported: (count) => meters.traced(count, "exported"),
+          onDropped(error, count) {
+            meters.traced(count, "dropped");
+            reporter.report(error, `the collector refuses ${count} spans: they are dropped`);
+          },
         });
   const running = await service({
     config,
@@ -155,6 +159,7 @@ const open = async (config: Config): Promise<Service> => {
     feed,
     exporter,
     meters,
+    appends,
     clock: systemClock,
     randomness,
   });

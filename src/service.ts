@@ -1,13 +1,15 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { account as accountDecider } from "../domain/account/decider.ts";
+import { planNamed } from "../domain/account/overage.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
-import { planAt, planNamed } from "../domain/account/subscription.ts";
+import { openedWith, planAt, type Subscription } from "../domain/account/subscription.ts";
 import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
 import { policy } from "../domain/policy/decider.ts";
 import type { Clock, EventLog, Feed, Randomness, SpanExporter, ViewStore } from "../domain/ports.ts";
+import { manualBilling } from "../infra/billing/manual/links.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { passwords } from "../infra/crypto/passwords.ts";
 import { secretBox } from "../infra/crypto/secret-box.ts";
@@ -29,6 +31,8 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { manualPages } from "./billing/manual-pages.ts";
+import { providerWebhooks } from "./billing/provider-webhooks.ts";
 import { bundling } from "./bundles/claiming.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
 import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
@@ -36,7 +40,7 @@ import { stepGates } from "./bundles/step-gates.ts";
 import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
-import type { Places } from "./engines.ts";
+import { openStripe, type Places } from "./engines.ts";
 import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
 import { agentReactions } from "./execute/reactions.ts";
@@ -47,11 +51,14 @@ import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
+import { overageLoop } from "./loops/overage.ts";
 import { reactor } from "./loops/reactor.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
+import { endpointsReading } from "./observing/endpoints-reading.ts";
 import { decisionLines, observers } from "./observing/log-lines.ts";
-import type { Metrics } from "./observing/metrics.ts";
+import type { Metrics, Readings } from "./observing/metrics.ts";
+import { partsReading } from "./observing/parts-reading.ts";
 import { queueReading } from "./observing/queue-reading.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { payloads } from "./payloads.ts";
@@ -66,6 +73,7 @@ import { authRoutes } from "./routes/auth.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { bundleRoutes } from "./routes/bundles.ts";
 import { capabilityRoutes } from "./routes/capabilities.ts";
+import { checkoutRoutes } from "./routes/checkout.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
 import { eventTraceRoutes } from "./routes/event-trace.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -95,6 +103,8 @@ export type Engines = {
   /** Null: traces are sent nowhere. */
   readonly exporter: SpanExporter | null;
   readonly meters: Metrics;
+  /** Of the log: which appends have no answer yet. */
+  readonly appends: Readings["appends"];
   readonly clock: Clock;
   readonly randomness: Randomness;
 };
@@ -137,7 +147,7 @@ const whenAppended = (log: EventLog, afterMs: number, wake: () => void): (() => 
 
 /** Every port gets its adapter here, and every part what it needs: read it from top to bottom. */
 export const service = async (engines: Engines): Promise<Service> => {
-  const { config, places, key, log, views, projector, feed, exporter, meters, clock, randomness } = engines;
+  const { config, places, key, log, views, projector, feed, exporter, meters, appends, clock, randomness } = engines;
   // One process an embedded role (`main.ts`): whatever an earlier one held when it ended is nobody's. The nodes of a
   // shared log know of each other only what is in it.
   const isAlone = places.log.engine === "sqlite";
@@ -158,6 +168,14 @@ export const service = async (engines: Engines): Promise<Service> => {
     return { plan, timeZone: state.time_zone };
   };
   const planOf = async (id: string): Promise<Plan> => (await accountOf(id)).plan;
+  const subscriptionOf = async (id: string): Promise<Subscription> => {
+    const { state } = await streams.load(accountDecider, accountStream(id));
+    return state.phase === "open" ? state.subscription : openedWith(PLANS.free.name);
+  };
+  const provider =
+    config.stripe === null
+      ? manualBilling({ box, clock, randomness, publicUrl })
+      : await openStripe(config.stripe, publicUrl);
 
   const onError = (error: unknown): void => http.log.error({ err: error }, "beside a request");
   const observer = observers(
@@ -307,6 +325,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       : reactor(log, traceReactions(log, exporter), clock, onError, {
           name: "traces",
           gatherMs: TRACES_GATHER_MS,
+          beginsAtEnd: true,
           atOnce: { keyOf: ({ stream }) => stream, keysMax: TRACES_AT_ONCE },
         });
 
@@ -322,6 +341,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   };
 
   const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
+  const overage = overageLoop({ views, aggregates: streams, provider, clock, onError });
 
   const checks = {
     log: async () => {
@@ -375,7 +395,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       providers: providerCatalogue(),
       maxPayloadBytes: PAYLOAD_BYTES_MAX,
     }),
-    ...billingRoutes({ views, clock, planOf: accountOf }),
+    ...billingRoutes({ views, clock, subscriptionOf, provider: provider.name }),
+    ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf }),
     ...sourceRoutes({
       aggregates: streams,
       views,
@@ -420,8 +441,21 @@ export const service = async (engines: Engines): Promise<Service> => {
     }),
   ];
 
-  const scrape = (): Promise<string> =>
-    meters.scrape({ projections: projector.progress, queue: queueReading(views, clock), endpoints: () => ({}) });
+  const readings: Readings = {
+    parts: partsReading({
+      ...checks,
+      ...beside,
+      ...(tracing === null ? {} : { traces: async () => tracing.healthy() }),
+    }),
+    async projections() {
+      // Whoever has died has said last how far it was.
+      if (!projector.healthy()) throw new Error("nobody folds");
+      return projector.progress();
+    },
+    queue: queueReading(views, clock),
+    endpoints: endpointsReading(views, clock),
+    appends,
+  };
 
   const http = await app({
     routes,
@@ -439,7 +473,12 @@ export const service = async (engines: Engines): Promise<Service> => {
     onAnswered: observer.answered,
     async register(scope) {
       await scope.register(ingest({ accepting: accepts, admit, clock }));
-      await scope.register(metricsRoute({ scrape, contentType: meters.contentType, token: config.metricsToken }));
+      await scope.register(
+        provider.name === "manual"
+          ? manualPages({ aggregates: streams, views, box, clock, publicUrl })
+          : providerWebhooks(provider, { aggregates: streams, clock }),
+      );
+      await scope.register(metricsRoute({ meters, readings, token: config.metricsToken }));
     },
   });
 
@@ -464,6 +503,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         tracing?.start();
         movingBundles.start();
         expiring.start();
+        overage.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
       if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);
@@ -485,6 +525,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await movingBundles.stop();
       await running.stop();
       await expiring.stop();
+      await overage.stop();
       await counted.flush(true);
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

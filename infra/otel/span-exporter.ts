@@ -1,8 +1,14 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { type IdGenerator, NodeTracerProvider, type ReadableSpan } from "@opentelemetry/sdk-trace-node";
+import {
+  AlwaysOnSampler,
+  type IdGenerator,
+  NodeTracerProvider,
+  type ReadableSpan,
+} from "@opentelemetry/sdk-trace-node";
 import type { Span, SpanExporter } from "../../domain/ports.ts";
+import { within } from "../within.ts";
 
 export type OtlpOptions = {
   /** OTEL_EXPORTER_OTLP_ENDPOINT: `/v1/traces` is added to it (OTLP exporter specification, "Endpoint URLs for OTLP/HTTP"). */
@@ -11,6 +17,8 @@ export type OtlpOptions = {
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly version: string;
+  /** Told how many spans the collector has taken. */
+  readonly onExported?: (count: number) => void;
   /** Told why spans were dropped, and how many. */
   readonly onDropped: (error: Error, count: number) => void;
   readonly timeoutMs?: number;
@@ -18,10 +26,14 @@ export type OtlpOptions = {
 
 /** A batch with the exporter's own retries, which are few: who calls tries again. */
 const TIMEOUT_MS = 10_000;
+/** An answer that drips is no answer: the exporter's own limit is of silence. */
+const LATE_FACTOR = 2;
 /** Spans in one request to the collector. */
 const BATCH_MAX = 512;
-/** These say that it may work later (OTLP specification, "Retryable response codes"); so does a 408. */
-const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+/** All others from 400 on must not be tried again (OTLP specification, "Retryable response codes"). */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** As many as are given: what is exported is what `GET /v1/events/{id}/trace` shows. Their makers bound them. */
+const SPAN_LIMITS = { eventCountLimit: Number.POSITIVE_INFINITY, attributeCountLimit: Number.POSITIVE_INFINITY };
 
 const KIND = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
@@ -30,11 +42,13 @@ const statusOf = (error: Error): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-/** A status that is not for now alone. Without one it was the network. */
+/** A status that is not for now alone. Without one it was the network; a redirect is somebody's to mend. */
 const isFinal = (error: Error): boolean => {
   const status = statusOf(error);
-  return status !== undefined && status >= 400 && status < 500 && !RETRYABLE.has(status);
+  return status !== undefined && status >= 400 && !RETRYABLE.has(status);
 };
+
+const CLOSED = "the exporter is closed";
 
 type Waiting = { readonly spans: readonly Span[]; resolve(): void; reject(error: Error): void };
 
@@ -43,7 +57,15 @@ type Waiting = { readonly spans: readonly Span[]; resolve(): void; reject(error:
  * What is submitted while a request is under way goes with the next one; who calls bounds how much that is, by waiting.
  */
 export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
-  const { endpoint, headers, serviceName, version, onDropped, timeoutMs: timeoutMillis = TIMEOUT_MS } = options;
+  const {
+    endpoint,
+    headers,
+    serviceName,
+    version,
+    onExported,
+    onDropped,
+    timeoutMs: timeoutMillis = TIMEOUT_MS,
+  } = options;
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
   const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis });
   const made: ReadableSpan[] = [];
@@ -53,6 +75,9 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
     idGenerator,
+    // Whatever OTEL_TRACES_SAMPLER says: half a trace is none, and a collector can choose among whole ones.
+    sampler: new AlwaysOnSampler(),
+    spanLimits: SPAN_LIMITS,
     spanProcessors: [
       {
         onStart: () => undefined,
@@ -66,6 +91,7 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
   let waiting: Waiting[] = [];
   let underWay: readonly Waiting[] = [];
   let isSending = false;
+  let isClosed = false;
 
   const make = (span: Span): void => {
     const { traceId, spanId, parentId, name, kind, startMs, endMs, attributes, error } = span;
@@ -89,17 +115,20 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
     started.end(endMs);
   };
 
-  const send = (spans: readonly Span[]): Promise<void> =>
+  const exportBatch = (batch: ReadableSpan[]): Promise<void> =>
     new Promise((resolve, reject) => {
-      for (const span of spans) make(span);
-      const batch = made.splice(0);
       exporter.export(batch, ({ error }) => {
-        if (error === undefined) return resolve();
-        if (!isFinal(error)) return reject(error);
-        onDropped(error, batch.length);
+        if (error !== undefined && !isFinal(error)) return reject(error);
+        if (error === undefined) onExported?.(batch.length);
+        else onDropped(error, batch.length);
         resolve();
       });
     });
+
+  const send = async (spans: readonly Span[]): Promise<void> => {
+    for (const span of spans) make(span);
+    await within(LATE_FACTOR * timeoutMillis, `${url} does not answer`, exportBatch(made.splice(0)));
+  };
 
   const takeBatch = (): Waiting[] => {
     let size = 0;
@@ -129,6 +158,7 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
   return {
     export: (spans) =>
       new Promise((resolve, reject) => {
+        if (isClosed) return reject(new Error(CLOSED));
         if (spans.length === 0) return resolve();
         waiting.push({ spans, resolve, reject });
         if (isSending) return;
@@ -137,9 +167,10 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
       }),
     async close() {
       // A collector that hangs does not keep the program: what it has not confirmed is sent again after the next start.
+      isClosed = true;
       const left = [...underWay, ...waiting];
       waiting = [];
-      for (const { reject } of left) reject(new Error("the exporter is closed"));
+      for (const { reject } of left) reject(new Error(CLOSED));
       void exporter.shutdown().catch(() => undefined);
     },
   };

@@ -1,6 +1,6 @@
-import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock, EventLog, Expected, Position, RecordedEvent } from "../../domain/ports.ts";
 import { NO_TRACE, toEvents } from "../envelope.ts";
-import { placeOf, positionOf } from "./place.ts";
+import { type Place, placeOf, positionOf } from "./place.ts";
 
 /** What follows from an event: a command, idempotent, as it is given again after a crash. */
 export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise<void> };
@@ -28,6 +28,8 @@ export type ReactorOptions = {
   /** Who can wait looks less often: each look reads all that was appended meanwhile. */
   readonly gatherMs: number;
   readonly failingMs?: number;
+  /** Where the log has no checkpoint of its name it begins with what is appended from then on. Left out: at the log's beginning. */
+  readonly beginsAtEnd?: boolean;
   /** Left out: all events one behind the other. */
   readonly atOnce?: AtOnce;
 };
@@ -58,7 +60,7 @@ export const reactor = (
   reactions: readonly Reaction[],
   clock: Clock,
   onError: (error: unknown) => void,
-  { name, gatherMs, failingMs = FAILING_MS, atOnce = IN_ORDER }: ReactorOptions = PROCESS_MANAGER,
+  { name, gatherMs, failingMs = FAILING_MS, beginsAtEnd = false, atOnce = IN_ORDER }: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
   const stream = `checkpoint-${name}`;
   const byType = new Map<string, Reaction[]>();
@@ -74,16 +76,27 @@ export const reactor = (
   let woken = false;
   let running: Promise<void> = Promise.resolve();
 
-  const checkpoint = async (event: RecordedEvent): Promise<void> => {
+  const checkpoint = async (
+    done: string,
+    place: Omit<Place, "position">,
+    expected: Expected = "any",
+  ): Promise<void> => {
     const envelope = {
-      commandId: `${name}/${event.id}`,
+      commandId: `${name}/${done}`,
       account: "",
       actor: { kind: "system", id: name },
       trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
     } as const;
-    const events = toEvents([{ type: "ReactorCheckpointed", data: placeOf(event) }], envelope);
-    await log.append(stream, "any", events);
+    await log.append(stream, expected, toEvents([{ type: "ReactorCheckpointed", data: place }], envelope));
+  };
+
+  const begin = async (): Promise<Position | null> => {
+    const last = await log.last(stream);
+    if (last !== null || !beginsAtEnd) return positionOf(log, last);
+    // The first record of its stream names itself: written before anything is reacted to, so that a crash leaves no gap.
+    await checkpoint("begin", { stream, revision: 0 }, "absent");
+    return positionOf(log, await log.last(stream));
   };
 
   const react = async (events: readonly RecordedEvent[]): Promise<void> => {
@@ -118,7 +131,7 @@ export const reactor = (
     done.clear();
     const last = events.at(-1);
     // Looking alone is not written down: after a restart it is looked again for the few types that there is a reaction to.
-    if (last !== undefined) await checkpoint(last);
+    if (last !== undefined) await checkpoint(last.id, placeOf(last));
     return true;
   };
 
@@ -136,7 +149,7 @@ export const reactor = (
   const loop = async (): Promise<void> => {
     while (!stopping) {
       try {
-        after ??= await positionOf(log, await log.last(stream));
+        after ??= await begin();
         woken = false;
         const goesOn = await page();
         failingSince = null;

@@ -2,11 +2,12 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../../infra/http/addresses.ts";
 import { sendProblem } from "../http/problem-reply.ts";
+import type { Metrics, Readings } from "../observing/metrics.ts";
 import { notFound, problem } from "../problems.ts";
 
 export type MetricsRouteDeps = {
-  readonly scrape: () => Promise<string>;
-  readonly contentType: string;
+  readonly meters: Pick<Metrics, "scrape" | "contentType">;
+  readonly readings: Readings;
   /** METRICS_TOKEN; null: only whoever is on this machine may scrape. */
   readonly token: string | null;
 };
@@ -31,12 +32,14 @@ const presents = (authorization: string | undefined, token: string): boolean =>
 
 /** `GET /metrics` in Prometheus' text format: outside of the route table, as its credential is no account's. */
 export const metricsRoute =
-  ({ scrape, contentType, token }: MetricsRouteDeps) =>
+  ({ meters, readings, token }: MetricsRouteDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
       const isAllowed = isLocal(request) || (token !== null && presents(request.headers.authorization, token));
-      if (isAllowed)
-        return reply.headers({ "content-type": contentType, "cache-control": "no-store" }).send(await scrape());
+      if (isAllowed) {
+        reply.headers({ "content-type": meters.contentType, "cache-control": "no-store" });
+        return reply.send(await meters.scrape(readings));
+      }
       if (token === null) return sendProblem(request, reply, notFound());
       return sendProblem(request, reply, problem("unauthenticated", "Send METRICS_TOKEN as a bearer token."));
     });
