@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
-import type { KafkaPlace, OtlpPlace } from "./engines.ts";
+import type { KafkaPlace, OtlpPlace, StripePlace } from "./engines.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
@@ -30,6 +30,8 @@ export type Config = {
   readonly otlp: OtlpPlace | null;
   /** What the service is called in traces. */
   readonly serviceName: string;
+  /** Null: pages of our own change the plan, and nobody is charged. */
+  readonly stripe: StripePlace | null;
   readonly version: string;
   readonly commit: string;
 };
@@ -40,9 +42,6 @@ export class ConfigError extends Error {
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** Of the contract, and not in this build: to go on without them would lose what was asked for. */
-const NOT_YET = ["STRIPE_SECRET_KEY"];
 
 const oneOf = <T extends string>(env: Env, name: string, allowed: readonly T[], otherwise: T): T => {
   const value = env[name] || otherwise;
@@ -161,6 +160,49 @@ const otlp = (env: Env): Config["otlp"] => {
   return { endpoint: url.href, headers: otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS) };
 };
 
+/** As Stripe names the event of a meter. */
+const METER_EVENT = /^[\w.-]{1,100}$/;
+
+/** Values may be secrets, so that no message repeats them. */
+const stripe = (env: Env): Config["stripe"] => {
+  const secretKey = env.STRIPE_SECRET_KEY;
+  if (secretKey === undefined || secretKey === "") return null;
+  if (!/^(?:sk|rk)_[\x21-\x7e]+$/.test(secretKey)) {
+    throw new ConfigError("STRIPE_SECRET_KEY has to be a secret or restricted key of Stripe, like sk_live_….");
+  }
+  const needed = {
+    STRIPE_WEBHOOK_SECRET: env.STRIPE_WEBHOOK_SECRET || null,
+    STRIPE_PRICE_STARTER: env.STRIPE_PRICE_STARTER || null,
+    STRIPE_PRICE_CORE: env.STRIPE_PRICE_CORE || null,
+    STRIPE_PRICE_SCALE: env.STRIPE_PRICE_SCALE || null,
+  };
+  const { STRIPE_WEBHOOK_SECRET: webhookSecret } = needed;
+  const { STRIPE_PRICE_STARTER: starter, STRIPE_PRICE_CORE: core, STRIPE_PRICE_SCALE: scale } = needed;
+  if (webhookSecret === null || starter === null || core === null || scale === null) {
+    const missing = Object.entries(needed).filter(([, value]) => value === null);
+    const names = missing.map(([name]) => name).join(", ");
+    throw new ConfigError(`STRIPE_SECRET_KEY is set without ${names}: set what is missing, or unset it.`);
+  }
+  const overagePrice = env.STRIPE_PRICE_OVERAGE || null;
+  const prices = [starter, core, scale, ...(overagePrice === null ? [] : [overagePrice])];
+  if (new Set(prices).size < prices.length) {
+    throw new ConfigError("STRIPE_PRICE_STARTER, _CORE, _SCALE and _OVERAGE name one price twice: each needs its own.");
+  }
+  const meterEvent = env.STRIPE_METER_EVENT || "countersign_overage_blocks";
+  if (!METER_EVENT.test(meterEvent)) {
+    throw new ConfigError(
+      `STRIPE_METER_EVENT is "${meterEvent}": it takes up to 100 letters, digits, dots, dashes and _.`,
+    );
+  }
+  const apiUrl = env.STRIPE_API_URL || null;
+  if (apiUrl !== null && !(URL.canParse(apiUrl) && /^https?:\/\/[^/?#@]+\/?$/.test(apiUrl))) {
+    throw new ConfigError(
+      "STRIPE_API_URL has to be an http or https address without a path, like http://127.0.0.1:12111.",
+    );
+  }
+  return { secretKey, webhookSecret, prices: { starter, core, scale }, overagePrice, meterEvent, apiUrl };
+};
+
 /** What the build was made from: the package's version and, where the deployment says it, the commit. */
 const build = (env: Env): { version: string; commit: string } => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -170,9 +212,6 @@ const build = (env: Env): { version: string; commit: string } => {
 
 /** Reads and checks the environment (`README.md`, Configuration). Throws ConfigError. */
 export const readConfig = (env: Env): Config => {
-  for (const name of NOT_YET) {
-    if (env[name]) throw new ConfigError(`${name} is set, but this build cannot use it: unset it.`);
-  }
   const eventstoreUrl = engineUrl(env, "EVENTSTORE_URL", /^esdb(\+discover)?:\/\/./, "esdb://host:2113?tls=true");
   const mongodbUrl = engineUrl(env, "MONGODB_URL", /^mongodb(\+srv)?:\/\/./, "mongodb://host:27017/countersign");
   // The nodes of one log have to share it, and a log that outlives this machine must not lose it with the machine.
@@ -198,6 +237,7 @@ export const readConfig = (env: Env): Config => {
     kafka: kafka(env),
     otlp: otlp(env),
     serviceName: env.OTEL_SERVICE_NAME || "countersign",
+    stripe: stripe(env),
     ...build(env),
   };
 };

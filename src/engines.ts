@@ -1,5 +1,14 @@
 import { join } from "node:path";
-import type { CloudEvent, EventLog, Feed, SpanExporter, ViewSchema, ViewStore } from "../domain/ports.ts";
+import type {
+  BillingProvider,
+  CloudEvent,
+  EventLog,
+  Feed,
+  SpanExporter,
+  ViewSchema,
+  ViewStore,
+} from "../domain/ports.ts";
+import type { StripePlace } from "../infra/billing/stripe/client.ts";
 import type { OtlpOptions } from "../infra/otel/span-exporter.ts";
 import { sqliteEventLog } from "../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../infra/sqlite/view-reader.ts";
@@ -59,6 +68,12 @@ export type OtlpPlace = { readonly endpoint: string; readonly headers: Readonly<
 
 export const openSpanExporter = async (options: OtlpOptions): Promise<SpanExporter> =>
   (await import("../infra/otel/span-exporter.ts")).otlpSpanExporter(options);
+
+export type { StripePlace };
+
+/** `publicUrl` without a slash at the end. */
+export const openStripe = async (place: StripePlace, publicUrl: () => string): Promise<BillingProvider> =>
+  (await import("../infra/billing/stripe/provider.ts")).stripeBilling(place, publicUrl);
 
 export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
 

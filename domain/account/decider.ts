@@ -108,6 +108,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
       case "DowngradeScheduled":
       case "DowngradeCancelled":
       case "SubscriptionChanged":
+      case "OverageReported":
         return { ...state, subscription: evolveSubscription(state.subscription, event) };
       default:
         // A type that this build does not know.
@@ -140,6 +141,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
       }
       case "ChangePlan":
       case "FollowProvider":
+      case "NameCustomer":
+      case "RecordOverage":
         return decideSubscription(command, state.account, state.subscription);
     }
   },

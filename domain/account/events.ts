@@ -56,6 +56,11 @@ export type AccountEvent =
   | {
       readonly type: "SubscriptionChanged";
       readonly data: Billed & { status: "active" | "past_due" | "cancelled"; customer: string };
+    }
+  /** The provider has been told of so many begun blocks of a month (YYYY-MM), in all. */
+  | {
+      readonly type: "OverageReported";
+      readonly data: { account: string; provider: string; month: string; blocks: number; at: string };
     };
 
 /** Stream `email-<hash of the normalised address>`: one address is one member. Carries all that opening needs, so that

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { contentSecurityPolicy, escapeHtml } from "../http/html.ts";
 import type { Health } from "./status.ts";
 
 /** What the page shows: the body of `GET /public/status/summary`. A count below ten is "<10". */
@@ -42,17 +42,13 @@ const FIGURES: readonly (readonly [key: string, label: string])[] = [
   ["delivery_p99_ms", "Admission to delivery, 99 of 100 (ms)"],
 ];
 
-const escapeHtml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-
 const shown = (value: number | string | null | undefined): string =>
   value === null || value === undefined ? "too few to say" : escapeHtml(String(value));
 
 const dayItem = ({ date, status, admitted, delivered, failed }: StatusBody["days"][number]): string =>
   `<li class="${status}" title="${escapeHtml(`${date}: ${status}, ${admitted} admitted, ${delivered} delivered, ${failed} failed`)}"></li>`;
 
-/** The policy of the page: its style by its hash (CSP level 3, section 2.3.1), and nothing else. */
-export const STATUS_CSP = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+export const STATUS_CSP = contentSecurityPolicy(STYLE, "'none'");
 
 /** The summary for people: nothing is loaded, and it works without a script. */
 export const statusPage = ({ status, updated_at, components, last_24h, days }: StatusBody): string => `<!doctype html>
