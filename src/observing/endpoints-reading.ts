@@ -1,6 +1,6 @@
 import type { Clock, ViewStore } from "../../domain/ports.ts";
 import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
-import type { Readings } from "./metrics.ts";
+import type { Readings } from "./readings.ts";
 
 const VIEW = endpoints.schema.name;
 const PAGE = 500;

@@ -1,6 +1,6 @@
 import type { EventLog } from "../../domain/ports.ts";
-import type { AppendsReading } from "./metrics.ts";
 import type { Observer } from "./observer.ts";
+import type { AppendsReading } from "./readings.ts";
 
 const MS_PER_S = 1_000;
 

@@ -1,5 +1,5 @@
 import { within } from "../../infra/within.ts";
-import type { Readings } from "./metrics.ts";
+import type { Readings } from "./readings.ts";
 
 /** What takes longer does not work, whatever it answers in the end. */
 const CHECK_MS = 1_000;

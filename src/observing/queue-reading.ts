@@ -1,6 +1,6 @@
 import type { Clock, ViewStore } from "../../domain/ports.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
-import type { QueueReading } from "./metrics.ts";
+import type { QueueReading } from "./readings.ts";
 
 const VIEW = deliveryQueue.schema.name;
 /** Counting costs a look at each: more than this is a long queue, however long. */

@@ -2,7 +2,8 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../../infra/http/addresses.ts";
 import { sendProblem } from "../http/problem-reply.ts";
-import type { Metrics, Readings } from "../observing/metrics.ts";
+import type { Metrics } from "../observing/metrics.ts";
+import type { Readings } from "../observing/readings.ts";
 import { notFound, problem } from "../problems.ts";
 
 export type MetricsRouteDeps = {
