@@ -49,6 +49,10 @@ const counted = (registry: Registry): Counted => {
   const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
   const told = "Spans that reached the collector, and those that it refused for good";
   const spans = counter("trace_spans_total", told, "outcome");
+  // What has not happened yet is 0 and not missing: an alert on missing figures is quiet, and a first failure is a rise.
+  attempts.zero({ outcome: "succeeded" });
+  for (const outcome of ["appended", "failed"]) appends.zero({ outcome });
+  for (const outcome of ["exported", "dropped"]) spans.inc({ outcome }, 0);
 
   return {
     answered: ({ route, method, status, ms }) =>

@@ -128,6 +128,17 @@ test("the process and its event loop have figures, and a second service in the p
   }
 });
 
+test("before anything has happened the figures that alerts ask for are there, and are 0", async () => {
+  const lines = await linesOf(made());
+  for (const line of [
+    'countersign_delivery_attempt_duration_seconds_count{outcome="succeeded"} 0',
+    'countersign_log_append_duration_seconds_count{outcome="failed"} 0',
+    'countersign_trace_spans_total{outcome="dropped"} 0',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+});
+
 test("all observers are told, whichever of the calls they know", () => {
   const told: string[] = [];
   const all = observers(
