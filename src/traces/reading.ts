@@ -31,7 +31,7 @@ const recordsEndingWith = async (
     const page: readonly RecordedEvent[] = await log.read(end.stream, after, READ_PAGE);
     records = [...records, ...page.filter(({ revision }) => revision <= end.revision)];
     const last = records.findLastIndex(({ type }) => decisions.has(type));
-    records = records.slice(Math.max(0, last));
+    records = records.slice(Math.max(0, last)).slice(0, RECORDS_MAX);
     after = page.at(-1)?.revision ?? end.revision;
     if (after >= end.revision) return records;
   }
