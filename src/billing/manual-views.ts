@@ -53,7 +53,7 @@ export const checkoutView = (it: Opened, rest: readonly string[]): View => {
   const wanted = planNamed(link.plan);
   const isUsed = state.subscription.references.includes(`checkout-${link.session}`);
   const { plan, scheduled } = holding(it);
-  if (isUsed || (plan.name === wanted.name && scheduled === null)) {
+  if (isUsed || (scheduled ?? { plan: plan.name }).plan === wanted.name) {
     const title = isUsed ? "Done" : "Nothing to do";
     const says = [
       standing(it),

@@ -6,7 +6,7 @@ body { font: 16px/1.55 system-ui, sans-serif; max-width: 40rem; margin: 8vh auto
 h1 { font-size: 1.6rem; margin: 0 0 .75rem }
 ul { padding: 0; list-style: none } li { border-top: 1px solid var(--line); padding: .7rem 0 }
 form { margin: .5rem 0 } button { font: inherit; padding: .45rem 1rem; border-radius: 6px; border: 1px solid var(--accent); background: var(--accent); color: #fff }
-.notice { border-left: 3px solid #d4a017; padding-left: .8rem } .small { opacity: .75; font-size: .9rem }
+.notice { border-left: 3px solid #d4a017; padding-left: .8rem }
 `;
 
 /** Forms lead to ourselves alone; where the page goes on to somebody else's address it does by a link. */

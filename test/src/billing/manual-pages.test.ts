@@ -116,6 +116,16 @@ test("a plan below what is in use says so in numbers, in the answer and on the p
   assert.match((await go.get((await world.portal()).body.portal_url)).html, sentence);
 });
 
+test("a checkout of what is scheduled already has nothing to confirm, and one of the plan that holds is for the portal", async () => {
+  const world = await billingWorld({ plan: "core" });
+  const go = browser(world);
+  const [one, other] = [await world.start("starter"), await world.start("starter")];
+  await go.press(await go.get(one.body.checkout_url), "Confirm starter");
+  assert.match((await go.get(other.body.checkout_url)).html, "Nothing to do");
+  const same = await world.start("core");
+  assert.equal([same.status, same.body.detail.includes("in the portal")], [409, true]);
+});
+
 test("a link that has expired, was changed, is another page's or another service's leads nowhere", async () => {
   const world = await billingWorld();
   const go = browser(world);
