@@ -11,7 +11,7 @@
  *     npm run bench -- --double            the same with a double in memory in EventStoreDB's place
  *     npm run bench -- --engines --embedded    both, and their ratios
  *     npm run bench -- --beside            only what must not be in the way: traces to a collector that is away, log lines
- *     npm run bench -- --beside --against DIR    the same, and this build beside that of another checkout, built
+ *     npm run bench -- --against DIR       only this build beside that of another checkout in which it was built
  *     npm run bench -- --engines --yes     on a log that holds something; it keeps what the benchmark writes, so never in production
  *
  * A database and a topic of its own are made beside the configured ones and dropped at the end.
@@ -155,7 +155,7 @@ const runBeside = async (sets: readonly EngineSet[]): Promise<void> => {
 const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
   const sets = await enginesToMeasure(process.env, flags);
-  if (flags.beside) return runBeside(sets);
+  if (flags.beside || flags.against !== undefined) return runBeside(sets);
   const before = loadavg()[0] ?? 0;
   const world = await openWorld();
   try {

@@ -170,7 +170,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   });
   await instance.register(async (api) => {
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJsonBody);
-    api.addHook("onResponse", logAnswered);
+    api.addHook("onResponse", logAnswered(api.log));
     addRoutes(api, deps.routes, {
       authenticate: deps.authenticate,
       idempotency: idempotent,

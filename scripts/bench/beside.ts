@@ -94,7 +94,7 @@ const measurePair = async (world: World, pair: Pair, rounds: number, seconds: nu
 export type BesideOrder = {
   readonly rounds: number;
   readonly seconds: number;
-  /** A folder with another build, measured against this one. */
+  /** A folder with another build, to measure this one against and nothing else. */
   readonly against: string | null;
   readonly say: (text: string) => void;
 };
@@ -103,7 +103,7 @@ export const measureBeside = async (world: World, set: EngineSet, order: BesideO
   const { rounds, seconds, against, say } = order;
   const collector = await hanging();
   const to = (url: string): EngineSet => withEnv(set, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
-  const pairs: readonly Pair[] = [
+  const away: readonly Pair[] = [
     { name: "traces, to a collector that is not there", without: set, with: to(CLOSED) },
     { name: "traces, to a collector that hangs", without: set, with: to(collector.url) },
     {
@@ -111,8 +111,9 @@ export const measureBeside = async (world: World, set: EngineSet, order: BesideO
       without: withEnv(set, { LOG_LEVEL: "silent" }),
       with: withEnv(set, { LOG_LEVEL: "info" }),
     },
-    ...(against === null ? [] : [{ name: `this build, beside ${against}`, without: ofBuild(set, against), with: set }]),
   ];
+  const pairs =
+    against === null ? away : [{ name: `this build, beside ${against}`, without: ofBuild(set, against), with: set }];
   try {
     const measured: Beside[] = [];
     for (const pair of pairs) {

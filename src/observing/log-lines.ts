@@ -1,13 +1,24 @@
 import type { FastifyBaseLogger } from "fastify";
+import { chosenFields } from "../http/log-lines.ts";
 import type { Observer } from "./observer.ts";
 
-/** One line a decision and one an attempt. What they say is what an `Observer` is told: nothing that is secret. */
-export const decisionLines = (log: () => Pick<FastifyBaseLogger, "info">): Pick<Observer, "decided" | "attempted"> => ({
-  decided: ({ trace_id, id, origin, outcome, gate, code, ms }) =>
-    log().info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
-  attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
-    log().info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
-});
+/**
+ * One line a decision and one an attempt. What they say is what an `Observer` is told: nothing that is secret. `log` is
+ * asked for at the first of them, as it is made after whoever decides.
+ */
+export const decisionLines = (log: () => Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {
+  let own: ReturnType<typeof chosenFields> | null = null;
+  const lines = () => {
+    own ??= chosenFields(log());
+    return own;
+  };
+  return {
+    decided: ({ trace_id, id, origin, outcome, gate, code, ms }) =>
+      lines().info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
+    attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
+      lines().info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
+  };
+};
 
 /** All are told, in their order. */
 export const observers = (...all: readonly Partial<Observer>[]): Observer => ({

@@ -1,12 +1,18 @@
+import Fastify from "fastify";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { loggerOptions } from "../../../src/http/log-lines.ts";
 import { decisionLines } from "../../../src/observing/log-lines.ts";
 
 const test = suite("a line for each decision and each attempt");
 
 test("they say what an observer is told and nothing beside it, whatever else hangs at what is told", () => {
-  const lines: unknown[][] = [];
-  const told = decisionLines(() => ({ info: (...line: unknown[]) => void lines.push(line) }));
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const options = loggerOptions({ logLevel: "info" });
+  if (typeof options === "boolean") throw new Error("the logger has options");
+  const { log } = Fastify({ logger: { ...options, stream } });
+  const told = decisionLines(() => log);
   const decision = {
     ...{ trace_id: "t1", id: "evt_1", gate: "rate", code: "rate-reached", ms: 4 },
     ...{ origin: "source" as const, outcome: "blocked" as const, name: "ana", payload: "card 4111" },
@@ -25,24 +31,19 @@ test("they say what an observer is told and nothing beside it, whatever else han
   };
   told.decided(decision);
   told.attempted(attempt);
-  assert.equal(lines, [
-    [
-      { trace_id: "t1", id: "evt_1", origin: "source", outcome: "blocked", gate: "rate", code: "rate-reached", ms: 4 },
-      "decided",
-    ],
+  assert.equal(
+    lines.map(({ time: _, ...line }) => line),
     [
       {
-        trace_id: "t1",
-        event_id: "evt_1",
-        endpoint_id: "end_1",
-        number: 2,
-        outcome: "timeout",
-        status_code: null,
-        ms: 9,
+        ...{ level: 30, trace_id: "t1", id: "evt_1", origin: "source", outcome: "blocked" },
+        ...{ gate: "rate", code: "rate-reached", ms: 4, msg: "decided" },
       },
-      "attempted",
+      {
+        ...{ level: 30, trace_id: "t1", event_id: "evt_1", endpoint_id: "end_1", number: 2 },
+        ...{ outcome: "timeout", status_code: null, ms: 9, msg: "attempted" },
+      },
     ],
-  ]);
+  );
 });
 
 test.run();
