@@ -88,6 +88,25 @@ const metrics = ({ name, open }: EngineSet): void => {
       undefined,
     );
     assert.not.match(figures, /evt_/);
+
+    // And nobody is told by whom the service is used, however few they are.
+    const pages = await Promise.all(
+      ["/public/status/summary", "/status"].map(async (path) => (await fetch(`${program.url}${path}`)).text()),
+    );
+    const all = pages.join("\n");
+    assert.is(
+      [...MARKS, ...own].find((mark) => all.includes(mark)),
+      undefined,
+    );
+    assert.not.match(all, /evt_|acc_|127\.0\.0\.1/);
+    const { last_24h, days } = JSON.parse(pages[0] ?? "");
+    const [today] = days;
+    const counts = [last_24h.admitted, last_24h.delivered, last_24h.failed, today.admitted, today.delivered];
+    assert.equal(counts, ["<10", "<10", "<10", "<10", "<10"]);
+    assert.equal(
+      [last_24h.delivery_success_rate, last_24h.delivery_p50_ms, last_24h.delivery_p99_ms],
+      [null, null, null],
+    );
   });
 
   test("each decision and each attempt is a line with its trace", async () => {
