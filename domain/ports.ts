@@ -1,5 +1,7 @@
 /** What the program needs from the outside, as types. Adapters live in `infra/`, one technology a folder. */
 
+import type { Plan } from "./account/plans.ts";
+import type { SubscriptionStatus } from "./account/subscription.ts";
 import type { FailureKind, Timings } from "./delivery/events.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -21,6 +23,8 @@ export type Metadata = {
   /** 32 and 16 lower-case hex characters (W3C Trace Context, section 3.2.2). */
   readonly trace_id: string;
   readonly span_id: string;
+  /** The span of the caller that sent a `traceparent`, which `span_id` is below; missing when the trace began here. */
+  readonly parent_span_id?: string;
   /** The id of the event that a process manager reacted to. */
   readonly causation_id: string | null;
   /** ISO-8601 UTC with milliseconds. */
@@ -235,4 +239,103 @@ export type HttpSender = {
   send(request: HttpRequest): Promise<Sent>;
   /** Waits for what is under way, at most `limitMs`, then ends it. */
   close(limitMs: number): Promise<void>;
+};
+
+export type SpanKind = "internal" | "server" | "client";
+export type SpanAttribute = string | number | boolean;
+export type SpanAttributes = Readonly<Record<string, SpanAttribute>>;
+
+/** Something that took time, as OpenTelemetry has it (trace/api.md, "Span"). Times are ms since 1970. */
+export type Span = {
+  /** 32 and 16 lower-case hex characters. */
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Null for the root of a trace that begins here. */
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: SpanAttributes;
+  /** Why it is an error; null when it is none. */
+  readonly error: string | null;
+  readonly events: readonly SpanEvent[];
+};
+
+export type SpanEvent = { readonly name: string; readonly atMs: number; readonly attributes: SpanAttributes };
+
+/** Where finished spans go. */
+export type SpanExporter = {
+  /**
+   * Resolves when the collector has them. Rejects when it cannot be reached or asks to be spared for a moment: the same
+   * spans may be sent again, and are the same by their ids. What it will never take is dropped and reported.
+   */
+  export(spans: readonly Span[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Who pays, as the provider is told. */
+export type Payer = {
+  readonly account: string;
+  readonly email: string;
+  /** The member who asks. */
+  readonly by: string;
+  /** What this provider calls the account; null: it has no name there yet. */
+  readonly customer: string | null;
+};
+
+/** A page on which a person buys, or changes what was bought. */
+export type BillingPage = {
+  readonly url: string;
+  readonly sessionId: string;
+  /** ISO-8601 UTC with milliseconds. */
+  readonly expiresAt: string;
+  /** What the provider calls the account; null where it needs no name for it. */
+  readonly customer: string | null;
+};
+
+/** Whom a webhook is about. `reference` names it for ever. */
+export type BillingNotice = {
+  readonly reference: string;
+  readonly customer: string;
+  /** Where the webhook itself says which account the customer is. */
+  readonly account: string | null;
+};
+
+/** What holds at the provider at the moment. */
+export type ProvidedSubscription = {
+  /** Null where the provider does not know any more which account the customer was. */
+  readonly account: string | null;
+  readonly plan: Plan["name"];
+  readonly scheduled: { readonly plan: Plan["name"]; readonly from: string } | null;
+  readonly status: SubscriptionStatus;
+};
+
+/**
+ * A provider's webhooks. They come late, twice and in any order: each is only the occasion to ask what holds.
+ */
+export type BillingWebhooks = {
+  /** "forged" when the signature does not hold; null when it is about nothing that changes a subscription. */
+  read(headers: Readonly<Record<string, unknown>>, body: Uint8Array): BillingNotice | null | "forged";
+  /** Null: the customer has bought nothing, so that its plan is not the provider's affair. */
+  subscriptionOf(customer: string): Promise<ProvidedSubscription | null>;
+};
+
+/** Whoever takes the money. Adapters throw `BillingUnavailable` (`infra/billing/errors.ts`) when the provider does not answer. */
+export type BillingProvider = {
+  /** As the bill shows it, and in the address of its webhooks: POST /billing/<name>/webhook. */
+  readonly name: string;
+  startCheckout(
+    payer: Payer,
+    order: { readonly plan: Plan["name"]; readonly successUrl: string | null; readonly cancelUrl: string | null },
+  ): Promise<BillingPage>;
+  portal(payer: Payer, returnUrl: string | null): Promise<BillingPage>;
+  /**
+   * Tells of one begun block of a month (YYYY-MM, blocks count from 1). The same block again is the same for a day at
+   * least. Null: nobody collects it, the summary shows it all the same.
+   */
+  readonly reportOverage:
+    | ((overage: { account: string; customer: string; month: string; block: number }) => Promise<void>)
+    | null;
+  readonly webhooks: BillingWebhooks | null;
 };

@@ -3,6 +3,7 @@ import { agents } from "./agents.ts";
 import { apiKeys } from "./api-keys.ts";
 import { approvals } from "./approvals.ts";
 import { audit } from "./audit.ts";
+import { billing } from "./billing.ts";
 import { bundles } from "./bundles.ts";
 import { deliveryQueue } from "./delivery-queue.ts";
 import { endpoints } from "./endpoints.ts";
@@ -25,6 +26,7 @@ export const PROJECTIONS: readonly Projection[] = [
   endpoints,
   audit,
   usage,
+  billing,
   status,
   members,
   apiKeys,

@@ -10,6 +10,8 @@
  *     npm run bench -- --engines           on the engines of EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS, whichever are set
  *     npm run bench -- --double            the same with a double in memory in EventStoreDB's place
  *     npm run bench -- --engines --embedded    both, and their ratios
+ *     npm run bench -- --beside            only what must not be in the way: traces to a collector that is away, log lines
+ *     npm run bench -- --against DIR       only this build beside that of another checkout in which it was built
  *     npm run bench -- --engines --yes     on a log that holds something; it keeps what the benchmark writes, so never in production
  *
  * A database and a topic of its own are made beside the configured ones and dropped at the end.
@@ -23,6 +25,7 @@ import { openLog } from "../src/engines.ts";
 import { measureAdmission, measureLatency } from "./bench/admission.ts";
 import { type Records, recordsOf } from "./bench/admission-records.ts";
 import { openWorld, type World } from "./bench/bench-world.ts";
+import { besideTable, measureBeside } from "./bench/beside.ts";
 import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
 import { measureEcho, measureKeeping } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
@@ -60,6 +63,8 @@ const { values: flags } = parseArgs({
     engines: { type: "boolean", default: false },
     double: { type: "boolean", default: false },
     embedded: { type: "boolean", default: false },
+    beside: { type: "boolean", default: false },
+    against: { type: "string" },
     yes: { type: "boolean", default: false },
   },
 });
@@ -132,9 +137,25 @@ const measure = async (world: World, set: EngineSet, lengths: Lengths): Promise<
   return { ...one, growth };
 };
 
+const ROUNDS_FULL = { rounds: 12, seconds: 4 };
+const ROUNDS_QUICK = { rounds: 3, seconds: 2 };
+
+const runBeside = async (sets: readonly EngineSet[]): Promise<void> => {
+  const world = await openWorld();
+  try {
+    for (const set of sets) {
+      const order = { ...(flags.quick ? ROUNDS_QUICK : ROUNDS_FULL), against: flags.against ?? null, say };
+      console.log(besideTable(await measureBeside(world, set, order)));
+    }
+  } finally {
+    await world.close();
+  }
+};
+
 const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
   const sets = await enginesToMeasure(process.env, flags);
+  if (flags.beside || flags.against !== undefined) return runBeside(sets);
   const before = loadavg()[0] ?? 0;
   const world = await openWorld();
   try {

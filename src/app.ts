@@ -28,8 +28,9 @@ import { describeRoutes } from "./http/openapi.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
-import { continuedTraceId, type TraceIds, traceIds } from "./http/trace.ts";
+import { callerOf, type TraceIds, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
+import type { Answered } from "./observing/observer.ts";
 import { notFound, problem } from "./problems.ts";
 import type { Route } from "./routes/route.ts";
 import { addRoutes, type Progress } from "./routes/table.ts";
@@ -56,6 +57,8 @@ export type AppDeps = {
   };
   /** `loggerOptions` of `http/log-lines.ts`; false logs nothing. */
   readonly logger: NonNullable<FastifyServerOptions["logger"]>;
+  /** Told of every request that has been answered. */
+  readonly onAnswered?: (call: Answered) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Routes beside the table, in a context of their own without body parsers, credentials or limits. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
@@ -90,7 +93,7 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): Fastif
   // The request's id is its trace id: a header of the client decides it only if it is a valid traceparent.
   requestIdHeader: false,
   genReqId: ({ headers: { traceparent } }) =>
-    continuedTraceId(typeof traceparent === "string" ? traceparent : undefined) ?? ids.traceId(),
+    callerOf(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? ids.traceId(),
   trustProxy: deps.config.trustProxy,
   bodyLimit: API_BODY_BYTES_MAX,
   routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
@@ -146,6 +149,13 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   // The response schemas describe. Serialising by them would drop a field that a schema forgot, without a word.
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", refuseAmbiguous);
+  const { onAnswered } = deps;
+  if (onAnswered !== undefined) {
+    instance.addHook("onResponse", ({ method, routeOptions }, { statusCode: status, elapsedTime: ms }, done) => {
+      onAnswered({ method, route: routeOptions.url ?? null, status, ms });
+      done();
+    });
+  }
 
   await describeRoutes(instance, config.version);
   const idempotent = idempotency({
@@ -160,7 +170,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   });
   await instance.register(async (api) => {
     api.addContentTypeParser("application/json", { parseAs: "buffer" }, parseJsonBody);
-    api.addHook("onResponse", logAnswered);
+    api.addHook("onResponse", logAnswered(api.log));
     addRoutes(api, deps.routes, {
       authenticate: deps.authenticate,
       idempotency: idempotent,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
-import type { KafkaPlace } from "./engines.ts";
+import type { KafkaPlace, OtlpPlace, StripePlace } from "./engines.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
@@ -16,6 +16,8 @@ export type Config = {
   readonly roles: readonly Role[];
   readonly deliveryAllowCidrs: readonly string[];
   readonly trustProxy: boolean | string[];
+  /** Who shows it may scrape the metrics from elsewhere; null: nobody may. */
+  readonly metricsToken: string | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly signupPlan: Plan["name"];
   /** Null: the log is embedded. */
@@ -24,6 +26,12 @@ export type Config = {
   readonly mongodbUrl: string | null;
   /** Null: no feed but the one over HTTP. */
   readonly kafka: KafkaPlace | null;
+  /** Null: traces are not sent anywhere. */
+  readonly otlp: OtlpPlace | null;
+  /** What the service is called in traces. */
+  readonly serviceName: string;
+  /** Null: pages of our own change the plan, and nobody is charged. */
+  readonly stripe: StripePlace | null;
   readonly version: string;
   readonly commit: string;
 };
@@ -34,9 +42,6 @@ export class ConfigError extends Error {
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** Of the contract, and not in this build: to go on without them would lose what was asked for. */
-const NOT_YET = ["OTEL_EXPORTER_OTLP_ENDPOINT", "STRIPE_SECRET_KEY"];
 
 const oneOf = <T extends string>(env: Env, name: string, allowed: readonly T[], otherwise: T): T => {
   const value = env[name] || otherwise;
@@ -80,6 +85,19 @@ const roles = (value: string | undefined): readonly Role[] => {
   });
 };
 
+/** Shorter ones can be guessed, and anybody may try. */
+const TOKEN_LENGTH_MIN = 16;
+
+const metricsToken = (value: string | undefined): string | null => {
+  if (value === undefined || value === "") return null;
+  if (value.length < TOKEN_LENGTH_MIN || !/^[\x21-\x7e]+$/.test(value)) {
+    throw new ConfigError(
+      `METRICS_TOKEN has to be at least ${TOKEN_LENGTH_MIN} visible ASCII characters (openssl rand -hex 24).`,
+    );
+  }
+  return value;
+};
+
 const trustProxy = (value: string | undefined): boolean | string[] => {
   if (value === undefined || value === "" || value === "false") return false;
   return value === "true" ? true : list(value);
@@ -114,6 +132,77 @@ const kafka = (env: Env): Config["kafka"] => {
   return { brokers, topic };
 };
 
+/** `name=value,name=value`, each percent-encoded (OTLP exporter specification, "Specifying headers via environment variables"). */
+const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>> => {
+  const headers: Record<string, string> = {};
+  for (const pair of list(value)) {
+    const [name = "", ...rest] = pair.split("=");
+    try {
+      headers[name.trim()] = decodeURIComponent(rest.join("=").trim());
+    } catch {
+      headers[name.trim()] = "";
+    }
+    // The value may be a credential, so that no message repeats it.
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()) || !/^[\x20-\x7e]+$/.test(headers[name.trim()] ?? "")) {
+      throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS has to be like name=value,name=value, percent-encoded.");
+    }
+  }
+  return headers;
+};
+
+const otlp = (env: Env): Config["otlp"] => {
+  const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined || endpoint === "") return null;
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    throw new ConfigError("OTEL_EXPORTER_OTLP_ENDPOINT has to be an http or https address like http://localhost:4318.");
+  }
+  return { endpoint: url.href, headers: otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS) };
+};
+
+/** As Stripe names the event of a meter. */
+const METER_EVENT = /^[\w.-]{1,100}$/;
+
+/** Values may be secrets, so that no message repeats them. */
+const stripe = (env: Env): Config["stripe"] => {
+  const secretKey = env.STRIPE_SECRET_KEY;
+  if (secretKey === undefined || secretKey === "") return null;
+  if (!/^(?:sk|rk)_[\x21-\x7e]+$/.test(secretKey)) {
+    throw new ConfigError("STRIPE_SECRET_KEY has to be a secret or restricted key of Stripe, like sk_live_….");
+  }
+  const needed = {
+    STRIPE_WEBHOOK_SECRET: env.STRIPE_WEBHOOK_SECRET || null,
+    STRIPE_PRICE_STARTER: env.STRIPE_PRICE_STARTER || null,
+    STRIPE_PRICE_CORE: env.STRIPE_PRICE_CORE || null,
+    STRIPE_PRICE_SCALE: env.STRIPE_PRICE_SCALE || null,
+  };
+  const { STRIPE_WEBHOOK_SECRET: webhookSecret } = needed;
+  const { STRIPE_PRICE_STARTER: starter, STRIPE_PRICE_CORE: core, STRIPE_PRICE_SCALE: scale } = needed;
+  if (webhookSecret === null || starter === null || core === null || scale === null) {
+    const missing = Object.entries(needed).filter(([, value]) => value === null);
+    const names = missing.map(([name]) => name).join(", ");
+    throw new ConfigError(`STRIPE_SECRET_KEY is set without ${names}: set what is missing, or unset it.`);
+  }
+  const overagePrice = env.STRIPE_PRICE_OVERAGE || null;
+  const prices = [starter, core, scale, ...(overagePrice === null ? [] : [overagePrice])];
+  if (new Set(prices).size < prices.length) {
+    throw new ConfigError("STRIPE_PRICE_STARTER, _CORE, _SCALE and _OVERAGE name one price twice: each needs its own.");
+  }
+  const meterEvent = env.STRIPE_METER_EVENT || "countersign_overage_blocks";
+  if (!METER_EVENT.test(meterEvent)) {
+    throw new ConfigError(
+      `STRIPE_METER_EVENT is "${meterEvent}": it takes up to 100 letters, digits, dots, dashes and _.`,
+    );
+  }
+  const apiUrl = env.STRIPE_API_URL || null;
+  if (apiUrl !== null && !(URL.canParse(apiUrl) && /^https?:\/\/[^/?#@]+\/?$/.test(apiUrl))) {
+    throw new ConfigError(
+      "STRIPE_API_URL has to be an http or https address without a path, like http://127.0.0.1:12111.",
+    );
+  }
+  return { secretKey, webhookSecret, prices: { starter, core, scale }, overagePrice, meterEvent, apiUrl };
+};
+
 /** What the build was made from: the package's version and, where the deployment says it, the commit. */
 const build = (env: Env): { version: string; commit: string } => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -123,9 +212,6 @@ const build = (env: Env): { version: string; commit: string } => {
 
 /** Reads and checks the environment (`README.md`, Configuration). Throws ConfigError. */
 export const readConfig = (env: Env): Config => {
-  for (const name of NOT_YET) {
-    if (env[name]) throw new ConfigError(`${name} is set, but this build cannot use it: unset it.`);
-  }
   const eventstoreUrl = engineUrl(env, "EVENTSTORE_URL", /^esdb(\+discover)?:\/\/./, "esdb://host:2113?tls=true");
   const mongodbUrl = engineUrl(env, "MONGODB_URL", /^mongodb(\+srv)?:\/\/./, "mongodb://host:27017/countersign");
   // The nodes of one log have to share it, and a log that outlives this machine must not lose it with the machine.
@@ -143,11 +229,15 @@ export const readConfig = (env: Env): Config => {
     roles: roles(env.ROLES),
     deliveryAllowCidrs: list(env.DELIVERY_ALLOW_CIDRS),
     trustProxy: trustProxy(env.TRUST_PROXY),
+    metricsToken: metricsToken(env.METRICS_TOKEN),
     logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
     signupPlan: oneOf(env, "SIGNUP_PLAN", Object.keys(PLANS) as Plan["name"][], "free"),
     eventstoreUrl,
     mongodbUrl,
     kafka: kafka(env),
+    otlp: otlp(env),
+    serviceName: env.OTEL_SERVICE_NAME || "countersign",
+    stripe: stripe(env),
     ...build(env),
   };
 };

@@ -1,5 +1,15 @@
 import { join } from "node:path";
-import type { CloudEvent, EventLog, Feed, ViewSchema, ViewStore } from "../domain/ports.ts";
+import type {
+  BillingProvider,
+  CloudEvent,
+  EventLog,
+  Feed,
+  SpanExporter,
+  ViewSchema,
+  ViewStore,
+} from "../domain/ports.ts";
+import type { StripePlace } from "../infra/billing/stripe/client.ts";
+import type { OtlpOptions } from "../infra/otel/span-exporter.ts";
 import { sqliteEventLog } from "../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../infra/sqlite/view-store.ts";
@@ -34,9 +44,17 @@ const eventStore = async (options: { readonly url: string; readonly readOnly: bo
 const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>
   (await import("../infra/mongodb/view-store.ts")).mongoViewStore(options);
 
+export type OpenLogOptions = {
+  readonly readOnly?: boolean;
+  /** Told how many appends each sync of an embedded log has made durable. */
+  readonly onGroup?: (appends: number) => void;
+};
+
 /** Rejects with a sentence that says why the log cannot be used. */
-export const openLog = (place: LogPlace, { readOnly = false } = {}): Promise<EventLog> =>
-  place.engine === "sqlite" ? sqliteEventLog({ path: place.path, readOnly }) : eventStore({ url: place.url, readOnly });
+export const openLog = (place: LogPlace, { readOnly = false, onGroup }: OpenLogOptions = {}): Promise<EventLog> =>
+  place.engine === "sqlite"
+    ? sqliteEventLog({ path: place.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
+    : eventStore({ url: place.url, readOnly });
 
 /** For whoever folds. Of SQLite it is the writing connection, in the calling thread. */
 export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
@@ -45,6 +63,17 @@ export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[
 /** For whoever only reads: a slow search never holds up the calling thread. */
 export const openViewReader = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
   place.engine === "sqlite" ? sqliteViewReader({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+
+export type OtlpPlace = { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
+
+export const openSpanExporter = async (options: OtlpOptions): Promise<SpanExporter> =>
+  (await import("../infra/otel/span-exporter.ts")).otlpSpanExporter(options);
+
+export type { StripePlace };
+
+/** `publicUrl` without a slash at the end. */
+export const openStripe = async (place: StripePlace, publicUrl: () => string): Promise<BillingProvider> =>
+  (await import("../infra/billing/stripe/provider.ts")).stripeBilling(place, publicUrl);
 
 export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
 

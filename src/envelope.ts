@@ -1,10 +1,22 @@
 import { hash } from "node:crypto";
-import type { Actor, JsonObject, Metadata, NewEvent } from "../domain/ports.ts";
+import type { Actor, JsonObject, Metadata, NewEvent, RecordedEvent } from "../domain/ports.ts";
 
-export type Trace = { readonly trace_id: string; readonly span_id: string };
+export type Trace = {
+  readonly trace_id: string;
+  readonly span_id: string;
+  /** Of the caller, where the trace is a caller's. */
+  readonly parent_span_id?: string;
+};
 
 /** What is done beside any request belongs to no trace. */
 export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+
+/** The trace that a record belongs to. Of one that belongs to none a trace begins, the same each time. */
+export const traceOfRecord = ({ id, meta }: Pick<RecordedEvent, "id" | "meta">): Trace => {
+  if (meta.trace_id !== NO_TRACE.trace_id) return { trace_id: meta.trace_id, span_id: meta.span_id };
+  const h = hash("sha256", `trace/${id}`);
+  return { trace_id: h.slice(0, 32), span_id: h.slice(32, 48) };
+};
 
 /** Who wants something, when, and under which name: the same `commandId` again is the same command. */
 export type Envelope = {
@@ -31,6 +43,7 @@ const metadata = (envelope: Envelope): Metadata => ({
   command_id: envelope.commandId,
   trace_id: envelope.trace.trace_id,
   span_id: envelope.trace.span_id,
+  ...(envelope.trace.parent_span_id === undefined ? {} : { parent_span_id: envelope.trace.parent_span_id }),
   causation_id: envelope.causationId ?? null,
   recorded_at: envelope.at,
   schema: 1,

@@ -9,12 +9,14 @@ import { makeDirectory } from "../infra/make-directory.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
-import { openFeed, openLog, openViewReader, type Places, placesOf } from "./engines.ts";
+import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engines.ts";
 import { checkKey } from "./key-check.ts";
 import { distanceIn } from "./loops/distance.ts";
 import type { ProjectorFailure } from "./loops/projector.ts";
 import { projectorThread } from "./loops/projector-thread.ts";
 import { watchedViews } from "./loops/watched-views.ts";
+import { measuredLog } from "./observing/measured-log.ts";
+import { metrics } from "./observing/metrics.ts";
 import { type Service, service } from "./service.ts";
 
 /** What is under way when the program is told to stop has this long to finish. */
@@ -114,7 +116,10 @@ const open = async (config: Config): Promise<Service> => {
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = places.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
-  const log = await usable(`${logIs} cannot be used`, () => openLog(places.log));
+  const meters = metrics(config);
+  const { log, appends } = await usable(`${logIs} cannot be used`, async () =>
+    measuredLog(await openLog(places.log, { onGroup: meters.grouped }), meters),
+  );
   await usable(`${logIs} cannot be used`, () => checkKey(log, key, systemClock));
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const [here, views] = await usable(`${viewsAre} cannot be used`, async () => [
@@ -130,7 +135,34 @@ const open = async (config: Config): Promise<Service> => {
     kafka === null || !config.roles.includes("feed")
       ? null
       : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
-  const running = await service({ config, places, key, log, views, projector, feed, clock: systemClock, randomness });
+  const { otlp, serviceName, version } = config;
+  const exporter =
+    otlp === null || !config.roles.includes("deliverer")
+      ? null
+      : await openSpanExporter({
+          ...otlp,
+          serviceName,
+          version,
+          onExported: (count) => meters.traced(count, "exported"),
+          onDropped(error, count) {
+            meters.traced(count, "dropped");
+            reporter.report(error, `the collector refuses ${count} spans: they are dropped`);
+          },
+        });
+  const running = await service({
+    config,
+    places,
+    key,
+    log,
+    views,
+    projector,
+    feed,
+    exporter,
+    meters,
+    appends,
+    clock: systemClock,
+    randomness,
+  });
   reporter.report = (err, what) => running.logger.error({ err }, what);
   return running;
 };

@@ -1,12 +1,15 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { account as accountDecider } from "../domain/account/decider.ts";
+import { planNamed } from "../domain/account/overage.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
+import { openedWith, planAt, type Subscription } from "../domain/account/subscription.ts";
 import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
 import { policy } from "../domain/policy/decider.ts";
-import type { Clock, EventLog, Feed, Randomness, ViewStore } from "../domain/ports.ts";
+import type { Clock, EventLog, Feed, Randomness, SpanExporter, ViewStore } from "../domain/ports.ts";
+import { manualBilling } from "../infra/billing/manual/links.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { passwords } from "../infra/crypto/passwords.ts";
 import { secretBox } from "../infra/crypto/secret-box.ts";
@@ -28,6 +31,8 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { manualPages } from "./billing/manual-pages.ts";
+import { providerWebhooks } from "./billing/provider-webhooks.ts";
 import { bundling } from "./bundles/claiming.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
 import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
@@ -35,7 +40,7 @@ import { stepGates } from "./bundles/step-gates.ts";
 import type { Config } from "./config.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
-import type { Places } from "./engines.ts";
+import { openStripe, type Places } from "./engines.ts";
 import { erasureReactions } from "./erasures.ts";
 import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
@@ -48,11 +53,18 @@ import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
 import { outbound } from "./loops/outbound.ts";
+import { overageLoop } from "./loops/overage.ts";
 import { reactor } from "./loops/reactor.ts";
 import { replaysLoop } from "./loops/replays.ts";
 import { retention } from "./loops/retention.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
+import { endpointsReading } from "./observing/endpoints-reading.ts";
+import { decisionLines, observers } from "./observing/log-lines.ts";
+import type { Metrics } from "./observing/metrics.ts";
+import { partsReading } from "./observing/parts-reading.ts";
+import { queueReading } from "./observing/queue-reading.ts";
+import type { Readings } from "./observing/readings.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
@@ -67,11 +79,14 @@ import { authRoutes } from "./routes/auth.ts";
 import { billingRoutes } from "./routes/billing.ts";
 import { bundleRoutes } from "./routes/bundles.ts";
 import { capabilityRoutes } from "./routes/capabilities.ts";
+import { checkoutRoutes } from "./routes/checkout.ts";
 import { endpointRoutes } from "./routes/endpoints.ts";
+import { eventTraceRoutes } from "./routes/event-trace.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { executeRoutes } from "./routes/execute.ts";
 import { ingest } from "./routes/ingest.ts";
 import { memberRoutes } from "./routes/members.ts";
+import { metricsRoute } from "./routes/metrics.ts";
 import { operationsRoutes } from "./routes/operations.ts";
 import { policyRoutes } from "./routes/policies.ts";
 import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
@@ -80,6 +95,7 @@ import { replayRoutes } from "./routes/replays.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
+import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "./traces/exporting.ts";
 
 /** The engines, opened, and what they run with. */
 export type Engines = {
@@ -92,6 +108,11 @@ export type Engines = {
   readonly projector: ViewProgress;
   /** Null: this process feeds nobody. */
   readonly feed: Feed | null;
+  /** Null: traces are sent nowhere. */
+  readonly exporter: SpanExporter | null;
+  readonly meters: Metrics;
+  /** Of the log: which appends have no answer yet. */
+  readonly appends: Readings["appends"];
   readonly clock: Clock;
   readonly randomness: Randomness;
 };
@@ -134,7 +155,7 @@ const whenAppended = (log: EventLog, afterMs: number, wake: () => void): (() => 
 
 /** Every port gets its adapter here, and every part what it needs: read it from top to bottom. */
 export const service = async (engines: Engines): Promise<Service> => {
-  const { config, places, key, log, views, projector, feed, clock, randomness } = engines;
+  const { config, places, key, log, views, projector, feed, exporter, meters, appends, clock, randomness } = engines;
   // One process an embedded role (`main.ts`): whatever an earlier one held when it ended is nobody's. The nodes of a
   // shared log know of each other only what is in it.
   const isAlone = places.log.engine === "sqlite";
@@ -151,12 +172,24 @@ export const service = async (engines: Engines): Promise<Service> => {
   const accountOf = async (id: string): Promise<{ plan: Plan; timeZone: string }> => {
     const { state } = await streams.load(accountDecider, accountStream(id));
     if (state.phase !== "open") return { plan: PLANS.free, timeZone: "UTC" };
-    // Plans are written into the log by name; one that a later build dropped is the free one.
-    return { plan: PLANS[state.plan as Plan["name"]] ?? PLANS.free, timeZone: state.time_zone };
+    const plan = planNamed(planAt(state.subscription, new Date(clock.now()).toISOString()));
+    return { plan, timeZone: state.time_zone };
   };
   const planOf = async (id: string): Promise<Plan> => (await accountOf(id)).plan;
+  const subscriptionOf = async (id: string): Promise<Subscription> => {
+    const { state } = await streams.load(accountDecider, accountStream(id));
+    return state.phase === "open" ? state.subscription : openedWith(PLANS.free.name);
+  };
+  const provider =
+    config.stripe === null
+      ? manualBilling({ box, clock, randomness, publicUrl })
+      : await openStripe(config.stripe, publicUrl);
 
   const onError = (error: unknown): void => http.log.error({ err: error }, "beside a request");
+  const observer = observers(
+    meters,
+    decisionLines(() => http.log),
+  );
   const kept = payloads(log, randomness);
   const reservations = ledgers({
     log,
@@ -164,6 +197,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     fate: fate(log, clock, randomness),
     orphanAgeMs: isAlone ? 0 : ORPHAN_AGE_MS,
+    onBatch: observer.reserved,
     onError,
   });
   const counted = counts(log, clock, randomness, onError);
@@ -174,7 +208,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const waiters = waitingPlaces();
   const waiting = outcomes(log, delivery, "delivery", onError, waiters);
   const bundlesWaiting = outcomes(log, bundle, "bundle", onError, waiters);
-  const headers = outbound(opened, randomness, config.version);
+  const headers = outbound(opened, config.version);
   const delivering = deliverer({
     log,
     views,
@@ -190,6 +224,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       waiting.changed(eventId, known);
       running.delivered(eventId, known);
     },
+    onAttempt: observer.attempted,
     onError,
   });
   const policies = compiledPolicies(compile);
@@ -217,6 +252,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     policies,
     digestKey: subkey(key, "loops"),
     accountOf,
+    onDecided: observer.decided,
     deliver: delivering,
   };
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
@@ -304,6 +340,16 @@ export const service = async (engines: Engines): Promise<Service> => {
     { name: "notifications", gatherMs: NOTIFY_MS },
   );
 
+  const tracing =
+    exporter === null
+      ? null
+      : reactor(log, traceReactions(log, exporter), clock, onError, {
+          name: "traces",
+          gatherMs: TRACES_GATHER_MS,
+          beginsAtEnd: true,
+          atOnce: { keyOf: ({ stream }) => stream, keysMax: TRACES_AT_ONCE },
+        });
+
   const feeding = feed === null ? null : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError });
 
   const endpointExists = async (account: string, id: string): Promise<boolean> => {
@@ -317,6 +363,7 @@ export const service = async (engines: Engines): Promise<Service> => {
 
   const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
   const retaining = retention({ log, views, answers: expiredAnswers(log, clock), planOf, clock, onError });
+  const overage = overageLoop({ views, aggregates: streams, provider, clock, onError });
 
   const checks = {
     log: async () => {
@@ -370,7 +417,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       providers: providerCatalogue(),
       maxPayloadBytes: PAYLOAD_BYTES_MAX,
     }),
-    ...billingRoutes({ views, clock, planOf: accountOf }),
+    ...billingRoutes({ views, clock, subscriptionOf, provider: provider.name }),
+    ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf }),
     ...sourceRoutes({
       aggregates: streams,
       views,
@@ -403,6 +451,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
+    ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({ log, views, begin: beginBundle, outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept, publicUrl }),
     ...replayRoutes({ views, aggregates: streams, replaying: replayOne, loop: replayMany }),
@@ -415,6 +464,22 @@ export const service = async (engines: Engines): Promise<Service> => {
       components: Object.entries({ ...checks, ...beside }).map(([name, check]) => ({ name, check: healthOf(check) })),
     }),
   ];
+
+  const readings: Readings = {
+    parts: partsReading({
+      ...checks,
+      ...beside,
+      ...(tracing === null ? {} : { traces: async () => tracing.healthy() }),
+    }),
+    async projections() {
+      // Whoever has died has said last how far it was.
+      if (!projector.healthy()) throw new Error("nobody folds");
+      return projector.progress();
+    },
+    queue: queueReading(views, clock),
+    endpoints: endpointsReading(views, clock),
+    appends,
+  };
 
   const http = await app({
     routes,
@@ -429,7 +494,16 @@ export const service = async (engines: Engines): Promise<Service> => {
     planOf,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
     logger: loggerOptions(config),
-    register: ingest({ accepting: accepts, admit, clock }),
+    onAnswered: observer.answered,
+    async register(scope) {
+      await scope.register(ingest({ accepting: accepts, admit, clock }));
+      await scope.register(
+        provider.name === "manual"
+          ? manualPages({ aggregates: streams, views, box, clock, publicUrl })
+          : providerWebhooks(provider, { aggregates: streams, clock }),
+      );
+      await scope.register(metricsRoute({ meters, readings, token: config.metricsToken }));
+    },
   });
 
   const timers: NodeJS.Timeout[] = [];
@@ -450,10 +524,12 @@ export const service = async (engines: Engines): Promise<Service> => {
         delivering.start();
         reacting.start();
         notifying.start();
+        tracing?.start();
         movingBundles.start();
         expiring.start();
         replayMany.start();
         retaining.start();
+        overage.start();
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
       if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);
@@ -471,10 +547,13 @@ export const service = async (engines: Engines): Promise<Service> => {
       await delivering.stop(graceMs);
       await reacting.stop();
       await notifying.stop();
+      await exporter?.close();
+      await tracing?.stop();
       await movingBundles.stop();
       await running.stop();
       await expiring.stop();
       await retaining.stop();
+      await overage.stop();
       await counted.flush(true);
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

@@ -1,4 +1,5 @@
 import type { KeyRole, Role } from "./events.ts";
+import type { SubscriptionCommand } from "./subscription.ts";
 
 /** Each command carries its time (ISO-8601 UTC) and its ids: nothing here looks at a clock. */
 export type AccountCommand =
@@ -31,7 +32,8 @@ export type AccountCommand =
       readonly expires_at: string | null;
       readonly at: string;
     }
-  | { readonly type: "RevokeApiKey"; readonly key_id: string; readonly at: string };
+  | { readonly type: "RevokeApiKey"; readonly key_id: string; readonly at: string }
+  | SubscriptionCommand;
 
 export type AccountRejection =
   | "account-absent"

@@ -1,6 +1,7 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { AccountCommand, AccountRejection } from "./commands.ts";
 import type { AccountEvent, KeyRole, Role } from "./events.ts";
+import { decideSubscription, evolveSubscription, openedWith, type Subscription } from "./subscription.ts";
 
 export type Member = { readonly email: string; readonly role: Role };
 
@@ -15,7 +16,7 @@ export type OpenAccount = {
   readonly phase: "open";
   readonly account: string;
   readonly name: string;
-  readonly plan: string;
+  readonly subscription: Subscription;
   readonly time_zone: string;
   readonly members: ReadonlyMap<string, Member>;
   readonly keys: ReadonlyMap<string, ApiKey>;
@@ -83,7 +84,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
     if (event.type === "AccountOpened") {
       const { account, name, plan, time_zone } = event.data;
       const empty = { members: new Map(), keys: new Map(), gone: new Set<string>() };
-      return { phase: "open", account, name, plan, time_zone, ...empty };
+      return { phase: "open", account, name, subscription: openedWith(plan), time_zone, ...empty };
     }
     if (state.phase === "absent") return state;
     switch (event.type) {
@@ -103,8 +104,14 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
         const { key_id } = event.data;
         return { ...state, keys: without(state.keys, key_id), gone: withGone(state.gone, key_id) };
       }
-      // Events of the account that others decide, as its plan, leave this state as it is.
+      case "PlanChanged":
+      case "DowngradeScheduled":
+      case "DowngradeCancelled":
+      case "SubscriptionChanged":
+      case "OverageReported":
+        return { ...state, subscription: evolveSubscription(state.subscription, event) };
       default:
+        // A type that this build does not know.
         return state;
     }
   },
@@ -132,6 +139,11 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
         if (!state.keys.has(key_id)) return reject("key-absent");
         return accept({ type: "ApiKeyRevoked", data: { account: state.account, key_id, at } });
       }
+      case "ChangePlan":
+      case "FollowProvider":
+      case "NameCustomer":
+      case "RecordOverage":
+        return decideSubscription(command, state.account, state.subscription);
     }
   },
 };

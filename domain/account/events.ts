@@ -10,6 +10,15 @@ export type KeyRole = (typeof KEY_ROLES)[number];
 
 export const roleIncludes = (role: Role, needed: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(needed);
 
+/** Who bills, and by which of its sessions or events; `by` is a member, or the provider. */
+type Billed = {
+  readonly account: string;
+  readonly provider: string;
+  readonly reference: string;
+  readonly by: string;
+  readonly at: string;
+};
+
 /** Stream `account-<id>`. */
 export type AccountEvent =
   | {
@@ -37,7 +46,22 @@ export type AccountEvent =
         at: string;
       };
     }
-  | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } };
+  | { readonly type: "ApiKeyRevoked"; readonly data: { account: string; key_id: string; at: string } }
+  /** At once. */
+  | { readonly type: "PlanChanged"; readonly data: Billed & { plan: string } }
+  /** The plan holds until `from`, and then the one that is named here, without another record. */
+  | { readonly type: "DowngradeScheduled"; readonly data: Billed & { plan: string; from: string } }
+  | { readonly type: "DowngradeCancelled"; readonly data: Billed }
+  /** How it stands with the provider, and what the account is called there. */
+  | {
+      readonly type: "SubscriptionChanged";
+      readonly data: Billed & { status: "active" | "past_due" | "cancelled"; customer: string };
+    }
+  /** The provider has been told of so many begun blocks of a month (YYYY-MM), in all. */
+  | {
+      readonly type: "OverageReported";
+      readonly data: { account: string; provider: string; month: string; blocks: number; at: string };
+    };
 
 /** Stream `email-<hash of the normalised address>`: one address is one member. Carries all that opening needs, so that
  * a crash between this append and the account's is finished by the process manager. */

@@ -68,6 +68,9 @@ export const targetOf = (text: string): { readonly ok: true; readonly target: Ta
   return { ok: true, target: { secure, hostname, port, origin: url.origin, path: url.pathname + url.search } };
 };
 
+/** An address of this machine for itself (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3). */
+export const isLoopback = (text: string): boolean => parseAddress(text)?.range() === "loopback";
+
 /** `127.0.0.0/8`, `fd00::/8`: what DELIVERY_ALLOW_CIDRS may hold. */
 export const isCidr = (text: string): boolean => parseCidr(text) !== null;
 

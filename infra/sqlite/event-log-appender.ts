@@ -27,10 +27,12 @@ type Writer = { readonly worker: Worker; readonly opened: Promise<void> };
 export type AppenderOptions = WriterData & {
   /** Told of each writer thread: tests end one to see what happens. */
   readonly onWriter?: (worker: Worker) => void;
+  /** Told how many operations each sync has made durable. */
+  readonly onGroup?: (operations: number) => void;
 };
 
 /** Starts the writer thread and waits until the file is open. Throws, with the reason, if it cannot be opened. */
-export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Promise<Appender> => {
+export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptions): Promise<Appender> => {
   const pending: Pending[] = [];
   let outbox: Operation[] = [];
   let pendingSize = 0;
@@ -48,6 +50,7 @@ export const openAppender = async ({ onWriter, ...data }: AppenderOptions): Prom
   const settleGroup = (count: number, group: GroupResult): void => {
     if (group.result === "committed") {
       const { outcomes } = group;
+      onGroup?.(count);
       settle(count, ({ resolve, reject }, index) => {
         const outcome = outcomes[index];
         if (outcome === undefined) reject(new OutcomeUnknown("the writer gave no answer"));

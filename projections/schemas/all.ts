@@ -3,6 +3,7 @@ import { agentsView } from "./agents.ts";
 import { apiKeysView } from "./api-keys.ts";
 import { approvalsView } from "./approvals.ts";
 import { auditView } from "./audit.ts";
+import { billingView } from "./billing.ts";
 import { bundlesView } from "./bundles.ts";
 import { deliveryQueueView } from "./delivery-queue.ts";
 import { endpointsView } from "./endpoints.ts";
@@ -25,6 +26,7 @@ export const PUBLISHED: readonly PublishedView[] = [
   endpointsView,
   auditView,
   usageView,
+  billingView,
   statusView,
   membersView,
   apiKeysView,

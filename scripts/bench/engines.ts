@@ -10,6 +10,8 @@ import { databaseBeside } from "./database-beside.ts";
 /** What a service is started with so that it keeps its state in them. */
 export type Engines = {
   readonly env: Readonly<Record<string, string>>;
+  /** A command that runs the program in its own place; left out for none. */
+  readonly via?: readonly string[];
   /** Removes what can be removed. */
   close(): Promise<void>;
 };

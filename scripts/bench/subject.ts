@@ -1,6 +1,13 @@
 import { type LogPlace, placesOf } from "../../src/engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
-import { killPrograms, type Program, removeFolder, startProgram, until } from "../../test/support/program.ts";
+import {
+  killPrograms,
+  type Program,
+  removeFolder,
+  startProgram,
+  temporaryFolder,
+  until,
+} from "../../test/support/program.ts";
 import type { EngineSet, Engines } from "./engines.ts";
 
 /** What is measured: the service as a process of its own, and an account in it. */
@@ -38,7 +45,7 @@ export const upToDate = (subject: Pick<Subject, "program">): Promise<boolean> =>
   until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, FOLD_LIMIT_MS);
 
 const setUpOn = async (engines: Engines, receiverPort: number): Promise<Subject> => {
-  const program = await startProgram(engines.env);
+  const program = await startProgram(engines.env, temporaryFolder(), engines.via);
   // A log that is shared has been filled by others, and the views are new.
   await upToDate({ program });
   const client = await signUp(program.url);

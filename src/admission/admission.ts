@@ -101,6 +101,9 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const outcome = await flight.landed;
     if (!flight.body.equals(it.body)) return reused(event, it.trace);
     if ("problem" in outcome) return outcome;
+    const { trace_id } = it.trace;
+    const ms = Math.max(0, clock.now() - it.receivedAt);
+    deps.onDecided?.({ trace_id, id: it.eventId, origin: "source", outcome: "duplicate", gate: null, code: null, ms });
     deps.counts.duplicate(event, it.trace);
     // The answer of an admission or of a duplicate is this object.
     return { status: 200, body: { ...(outcome.body as object), duplicate: true } };

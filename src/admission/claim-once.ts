@@ -6,6 +6,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { approvalIdOf } from "../approvals.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
+import type { Decided as DecisionTold } from "../observing/observer.ts";
 import { contentEncodingField, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
 import type { Judged } from "./judge.ts";
@@ -18,6 +19,8 @@ export type ClaimOnceDeps = {
   readonly randomness: Randomness;
   readonly ledgers: Ledgers;
   readonly payloads: Payloads;
+  /** Told of each request that has been decided on, once. */
+  readonly onDecided?: (decision: DecisionTold) => void;
 };
 
 type Deciding<Q> =
@@ -145,6 +148,17 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     };
   };
 
+  const tell = ({ id, origin, trace, receivedAt }: Named, outcome: DecisionTold["outcome"], judged?: Judged): void =>
+    deps.onDecided?.({
+      trace_id: trace.trace_id,
+      id,
+      origin: origin.kind,
+      outcome,
+      gate: judged?.refusedBy?.gate ?? null,
+      code: judged?.refusedBy?.code ?? null,
+      ms: Math.max(0, clock.now() - receivedAt),
+    });
+
   /** What a claimed request has spent by that. */
   const settle = ({ id, account, trace }: Named, judged: Judged, { ledgers: lasting = [] }: Decided): void => {
     for (const { stream } of judged.reservations) {
@@ -160,7 +174,10 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     attempt = 1,
   ): Promise<ClaimedOnce<S, Q, J>> => {
     const { id, stream, decider, isClaimed } = it;
-    if (isClaimed(from.state)) return { outcome: "taken", known: from };
+    if (isClaimed(from.state)) {
+      tell(it, "duplicate");
+      return { outcome: "taken", known: from };
+    }
     if (attempt > CLAIMS_MAX) throw new LogUnavailable(`${id} is written by too many at once`);
     const envelope = envelopeOf(it);
     const incoming = it.incoming();
@@ -170,6 +187,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     const known = first === null ? await readOn(log, decider, stream, from) : from;
     if (isClaimed(known.state)) {
       await giveBack(it, judged);
+      tell(it, "duplicate");
       return { outcome: "taken", known };
     }
     // What came in between may be the fence of `fate`: the places that the gates took are then given back already.
@@ -187,7 +205,9 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
       if (isClaimed(lost.state)) await giveBack(it, judged);
       return claim(it, lost, attempt + 1);
     }
-    if (judged.verdict.decision === "deny") return { outcome: "refused", request, judged };
+    const { decision: verdict } = judged.verdict;
+    tell(it, verdict === "deny" ? "blocked" : verdict === "hold" ? "held" : "admitted", judged);
+    if (verdict === "deny") return { outcome: "refused", request, judged };
 
     settle(it, judged, about);
     const claimed = { state: decision.events.reduce(decider.evolve, known.state), revision: appended.revision };

@@ -44,6 +44,8 @@ export type LedgerDeps = {
   readonly fate: (account: string, event: string, stream: string) => Promise<Fate>;
   /** How old an open place has to be, when a ledger is first read, to be asked after: 0 where no other node can hold it. */
   readonly orphanAgeMs: number;
+  /** Told how many commands each append has decided. */
+  readonly onBatch?: (commands: number) => void;
   /** What happens beside the path of a request; reported and tried again. */
   readonly onError: (error: unknown) => void;
 };
@@ -248,6 +250,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
       const [first] = batch;
       if (decision.events.length > 0 && first !== undefined) {
         if (!(await append(decision.events, first.trace))) continue;
+        deps.onBatch?.(open.length);
       }
       for (const waiting of late) waiting.resolve("closed");
       for (const [index, waiting] of open.entries()) waiting.resolve(decision.answers[index] ?? { granted: false });

@@ -1,4 +1,5 @@
 import type { FastifyError } from "fastify";
+import { BillingUnavailable } from "../../infra/billing/errors.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
@@ -39,6 +40,11 @@ export const expectedProblem = (error: unknown): Problem | null => {
   }
   if (error instanceof ViewsUnavailable) {
     return problem("unavailable", "The views cannot be read at the moment. Repeat the request.", {
+      retryAfterS: UNAVAILABLE_RETRY_S,
+    });
+  }
+  if (error instanceof BillingUnavailable) {
+    return problem("unavailable", "The billing provider does not do it at the moment. Repeat the request.", {
       retryAfterS: UNAVAILABLE_RETRY_S,
     });
   }

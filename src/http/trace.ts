@@ -8,14 +8,16 @@ const ZEROS = /^0+$/;
 /** Longer than any version 00; what later versions add is not read, so it need not be long. */
 const TRACEPARENT_LENGTH_MAX = 256;
 
-/** The trace id to go on with, or null when the header is missing or malformed: then a new trace begins. */
-export const continuedTraceId = (traceparent: string | undefined): string | null => {
+export type Caller = { readonly traceId: string; readonly spanId: string };
+
+/** The trace to go on with, and the caller's span in it; null when the header is missing or malformed: then one begins. */
+export const callerOf = (traceparent: string | undefined): Caller | null => {
   if (traceparent === undefined || traceparent.length > TRACEPARENT_LENGTH_MAX) return null;
   const [, version, traceId = "", parentId = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
   if (version === undefined || version === "ff") return null;
   // Version 00 is exactly four fields; a later one may carry more (section 3.2.4).
   if (version === "00" && rest !== undefined) return null;
-  return ZEROS.test(traceId) || ZEROS.test(parentId) ? null : traceId;
+  return ZEROS.test(traceId) || ZEROS.test(parentId) ? null : { traceId, spanId: parentId };
 };
 
 const TRACE_ID_BYTES = 16;
@@ -46,7 +48,12 @@ declare module "fastify" {
 }
 
 /** The trace of one request: its id is the request's, continued or begun when it came in; the span is new. */
-export const traceOf = (request: FastifyRequest): Trace => ({
-  trace_id: request.id,
-  span_id: request.server.traceIds.spanId(),
-});
+export const traceOf = ({ id, headers, server }: FastifyRequest): Trace => {
+  const { traceparent } = headers;
+  const caller = typeof traceparent === "string" ? callerOf(traceparent) : null;
+  return {
+    trace_id: id,
+    span_id: server.traceIds.spanId(),
+    ...(caller === null ? {} : { parent_span_id: caller.spanId }),
+  };
+};

@@ -10,6 +10,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
+import type { Attempted } from "../observing/observer.ts";
 import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
 import type { Job } from "./lanes.ts";
@@ -37,6 +38,8 @@ export type AttemptDeps = {
   /** This process, and whether every other one that held a lease is known to be gone. */
   readonly node: string;
   readonly othersAreGone: boolean;
+  /** Told of each attempt that has ended. */
+  readonly onAttempt?: (attempt: Attempted) => void;
   readonly onError: (error: unknown) => void;
   /** Told of an endpoint as it is now, before anything is sent to it. False: the job waits on disk. */
   readonly onEndpoint: (job: Offered, state: Endpoint) => boolean;
@@ -72,6 +75,8 @@ const RECORD_BACKOFF_MS = 500;
 const COST_HEADER = "countersign-cost-eur";
 
 type Admitted = Extract<Delivery, { phase: "admitted" }>;
+/** What is written down of an attempt. */
+type Ended = Extract<DeliveryCommand, { type: "Succeed" | "Fail" }>;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const initial: Known<Delivery> = { state: delivery.initial, revision: null };
@@ -169,13 +174,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     return nextAttemptAt(settings.retry_schedule_s, nth, at, randomness.number(), wait);
   };
 
-  const outcome = (
-    job: Offered,
-    endpoint: PresentEndpoint,
-    state: Admitted,
-    sent: Sent,
-    answered: Answered,
-  ): DeliveryCommand => {
+  const outcome = (job: Offered, endpoint: PresentEndpoint, state: Admitted, sent: Sent, answered: Answered): Ended => {
     const { at, startedAt, statusCode: status } = answered;
     const attempt: AttemptEnd = {
       event_id: job.eventId,
@@ -195,14 +194,23 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
   };
 
+  const tell = ({ eventId: event_id, endpointId: endpoint_id }: Offered, ended: Ended, { trace_id }: Trace): void => {
+    const { number, status_code, duration_ms: ms } = ended.end;
+    const outcome = ended.type === "Succeed" ? "succeeded" : ended.failure.kind;
+    deps.onAttempt?.({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms });
+  };
+
   const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace): Promise<void> =>
     record(job, { type: "GiveUp", failure, at: iso(clock.now()) }, known, trace);
 
   /** The delivery as the log has it, in the trace in which the event came. */
   const recall = async (job: Offered): Promise<{ known: Known<Delivery>; trace: Trace | undefined }> => {
     let trace: Trace | undefined;
-    const known = await readOn(log, delivery, `delivery-${job.eventId}`, initial, ({ meta }) => {
-      trace ??= { trace_id: meta.trace_id, span_id: meta.span_id };
+    const known = await readOn(log, delivery, `delivery-${job.eventId}`, initial, ({ type, meta }) => {
+      // It may have come before, and been blocked, in another trace.
+      if (trace === undefined || type === "EventAdmitted" || type === "EventHeld") {
+        trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+      }
     });
     return { known, trace };
   };
@@ -264,6 +272,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       const answered = answerOf(sent, startedAt, clock.now());
       const reported = deps.onAnswered(job, answered, trace).catch(deps.onError);
       const command = outcome(job, endpoint, state, sent, answered);
+      tell(job, command, trace);
       const keep = keepingResponse(job, number, sent, headers, trace, request.payload.revision);
       const isAgents = request.origin.kind === "agent";
       // An agent is answered with what its target said: once the outcome is known, so is that.

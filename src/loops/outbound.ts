@@ -1,9 +1,9 @@
 import type { Request } from "../../domain/delivery/events.ts";
 import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
-import type { Randomness } from "../../domain/ports.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { signatureHeader } from "../../infra/http/standard-webhooks.ts";
 import type { Trace } from "../envelope.ts";
+import { attemptSpanId } from "../traces/span.ts";
 import type { Job } from "./lanes.ts";
 
 export type Outgoing = {
@@ -56,7 +56,7 @@ const agentHeaders = (request: Outgoing["request"]): Record<string, string> => {
   };
 };
 
-export const outbound = (box: Pick<SecretBox, "open">, randomness: Randomness, version: string): Outbound => {
+export const outbound = (box: Pick<SecretBox, "open">, version: string): Outbound => {
   return {
     headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs, request }) {
       const { account } = job;
@@ -77,7 +77,7 @@ export const outbound = (box: Pick<SecretBox, "open">, randomness: Randomness, v
       headers["webhook-signature"] = signatureHeader(secrets, job.eventId, timestamp, body);
       headers["countersign-attempt"] = String(number);
       Object.assign(headers, agentHeaders(request));
-      headers.traceparent = `00-${trace.trace_id}-${Buffer.from(randomness.bytes(8)).toString("hex")}-01`;
+      headers.traceparent = `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`;
       return headers;
     },
     shown: (headers) =>

@@ -1,6 +1,6 @@
-import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock, EventLog, Expected, Position, RecordedEvent } from "../../domain/ports.ts";
 import { NO_TRACE, toEvents } from "../envelope.ts";
-import { placeOf, positionOf } from "./place.ts";
+import { type Place, placeOf, positionOf } from "./place.ts";
 
 /** What follows from an event: a command, idempotent, as it is given again after a crash. */
 export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise<void> };
@@ -30,6 +30,8 @@ export type ReactorOptions = {
   /** Who can wait looks less often: each look reads all that was appended meanwhile. */
   readonly gatherMs: number;
   readonly failingMs?: number;
+  /** Where the log has no checkpoint of its name it begins with what is appended from then on. Left out: at the log's beginning. */
+  readonly beginsAtEnd?: boolean;
   /** Left out: all events one behind the other. */
   readonly atOnce?: AtOnce;
 };
@@ -60,7 +62,7 @@ export const reactor = (
   reactions: readonly Reaction[],
   clock: Clock,
   onError: (error: unknown) => void,
-  { name, gatherMs, failingMs = FAILING_MS, atOnce = IN_ORDER }: ReactorOptions = PROCESS_MANAGER,
+  { name, gatherMs, failingMs = FAILING_MS, beginsAtEnd = false, atOnce = IN_ORDER }: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
   const stream = `checkpoint-${name}`;
   const byType = new Map<string, Reaction[]>();
@@ -78,16 +80,27 @@ export const reactor = (
   let woken = false;
   let running: Promise<void> = Promise.resolve();
 
-  const checkpoint = async (event: RecordedEvent): Promise<void> => {
+  const checkpoint = async (
+    done: string,
+    place: Omit<Place, "position">,
+    expected: Expected = "any",
+  ): Promise<void> => {
     const envelope = {
-      commandId: `${name}/${event.id}`,
+      commandId: `${name}/${done}`,
       account: "",
       actor: { kind: "system", id: name },
       trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
     } as const;
-    const events = toEvents([{ type: "ReactorCheckpointed", data: placeOf(event) }], envelope);
-    await log.append(stream, "any", events);
+    await log.append(stream, expected, toEvents([{ type: "ReactorCheckpointed", data: place }], envelope));
+  };
+
+  const begin = async (): Promise<Position | null> => {
+    const last = await log.last(stream);
+    if (last !== null || !beginsAtEnd) return positionOf(log, last);
+    // The first record of its stream names itself: written before anything is reacted to, so that a crash leaves no gap.
+    await checkpoint("begin", { stream, revision: 0 }, "absent");
+    return positionOf(log, await log.last(stream));
   };
 
   const react = async (events: readonly RecordedEvent[]): Promise<void> => {
@@ -132,7 +145,7 @@ export const reactor = (
     const last = events.at(-1) ?? (await passedOver(from, upTo));
     if (last === undefined) return true;
     looks = 0;
-    await checkpoint(last);
+    await checkpoint(last.id, placeOf(last));
     return true;
   };
 
@@ -150,7 +163,7 @@ export const reactor = (
   const loop = async (): Promise<void> => {
     while (!stopping) {
       try {
-        after ??= await positionOf(log, await log.last(stream));
+        after ??= await begin();
         woken = false;
         const goesOn = await page();
         failingSince = null;

@@ -4,7 +4,7 @@ import { isClaimed } from "../../domain/delivery/hold.ts";
 import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { UNKNOWN } from "../admission/claim.ts";
-import type { Envelope } from "../envelope.ts";
+import { type Envelope, traceOfRecord } from "../envelope.ts";
 import { eventIdOf } from "../event-id.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import type { KeptPayload, Payloads } from "../payloads.ts";
@@ -29,14 +29,14 @@ const CONTENT_TYPE = "application/json";
 export const sending =
   ({ log, clock, randomness, payloads, deliver }: SendingDeps) =>
   async ({ type, subject, timestamp, data }: Notification, cause: RecordedEvent, endpointId: string): Promise<void> => {
-    const { account, trace_id, span_id } = cause.meta;
+    const { account } = cause.meta;
     const deliveryKey = `${subject}/${endpointId}`;
     const eventId = eventIdOf(account, type, deliveryKey);
     const stream = `delivery-${eventId}`;
     const known = await readOn(log, delivery, stream, UNKNOWN);
     if (isClaimed(known.state)) return;
 
-    const trace = { trace_id, span_id };
+    const trace = traceOfRecord(cause);
     const at = new Date(clock.now()).toISOString();
     const envelope: Envelope = {
       // A name of its own each time: what it writes carries a salt and a time, so a second try is not the same append.

@@ -1,5 +1,6 @@
 import { account } from "../../domain/account/decider.ts";
 import { normalizePassword } from "../../domain/account/password-rule.ts";
+import { planAt } from "../../domain/account/subscription.ts";
 import { type Accounts, accountStream, type Belonging, belongingTo, emailStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Attempts } from "../http/rate-limit.ts";
@@ -50,8 +51,8 @@ const BELONGING: JsonSchema = {
   properties: { account: strings("id", "name", "plan", "time_zone"), member: strings("id", "email", "role") },
 };
 
-const shown = ({ account: { account: id, name, plan, time_zone }, member }: Belonging) => ({
-  account: { id, name, plan, time_zone },
+const shown = ({ account: { account: id, name, subscription, time_zone }, member }: Belonging, at: string) => ({
+  account: { id, name, plan: planAt(subscription, at), time_zone },
   member: { id: member.id, email: member.email, role: member.role },
 });
 
@@ -76,7 +77,12 @@ const signedIn = async (sessions: Sessions, status: number, belonging: Belonging
     actor: { kind: "member", id: member.id },
   } as const;
   const { token, position } = await sessions.open(owner.account, member.id, envelope);
-  return { status, body: shown(belonging), headers: { "set-cookie": sessionCookie(token) }, position };
+  return {
+    status,
+    body: shown(belonging, call.envelope.at),
+    headers: { "set-cookie": sessionCookie(token) },
+    position,
+  };
 };
 
 const signUp =
@@ -147,10 +153,10 @@ const logOut =
 
 const me =
   ({ aggregates }: AuthDeps): Route["handle"] =>
-  async ({ principal }) => {
+  async ({ principal, envelope }) => {
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const belonging = state.phase === "open" ? belongingTo(state, principal.id) : null;
-    return belonging === null ? notFound() : { status: 200, body: shown(belonging) };
+    return belonging === null ? notFound() : { status: 200, body: shown(belonging, envelope.at) };
   };
 
 export const authRoutes = (deps: AuthDeps): readonly Route[] => [

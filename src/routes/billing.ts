@@ -1,22 +1,25 @@
-import { OVERAGE_BLOCK_EUR, OVERAGE_BLOCK_EVENTS, PLANS, type Plan } from "../../domain/account/plans.ts";
+import { planNamed } from "../../domain/account/overage.ts";
+import { OVERAGE_BLOCK_EUR, PLANS } from "../../domain/account/plans.ts";
+import { largestIn, overageIn, planAt, type Subscription } from "../../domain/account/subscription.ts";
 import { monthEnd, monthOf } from "../../domain/calendar.ts";
 import type { Clock, ViewStore } from "../../domain/ports.ts";
 import { sources } from "../../projections/sources.ts";
 import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
+import { sourcesInUse } from "../billing/notices.ts";
 import type { JsonSchema, Route } from "./route.ts";
 
 export type BillingDeps = {
   readonly views: Pick<ViewStore, "get" | "count">;
   readonly clock: Clock;
-  readonly planOf: (account: string) => Promise<{ readonly plan: Plan }>;
+  readonly subscriptionOf: (account: string) => Promise<Subscription>;
+  /** Who bills an account that nobody has billed yet. */
+  readonly provider: string;
 };
-
-/** Above what any plan includes; a view that lags must not make an endless count. */
-const SOURCES_MAX = 1_000;
 
 const integer: JsonSchema = { type: "integer" };
 const number: JsonSchema = { type: "number" };
 const time: JsonSchema = { type: "string", format: "date-time" };
+const plan: JsonSchema = { enum: Object.keys(PLANS) };
 const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
   type: "object",
   required: Object.keys(properties),
@@ -24,15 +27,19 @@ const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
 });
 
 const SUMMARY = object({
-  plan: { enum: Object.keys(PLANS) },
+  plan,
   price_eur_month: number,
-  status: { type: "string" },
+  status: { enum: ["active", "past_due", "cancelled"] },
+  scheduled_change: {
+    anyOf: [object({ plan, from: time }), { type: "null" }],
+    description: "The plan that follows by itself, and when; null: this one goes on",
+  },
   period: object({ start: time, end: time }),
   usage: object({
     events: { type: "integer", description: "Admitted events of sources, each once" },
     blocked: { type: "integer", description: "Refused requests; they cost nothing" },
-    included: integer,
-    overage_blocks: integer,
+    included: { type: "integer", description: "By the largest plan of the month; the free plan stops here" },
+    overage_blocks: { type: "integer", description: "Begun blocks of 25,000 events beyond what is included" },
     overage_eur: number,
     endpoints: { type: "integer", description: "Sources in use" },
     endpoints_included: integer,
@@ -41,39 +48,40 @@ const SUMMARY = object({
   provider: { type: "string" },
 });
 
-/** Blocks begun beyond what is included; whole numbers throughout, so nothing is ever rounded. */
-export const overageBlocks = (plan: Plan, events: number): number =>
-  plan.hardStop ? 0 : Math.ceil(Math.max(0, events - plan.eventsPerMonth) / OVERAGE_BLOCK_EVENTS);
-
 const summary =
-  ({ views, clock, planOf }: BillingDeps): Route["handle"] =>
+  ({ views, clock, subscriptionOf, provider }: BillingDeps): Route["handle"] =>
   async ({ principal: { account } }) => {
     const now = clock.now();
-    const { plan } = await planOf(account);
+    const at = new Date(now).toISOString();
+    const month = monthOf(now);
+    const subscription = await subscriptionOf(account);
+    const { scheduled } = subscription;
+    const current = planNamed(planAt(subscription, at));
+    const largest = planNamed(largestIn(subscription, month));
     // Written by the projection alone.
-    const used = (await views.get(usage.schema.name, usageId(account, monthOf(now)))) as UsageDocument | null;
+    const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
     const events = used?.events ?? 0;
-    const blocks = overageBlocks(plan, events);
+    const blocks = overageIn(subscription, month, events);
     const overage = blocks * OVERAGE_BLOCK_EUR;
-    const own = [{ field: "account", is: "=", value: account }] as const;
     return {
       status: 200,
       body: {
-        plan: plan.name,
-        price_eur_month: plan.priceEurMonth,
-        status: "active",
-        period: { start: `${monthOf(now)}-01T00:00:00.000Z`, end: new Date(monthEnd(now)).toISOString() },
+        plan: current.name,
+        price_eur_month: current.priceEurMonth,
+        status: subscription.status,
+        scheduled_change: scheduled !== null && scheduled.from > at ? scheduled : null,
+        period: { start: `${month}-01T00:00:00.000Z`, end: new Date(monthEnd(now)).toISOString() },
         usage: {
           events,
           blocked: used?.blocked ?? 0,
-          included: plan.eventsPerMonth,
+          included: (current.hardStop ? current : largest).eventsPerMonth,
           overage_blocks: blocks,
           overage_eur: overage,
-          endpoints: await views.count(sources.schema.name, own, SOURCES_MAX),
-          endpoints_included: plan.endpoints,
+          endpoints: await sourcesInUse(views, account),
+          endpoints_included: current.endpoints,
         },
-        estimated_total_eur: plan.priceEurMonth + overage,
-        provider: "manual",
+        estimated_total_eur: current.priceEurMonth + overage,
+        provider: subscription.provider ?? provider,
       },
     };
   };

@@ -23,7 +23,7 @@ const GATES: readonly GateName[] = [
 ];
 
 /** What this service can do, on every plan: plans differ in volume alone. */
-const FEATURES = { agent_sdk: true, gates: true, approvals: true, bundles: true, traces: false };
+const FEATURES = { agent_sdk: true, gates: true, approvals: true, bundles: true, traces: true };
 
 const text: JsonSchema = { type: "string" };
 const integer: JsonSchema = { type: "integer" };

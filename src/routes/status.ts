@@ -2,6 +2,7 @@ import type { Clock, Document, ViewStore } from "../../domain/ports.ts";
 import { merged, percentile, sizeOf } from "../../projections/histogram.ts";
 import { DAYS_KEPT, dayId, hourId, type StatusCounts, type StatusHour, status } from "../../projections/status.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
+import { STATUS_CSP, type StatusBody, statusPage } from "./status-page.ts";
 
 export type Health = "operational" | "degraded" | "down";
 export type Component = { readonly name: string; readonly check: () => Promise<Health> };
@@ -38,9 +39,18 @@ const sum = (all: readonly StatusCounts[]): StatusCounts =>
     NOTHING,
   );
 
-/** Of the finished deliveries, rounded to four places; null when there are too few. */
+/** Of the finished deliveries; null when there are too few. */
 const successRate = ({ delivered, failed }: StatusCounts): number | null =>
-  delivered + failed < COUNT_SHOWN_MIN ? null : Math.round((delivered / (delivered + failed)) * 10_000) / 10_000;
+  delivered + failed < COUNT_SHOWN_MIN ? null : delivered / (delivered + failed);
+
+const DECIMALS_MAX = 4;
+
+/** So many places that one unit of the last is at least ten deliveries: what is not told as a count cannot be computed. */
+const shownRate = (counts: StatusCounts): number | null => {
+  const decimals = Math.min(DECIMALS_MAX, Math.floor(Math.log10((counts.delivered + counts.failed) / COUNT_SHOWN_MIN)));
+  const rate = successRate(counts);
+  return rate === null || decimals < 1 ? null : Math.round(rate * 10 ** decimals) / 10 ** decimals;
+};
 
 const last24h = (hours: readonly StatusHour[]) => {
   const total = sum(hours);
@@ -51,7 +61,7 @@ const last24h = (hours: readonly StatusHour[]) => {
     blocked: shownCount(total.blocked),
     delivered: shownCount(total.delivered),
     failed: shownCount(total.failed),
-    delivery_success_rate: successRate(total),
+    delivery_success_rate: shownRate(total),
     delivery_p50_ms: enough ? percentile(latency, 0.5) : null,
     delivery_p99_ms: enough ? percentile(latency, 0.99) : null,
   };
@@ -161,6 +171,24 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
       tag: "operations",
       answers: { 200: SUMMARY },
       handle: answer,
+    },
+    {
+      method: "GET",
+      path: "/status",
+      who: "anyone",
+      summary: "The same as a page for people",
+      tag: "operations",
+      answers: { 200: null },
+      async handle() {
+        const { body, headers } = await answer();
+        const page = {
+          ...headers,
+          "content-type": "text/html; charset=utf-8",
+          "content-security-policy": STATUS_CSP,
+        };
+        // Made by `made`.
+        return { status: 200, body: Buffer.from(statusPage(body as StatusBody)), headers: page };
+      },
     },
   ];
 };

@@ -68,7 +68,12 @@ const BAD: readonly (readonly [string, string, RegExp])[] = [
   ["KAFKA_BROKERS", "127.0.0.1:99999", /^KAFKA_BROKERS names "127\.0\.0\.1:99999": it takes host:port/],
   ["KAFKA_BROKERS", "localhost", /^KAFKA_BROKERS names "localhost": it takes host:port/],
   ["KAFKA_BROKERS", "127.0.0.1:1", /^The feed to KAFKA_BROKERS cannot be used: /],
-  ["STRIPE_SECRET_KEY", "sk_test_1", /^STRIPE_SECRET_KEY is set/],
+  ["STRIPE_SECRET_KEY", "pk_live_1", /^STRIPE_SECRET_KEY has to be a secret or restricted key of Stripe(?!.*pk_live)/],
+  [
+    "STRIPE_SECRET_KEY",
+    "sk_test_1",
+    /^STRIPE_SECRET_KEY is set without STRIPE_WEBHOOK_SECRET, STRIPE_PRICE_STARTER, STRIPE_PRICE_CORE, STRIPE_PRICE_SCALE: set/,
+  ],
 ];
 
 const AT_ONCE = 4;
@@ -87,6 +92,23 @@ const refusesAll = async (cases: readonly (readonly [Record<string, string>, Reg
 
 test("each value that cannot be used is one sentence that says what to change, and exit code 2", async () => {
   await refusesAll(BAD.map(([name, value, says]) => [{ [name]: value }, says]));
+});
+
+const STRIPE = {
+  STRIPE_SECRET_KEY: "sk_test_1",
+  STRIPE_WEBHOOK_SECRET: "whsec_1",
+  STRIPE_PRICE_STARTER: "price_1",
+  STRIPE_PRICE_CORE: "price_2",
+  STRIPE_PRICE_SCALE: "price_3",
+};
+
+test("Stripe is configured as a whole, or not at all", async () => {
+  await refusesAll([
+    [{ ...STRIPE, STRIPE_PRICE_CORE: "" }, /^STRIPE_SECRET_KEY is set without STRIPE_PRICE_CORE: set what is missing/],
+    [{ ...STRIPE, STRIPE_PRICE_CORE: "price_1" }, /name one price twice: each needs its own/],
+    [{ ...STRIPE, STRIPE_METER_EVENT: "two words" }, /^STRIPE_METER_EVENT is "two words"/],
+    [{ ...STRIPE, STRIPE_API_URL: "http://127.0.0.1:1/v1" }, /^STRIPE_API_URL has to be .* without a path/],
+  ]);
 });
 
 test("an EventStoreDB that cannot be used is told what to do, without a word of what may be secret", async () => {

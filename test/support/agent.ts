@@ -16,6 +16,7 @@ export type Agent = {
     key: string,
     steps: readonly { readonly action: string; readonly payload: unknown }[],
     more?: Record<string, unknown>,
+    headers?: Record<string, string>,
   ): Promise<Reply>;
   bundleNow(id: string, waitMs?: number): Promise<Reply>;
   cancelBundle(id: string): Promise<Reply>;
@@ -38,8 +39,8 @@ const agentAt = (base: string, id: string, key: string): Agent => {
     execute: (idempotencyKey, body, headers = {}) =>
       post("/v1/execute", body, { "idempotency-key": idempotencyKey, ...headers }),
     execution: (eventId, waitMs = 0) => get(`/v1/executions/${eventId}?wait_ms=${waitMs}`),
-    bundle: (idempotencyKey, steps, more = {}) =>
-      post("/v1/bundles", { steps, ...more }, { "idempotency-key": idempotencyKey }),
+    bundle: (idempotencyKey, steps, more = {}, headers = {}) =>
+      post("/v1/bundles", { steps, ...more }, { "idempotency-key": idempotencyKey, ...headers }),
     bundleNow: (bundleId, waitMs = 0) => get(`/v1/bundles/${bundleId}?wait_ms=${waitMs}`),
     cancelBundle: (bundleId) => post(`/v1/bundles/${bundleId}/cancel`, {}, {}),
   };

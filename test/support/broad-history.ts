@@ -40,6 +40,23 @@ const people = (log: History): void => {
   log.add("account-acc_1", { type: "ApiKeyRevoked", data: { account: "acc_1", key_id: "key_3", at: at(2) } });
 };
 
+const subscriptions = (log: History): void => {
+  const about = { provider: "stripe", reference: "evt_1", by: "stripe" };
+  const told = (account: string, ...facts: readonly (readonly [type: string, data: JsonObject])[]): void => {
+    const opened = { name: "shop", plan: "free", time_zone: "UTC" };
+    for (const [index, [type, data]] of ([["AccountOpened", opened], ...facts] as const).entries())
+      log.add(`account-${account}`, { type, data: { account, ...data, at: at(index * 60) } }, { account });
+  };
+  const changed = (plan: string) => ["PlanChanged", { ...about, plan }] as const;
+  const scheduled = (plan: string, from: string) => ["DowngradeScheduled", { ...about, plan, from }] as const;
+  const stands = (status: string) => ["SubscriptionChanged", { ...about, status, customer: "cus_1" }] as const;
+  told("acc_free");
+  told("acc_core", changed("core"), stands("past_due"), scheduled("starter", at(9_000)));
+  told("acc_scale", changed("scale"), scheduled("free", at(150)), changed("starter"), stands("cancelled"));
+  told("acc_kept", changed("scale"), scheduled("core", at(9_000)), ["DowngradeCancelled", about]);
+  told("acc_over", changed("starter"), ["OverageReported", { provider: "stripe", month: "2026-03", blocks: 2 }]);
+};
+
 const sources = (log: History): void => {
   const source = (source_id: string, over: JsonObject): void => {
     const settings = { name: "shop", policy_id: null, endpoint_id: null, status: "active" };
@@ -293,6 +310,7 @@ const byKey = <E extends ReplayEvent>(event: E): E =>
 export const broadHistory = (): History => {
   const log = history();
   people(log);
+  subscriptions(log);
   sources(log);
   policies(log);
   endpoints(log);

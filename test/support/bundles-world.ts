@@ -138,7 +138,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
   const waiting = outcomes(log, bundle, "bundle", onError);
   const delivering = deliverer({
     ...{ ...common, views, aggregates: streams, randomness, payloads: kept, sender },
-    outbound: outbound({ open: (sealed) => sealed }, randomness, "test"),
+    outbound: outbound({ open: (sealed) => sealed }, "test"),
     node: `bundle_node_${nodes}`,
     othersAreGone: isAlone,
     onChanged: (eventId, known) => runner.delivered(eventId, known),

@@ -163,7 +163,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
   const kept = payloads(log, randomness);
   const delivering = deliverer({
     ...{ log, views, aggregates: streams, clock, randomness, payloads: kept, sender, onError },
-    outbound: outbound({ open: (sealed) => sealed }, randomness, "test"),
+    outbound: outbound({ open: (sealed) => sealed }, "test"),
     node: `node_${nodes}`,
     othersAreGone: isAlone,
     onChanged: waiting.changed,

@@ -65,6 +65,24 @@ test("one that fails holds up no other: each has a checkpoint of its own", async
   assert.equal(one?.data, other?.data);
 });
 
+test("one that begins at the end leaves out what was before, and nothing that came after it was first started", async () => {
+  const log = memoryEventLog();
+  const old = history();
+  for (let i = 0; i < 3; i += 1) old.add("delivery-evt_old", { type: "Happened", data: { i } });
+  await appendTo(log, old.events);
+  const options = { name: "late", gatherMs: 1, failingMs: 0, beginsAtEnd: true };
+  const first = begin(log, () => true, options);
+  await until("its place is written down", async () => (await log.last("checkpoint-late")) !== null);
+  await appendTo(log, sample(4));
+  await until("it has tried", () => first.errors.length > 0);
+  await first.it.stop();
+  assert.equal(first.seen, []);
+  const again = begin(log, () => false, options);
+  await until("it has caught up", () => again.seen.length === 4);
+  await again.it.stop();
+  assert.equal(again.seen, upTo(4));
+});
+
 test("looking alone writes nothing", async () => {
   const log = memoryEventLog();
   const { add, events } = history();

@@ -46,7 +46,7 @@ const world = (key = randomness.bytes(32)) => {
       secrets: derivedSecrets(key),
       addresses: addressRules(["127.0.0.0/8"], resolver(publicLookup)),
       sender: testSender(),
-      outbound: outbound(box, randomness, "0.0.0"),
+      outbound: outbound(box, "0.0.0"),
       clock,
       wake: () => {
         woken.times += 1;

@@ -29,6 +29,11 @@ const world = (documents: Record<string, Document>, components: readonly Compone
   const call = caller(statusRoutes({ views, clock: { now: () => now }, components }));
   return {
     get: () => call("GET", "/public/status/summary"),
+    async page() {
+      const { outcome, headers, body } = await call("GET", "/status");
+      // A page is bytes.
+      return { outcome, headers, text: (body as unknown as Buffer).toString() };
+    },
     reads: () => reads,
     pass: (ms: number) => {
       now += ms;
@@ -54,6 +59,34 @@ test("the last day is summed, small counts are not told apart, and caches may ke
   });
   assert.is(headers["cache-control"], "public, max-age=15");
   assert.is(body.updated_at, at(0));
+});
+
+test("a rate is told no finer than ten deliveries: a small count cannot be computed from it", async () => {
+  const rateOf = async (delivered: number, failed: number) => {
+    const { body } = await world({ [hourId(at(0))]: hour(delivered, failed, [10, delivered]) }).get();
+    return (body.last_24h as { delivery_success_rate: number | null }).delivery_success_rate;
+  };
+  assert.is(await rateOf(95, 4), null);
+  assert.is(await rateOf(195, 4), 1);
+  assert.is(await rateOf(996, 4), 1);
+  assert.is(await rateOf(9_960, 40), 0.996);
+  assert.is(await rateOf(999_996, 4), 1);
+});
+
+test("the page says the same for people, without a script", async () => {
+  const { page } = world({ [hourId(at(0))]: hour(900, 4, [10, 900]) }, [
+    works,
+    { name: "<views>", check: async () => "down" },
+  ]);
+  const { outcome, headers, text } = await page();
+  assert.is(outcome, 200);
+  assert.is(headers["content-type"], "text/html; charset=utf-8");
+  assert.is(headers["cache-control"], "public, max-age=15");
+  assert.match(String(headers["content-security-policy"]), /default-src 'none'/);
+  assert.not.match(text, /<script|<views>/);
+  assert.match(text, /&lt;views&gt;<\/td><td class="down">/);
+  assert.match(text, /<td>Deliveries that failed in the end<\/td><td>&lt;10<\/td>/);
+  assert.is(text.match(/<li class=/g)?.length, 90);
 });
 
 test("from too few deliveries nothing is computed", async () => {

@@ -1,0 +1,210 @@
+import { monthOf } from "../calendar.ts";
+import { accept, type Decision } from "../decider.ts";
+import type { AccountEvent } from "./events.ts";
+import { blocksBeyond, largerOf, monthBefore, newestTwo, planNamed } from "./overage.ts";
+import type { Plan } from "./plans.ts";
+
+/** `past_due`: the provider could not collect what is owed; the plan holds until the provider ends it. */
+export type SubscriptionStatus = "active" | "past_due" | "cancelled";
+
+/** Which plan the account has, and will have. Times are ISO-8601 UTC with milliseconds. */
+export type Subscription = {
+  readonly plan: string;
+  readonly scheduled: { readonly plan: string; readonly from: string } | null;
+  readonly status: SubscriptionStatus;
+  /** Who bills it; null as long as nobody had to. */
+  readonly provider: string | null;
+  /** What the provider calls the account; null where it has no name for it. */
+  readonly customer: string | null;
+  /** The largest plan that held in a month (YYYY-MM), of the months around the last change: see `largestIn`. */
+  readonly largest: Readonly<Record<string, string>>;
+  /** How many begun blocks of a month the provider has been told of. */
+  readonly reported: Readonly<Record<string, number>>;
+  /** What the newest changes came from: a checkout that is confirmed twice is confirmed once. */
+  readonly references: readonly string[];
+};
+
+export type SubscriptionCommand =
+  /** Up at once, down at the end of the period that has been paid for. */
+  | {
+      readonly type: "ChangePlan";
+      readonly plan: Plan["name"];
+      readonly provider: string;
+      /** Of whatever it comes from at the provider: a session, an event. */
+      readonly reference: string;
+      readonly by: string;
+      readonly periodEnd: string;
+      readonly at: string;
+    }
+  /** What a provider says: its word is the subscription, however often and in which order it comes. */
+  | {
+      readonly type: "FollowProvider";
+      readonly plan: Plan["name"];
+      readonly scheduled: { readonly plan: Plan["name"]; readonly from: string } | null;
+      readonly status: SubscriptionStatus;
+      readonly provider: string;
+      readonly customer: string;
+      readonly reference: string;
+      readonly at: string;
+    }
+  /** What the provider calls the account from now on. */
+  | {
+      readonly type: "NameCustomer";
+      readonly provider: string;
+      readonly customer: string;
+      readonly reference: string;
+      readonly by: string;
+      readonly at: string;
+    }
+  /** The provider knows of so many begun blocks of a month. */
+  | {
+      readonly type: "RecordOverage";
+      readonly provider: string;
+      /** YYYY-MM. */
+      readonly month: string;
+      readonly blocks: number;
+      readonly at: string;
+    };
+
+/** A link to a checkout holds for an hour: nobody has confirmed so many others meanwhile. */
+const REFERENCES_MAX = 50;
+
+export const SUBSCRIPTION_EVENTS = [
+  "PlanChanged",
+  "DowngradeScheduled",
+  "DowngradeCancelled",
+  "SubscriptionChanged",
+  "OverageReported",
+] as const satisfies readonly AccountEvent["type"][];
+
+export type SubscriptionEvent = Extract<AccountEvent, { type: (typeof SUBSCRIPTION_EVENTS)[number] }>;
+
+export const openedWith = (plan: string): Subscription => ({
+  plan,
+  scheduled: null,
+  status: "active",
+  provider: null,
+  customer: null,
+  largest: {},
+  reported: {},
+  references: [],
+});
+
+/** The plan that holds at a time: nobody has to do anything for a downgrade to take effect. */
+export const planAt = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">, at: string): string =>
+  scheduled !== null && scheduled.from <= at ? scheduled.plan : plan;
+
+/**
+ * The largest plan that holds at some time of a month (YYYY-MM), the running or the last one: what the month includes, so
+ * that no change of the plan makes overage of what was included before it.
+ */
+export const largestIn = ({ plan, scheduled, largest }: Subscription, month: string): string => {
+  const start = `${month}-01T00:00:00.000Z`;
+  const held = largest[month] ?? planAt({ plan, scheduled }, start);
+  return scheduled?.from.startsWith(month) === true ? largerOf(held, scheduled.plan) : held;
+};
+
+/** The begun blocks that a month's events come to. A block that the provider was told of stays, whatever changed since. */
+export const overageIn = (subscription: Subscription, month: string, events: number): number =>
+  Math.max(blocksBeyond(planNamed(largestIn(subscription, month)), events), subscription.reported[month] ?? 0);
+
+/** With what was scheduled up to a time done. */
+const asOf = (subscription: Subscription, at: string): Subscription => ({
+  ...subscription,
+  plan: planAt(subscription, at),
+  scheduled: subscription.scheduled !== null && subscription.scheduled.from <= at ? null : subscription.scheduled,
+});
+
+const changed = (subscription: Subscription, event: Exclude<SubscriptionEvent, { type: "OverageReported" }>) => {
+  const { type, data } = event;
+  switch (type) {
+    case "PlanChanged":
+      return { ...subscription, plan: data.plan, scheduled: null, provider: data.provider };
+    case "DowngradeScheduled":
+      return { ...subscription, scheduled: { plan: data.plan, from: data.from }, provider: data.provider };
+    case "DowngradeCancelled":
+      return { ...subscription, scheduled: null };
+    case "SubscriptionChanged":
+      return { ...subscription, status: data.status, provider: data.provider, customer: data.customer };
+  }
+};
+
+export const evolveSubscription = (before: Subscription, event: SubscriptionEvent): Subscription => {
+  if (event.type === "OverageReported") {
+    const { month, blocks } = event.data;
+    return { ...before, reported: newestTwo({ ...before.reported, [month]: blocks }) };
+  }
+  const { at, reference } = event.data;
+  const current = asOf(before, at);
+  const after = changed(current, event);
+  const month = monthOf(Date.parse(at));
+  const last = monthBefore(month);
+  const held = before.largest[month] ?? planAt(before, `${month}-01T00:00:00.000Z`);
+  return {
+    ...after,
+    largest: { [last]: largestIn(before, last), [month]: [current.plan, after.plan].reduce(largerOf, held) },
+    references: [...before.references.slice(1 - REFERENCES_MAX), reference],
+  };
+};
+
+const isUpgrade = (from: string, to: string): boolean => planNamed(to).priceEurMonth > planNamed(from).priceEurMonth;
+
+type Decided = Decision<SubscriptionEvent, never>;
+type CommandOf<T extends SubscriptionCommand["type"]> = Extract<SubscriptionCommand, { type: T }>;
+
+const changePlan = (command: CommandOf<"ChangePlan">, account: string, subscription: Subscription): Decided => {
+  const { plan, provider, reference, by, periodEnd, at } = command;
+  const about = { account, provider, reference, by, at };
+  if (subscription.references.includes(reference)) return accept();
+  if (plan === subscription.plan) {
+    return subscription.scheduled === null ? accept() : accept({ type: "DowngradeCancelled", data: about });
+  }
+  if (isUpgrade(subscription.plan, plan)) return accept({ type: "PlanChanged", data: { ...about, plan } });
+  if (subscription.scheduled?.plan === plan) return accept();
+  return accept({ type: "DowngradeScheduled", data: { ...about, plan, from: periodEnd } });
+};
+
+const followProvider = (
+  command: CommandOf<"FollowProvider">,
+  account: string,
+  { plan: current, scheduled: pending, ...before }: Subscription,
+): Decided => {
+  const { plan, scheduled, status, provider, customer, reference, at } = command;
+  const about = { account, provider, reference, by: provider, at };
+  const events: SubscriptionEvent[] = [];
+  if (plan !== current) events.push({ type: "PlanChanged", data: { ...about, plan } });
+  // A change of the plan has taken back what was scheduled.
+  const left = plan === current ? pending : null;
+  if (scheduled !== null && (left?.plan !== scheduled.plan || left.from !== scheduled.from)) {
+    events.push({ type: "DowngradeScheduled", data: { ...about, ...scheduled } });
+  }
+  if (scheduled === null && left !== null) events.push({ type: "DowngradeCancelled", data: about });
+  if (status !== before.status || provider !== before.provider || customer !== before.customer) {
+    events.push({ type: "SubscriptionChanged", data: { ...about, status, customer } });
+  }
+  return accept(...events);
+};
+
+export const decideSubscription = (
+  command: SubscriptionCommand,
+  account: string,
+  subscription: Subscription,
+): Decided => {
+  const current = asOf(subscription, command.at);
+  switch (command.type) {
+    case "ChangePlan":
+      return changePlan(command, account, current);
+    case "FollowProvider":
+      return followProvider(command, account, current);
+    case "NameCustomer": {
+      const { type: _, ...named } = command;
+      if (named.provider === current.provider && named.customer === current.customer) return accept();
+      return accept({ type: "SubscriptionChanged", data: { account, ...named, status: current.status } });
+    }
+    case "RecordOverage": {
+      const { type: _, ...told } = command;
+      if (told.blocks <= (current.reported[told.month] ?? 0)) return accept();
+      return accept({ type: "OverageReported", data: { account, ...told } });
+    }
+  }
+};

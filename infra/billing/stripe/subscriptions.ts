@@ -1,0 +1,117 @@
+import type { Stripe } from "stripe";
+import type { ProvidedSubscription } from "../../../domain/ports.ts";
+import { codeOf, type StripePlace } from "./client.ts";
+
+/** More than one account ever has at once. */
+const SUBSCRIPTIONS_MAX = 100;
+
+type PaidPlan = keyof StripePlace["prices"];
+
+/** By what they cost: of several subscriptions the best one counts. */
+const RANK: readonly PaidPlan[] = ["starter", "core", "scale"];
+
+/** A subscription that holds: of one of our plans, and not at its end. */
+export type Live = {
+  readonly id: string;
+  readonly itemId: string;
+  readonly plan: PaidPlan;
+  readonly status: "active" | "past_due";
+  readonly scheduled: ProvidedSubscription["scheduled"];
+  readonly paymentMethod: string | null;
+};
+
+/** `unpaid`: Stripe has given up to collect, and leaves to us what follows: as long as it is not cancelled, the plan holds. */
+const STATUS: Readonly<Record<string, Live["status"]>> = {
+  active: "active",
+  trialing: "active",
+  past_due: "past_due",
+  unpaid: "past_due",
+};
+
+const timeOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+const idOf = (it: string | { readonly id: string } | null): string | null =>
+  it === null || typeof it === "string" ? it : it.id;
+
+export const planOf = (prices: StripePlace["prices"], price: string | null): PaidPlan | null =>
+  RANK.find((plan) => prices[plan] === price) ?? null;
+
+/** What Stripe will do with it by itself: end it, or go on to the next phase of its schedule. */
+const scheduledFor = (
+  prices: StripePlace["prices"],
+  subscription: Stripe.Subscription,
+  item: Stripe.SubscriptionItem,
+): Live["scheduled"] => {
+  const { cancel_at, cancel_at_period_end, schedule } = subscription;
+  if (cancel_at !== null) return { plan: "free", from: timeOf(cancel_at) };
+  if (cancel_at_period_end) return { plan: "free", from: timeOf(item.current_period_end) };
+  if (schedule === null || typeof schedule === "string") return null;
+  const current = planOf(prices, item.price.id);
+  const running = schedule.current_phase?.start_date ?? 0;
+  for (const phase of schedule.phases.filter(({ start_date }) => start_date > running)) {
+    const plan = phase.items.map(({ price }) => planOf(prices, idOf(price))).find((it) => it !== null);
+    if (plan !== undefined && plan !== null && plan !== current) return { plan, from: timeOf(phase.start_date) };
+  }
+  return null;
+};
+
+const liveOf = (prices: StripePlace["prices"], subscription: Stripe.Subscription): Live | null => {
+  const status = STATUS[subscription.status];
+  const item = subscription.items.data.find(({ price }) => planOf(prices, price.id) !== null);
+  const plan = item === undefined ? null : planOf(prices, item.price.id);
+  if (status === undefined || item === undefined || plan === null) return null;
+  const { id, default_payment_method } = subscription;
+  const scheduled = scheduledFor(prices, subscription, item);
+  return { id, itemId: item.id, plan, status, scheduled, paymentMethod: idOf(default_payment_method) };
+};
+
+const rankOf = ({ plan, status, scheduled }: Live): number =>
+  RANK.indexOf(plan) * 4 + (status === "active" ? 2 : 0) + (scheduled === null ? 1 : 0);
+
+/** The best subscription of a customer; null: none holds. */
+export const liveSubscription = async (stripe: Stripe, place: StripePlace, customer: string): Promise<Live | null> => {
+  const { data } = await stripe.subscriptions.list({
+    customer,
+    limit: SUBSCRIPTIONS_MAX,
+    expand: ["data.schedule"],
+  });
+  const live = data.flatMap((it) => liveOf(place.prices, it) ?? []);
+  return live.toSorted((one, other) => rankOf(other) - rankOf(one))[0] ?? null;
+};
+
+const hadOne = async (stripe: Stripe, { prices }: StripePlace, customer: string): Promise<boolean> => {
+  const { data } = await stripe.subscriptions.list({ customer, status: "canceled", limit: SUBSCRIPTIONS_MAX });
+  return data.some(({ items }) => items.data.some(({ price }) => planOf(prices, price.id) !== null));
+};
+
+const ENDED = { plan: "free", scheduled: null, status: "cancelled" } as const;
+
+/** Stripe keeps deleted customers and ends what they had bought. */
+export const customerOf = async (
+  stripe: Stripe,
+  customer: string,
+): Promise<Stripe.Customer | Stripe.DeletedCustomer | null> => {
+  try {
+    return await stripe.customers.retrieve(customer);
+  } catch (error) {
+    if (codeOf(error) === "resource_missing") return null;
+    throw error;
+  }
+};
+
+export const subscriptionOf = async (
+  stripe: Stripe,
+  place: StripePlace,
+  customer: string,
+): Promise<ProvidedSubscription | null> => {
+  const found = await customerOf(stripe, customer);
+  if (found === null) return null;
+  if (found.deleted === true) return { account: null, ...ENDED };
+  const account = found.metadata.account ?? null;
+  const live = await liveSubscription(stripe, place, customer);
+  if (live !== null) {
+    const { plan, scheduled, status } = live;
+    return { account, plan, scheduled, status };
+  }
+  // Begun and not paid yet is nothing: only what was bought can have ended.
+  return (await hadOne(stripe, place, customer)) ? { account, ...ENDED } : null;
+};

@@ -1,0 +1,36 @@
+import type { Stripe } from "stripe";
+import type { BillingNotice, BillingWebhooks } from "../../../domain/ports.ts";
+import { asked, type StripePlace } from "./client.ts";
+import { subscriptionOf } from "./subscriptions.ts";
+
+/** What can change which plan holds; whatever else Stripe sends is acknowledged. */
+const ABOUT = /^(?:checkout\.session\.|customer\.subscription\.|subscription_schedule\.|invoice\.(?:paid|payment_))/;
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+/** Which fields an object has depends on the API version that the endpoint was registered with: each is looked for. */
+const noticeOf = ({ id, type, data }: Stripe.Event): BillingNotice | null => {
+  const about: unknown = data.object;
+  const named = member(about, "customer");
+  const customer = text(named) ?? text(member(named, "id"));
+  if (!ABOUT.test(type) || customer === null) return null;
+  const account = text(member(member(about, "metadata"), "account")) ?? text(member(about, "client_reference_id"));
+  return { reference: id, customer, account };
+};
+
+export const stripeWebhooks = (stripe: Stripe, place: StripePlace): BillingWebhooks => ({
+  read(headers, body) {
+    const signature = headers["stripe-signature"];
+    if (typeof signature !== "string") return "forged";
+    try {
+      return noticeOf(stripe.webhooks.constructEvent(Buffer.from(body), signature, place.webhookSecret));
+    } catch {
+      // A signature that does not hold or is too old, or a body that is none: to the sender all the same.
+      return "forged";
+    }
+  },
+  subscriptionOf: (customer) => asked("reading a subscription", () => subscriptionOf(stripe, place, customer)),
+});

@@ -1,0 +1,177 @@
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOnSampler,
+  type IdGenerator,
+  NodeTracerProvider,
+  type ReadableSpan,
+} from "@opentelemetry/sdk-trace-node";
+import type { Span, SpanExporter } from "../../domain/ports.ts";
+import { within } from "../within.ts";
+
+export type OtlpOptions = {
+  /** OTEL_EXPORTER_OTLP_ENDPOINT: `/v1/traces` is added to it (OTLP exporter specification, "Endpoint URLs for OTLP/HTTP"). */
+  readonly endpoint: string;
+  /** OTEL_EXPORTER_OTLP_HEADERS. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly serviceName: string;
+  readonly version: string;
+  /** Told how many spans the collector has taken. */
+  readonly onExported?: (count: number) => void;
+  /** Told why spans were dropped, and how many. */
+  readonly onDropped: (error: Error, count: number) => void;
+  readonly timeoutMs?: number;
+};
+
+/** A batch with the exporter's own retries, which are few: who calls tries again. */
+const TIMEOUT_MS = 10_000;
+/** An answer that drips is no answer: the exporter's own limit is of silence. */
+const LATE_FACTOR = 2;
+/** Spans in one request to the collector. */
+const BATCH_MAX = 512;
+/** All others from 400 on must not be tried again (OTLP specification, "Retryable response codes"). */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** As many as are given: what is exported is what `GET /v1/events/{id}/trace` shows. Their makers bound them. */
+const SPAN_LIMITS = { eventCountLimit: Number.POSITIVE_INFINITY, attributeCountLimit: Number.POSITIVE_INFINITY };
+
+const KIND = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
+
+const statusOf = (error: Error): number | undefined => {
+  const code: unknown = Reflect.get(error, "code");
+  return typeof code === "number" ? code : undefined;
+};
+
+/** A status that is not for now alone. Without one it was the network; a redirect is somebody's to mend. */
+const isFinal = (error: Error): boolean => {
+  const status = statusOf(error);
+  return status !== undefined && status >= 400 && !RETRYABLE.has(status);
+};
+
+const CLOSED = "the exporter is closed";
+
+type Waiting = { readonly spans: readonly Span[]; resolve(): void; reject(error: Error): void };
+
+/**
+ * Finished spans to a collector by OTLP over HTTP. They are made by the SDK from what is given, ids and times included.
+ * What is submitted while a request is under way goes with the next one; who calls bounds how much that is, by waiting.
+ */
+export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
+  const {
+    endpoint,
+    headers,
+    serviceName,
+    version,
+    onExported,
+    onDropped,
+    timeoutMs: timeoutMillis = TIMEOUT_MS,
+  } = options;
+  const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis });
+  const made: ReadableSpan[] = [];
+  let next: Pick<Span, "traceId" | "spanId"> = { traceId: "", spanId: "" };
+  // Asked by the SDK, at once, for each span that is started.
+  const idGenerator: IdGenerator = { generateTraceId: () => next.traceId, generateSpanId: () => next.spanId };
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
+    idGenerator,
+    // Whatever OTEL_TRACES_SAMPLER says: half a trace is none, and a collector can choose among whole ones.
+    sampler: new AlwaysOnSampler(),
+    spanLimits: SPAN_LIMITS,
+    spanProcessors: [
+      {
+        onStart: () => undefined,
+        onEnd: (span) => void made.push(span),
+        forceFlush: async () => undefined,
+        shutdown: async () => undefined,
+      },
+    ],
+  });
+  const tracer = provider.getTracer("countersign", version);
+  let waiting: Waiting[] = [];
+  let underWay: readonly Waiting[] = [];
+  let isSending = false;
+  let isClosed = false;
+
+  const make = (span: Span): void => {
+    const { traceId, spanId, parentId, name, kind, startMs, endMs, attributes, error } = span;
+    next = { traceId, spanId };
+    const parent =
+      parentId === null
+        ? ROOT_CONTEXT
+        : trace.setSpanContext(ROOT_CONTEXT, {
+            traceId,
+            spanId: parentId,
+            traceFlags: TraceFlags.SAMPLED,
+            isRemote: true,
+          });
+    const started = tracer.startSpan(
+      name,
+      { kind: KIND[kind], startTime: startMs, attributes: { ...attributes } },
+      parent,
+    );
+    for (const event of span.events) started.addEvent(event.name, event.attributes, event.atMs);
+    if (error !== null) started.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    started.end(endMs);
+  };
+
+  const exportBatch = (batch: ReadableSpan[]): Promise<void> =>
+    new Promise((resolve, reject) => {
+      exporter.export(batch, ({ error }) => {
+        if (error !== undefined && !isFinal(error)) return reject(error);
+        if (error === undefined) onExported?.(batch.length);
+        else onDropped(error, batch.length);
+        resolve();
+      });
+    });
+
+  const send = async (spans: readonly Span[]): Promise<void> => {
+    for (const span of spans) make(span);
+    await within(LATE_FACTOR * timeoutMillis, `${url} does not answer`, exportBatch(made.splice(0)));
+  };
+
+  const takeBatch = (): Waiting[] => {
+    let size = 0;
+    const end = waiting.findIndex(({ spans }, index) => {
+      size += spans.length;
+      return index > 0 && size > BATCH_MAX;
+    });
+    return waiting.splice(0, end === -1 ? waiting.length : end);
+  };
+
+  const sendAll = async (): Promise<void> => {
+    // What is submitted in the same turn goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      const batch = takeBatch();
+      underWay = batch;
+      try {
+        await send(batch.flatMap(({ spans }) => spans));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error as Error);
+      }
+    }
+    isSending = false;
+  };
+
+  return {
+    export: (spans) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) return reject(new Error(CLOSED));
+        if (spans.length === 0) return resolve();
+        waiting.push({ spans, resolve, reject });
+        if (isSending) return;
+        isSending = true;
+        void sendAll();
+      }),
+    async close() {
+      // A collector that hangs does not keep the program: what it has not confirmed is sent again after the next start.
+      isClosed = true;
+      const left = [...underWay, ...waiting];
+      waiting = [];
+      for (const { reject } of left) reject(new Error(CLOSED));
+      void exporter.shutdown().catch(() => undefined);
+    },
+  };
+};

@@ -1,0 +1,144 @@
+import { createServer } from "node:net";
+import { measureAdmission } from "./admission.ts";
+import type { World } from "./bench-world.ts";
+import type { EngineSet } from "./engines.ts";
+import { spreadOf } from "./spread.ts";
+import { close, runtimeOf, type Subject, setUp, upToDate } from "./subject.ts";
+import { amount, figures, type Row } from "./table.ts";
+
+/** What is not in the way of a request must not cost one anything: the service with it, beside the service without. */
+export type Beside = {
+  readonly name: string;
+  /** Admissions a second, medians over the rounds. */
+  readonly withoutPerS: number;
+  readonly withPerS: number;
+  /** Medians of the rounds' ratios, with to without: of the rate, and of the work that a millisecond of processor does. */
+  readonly rateRatio: number;
+  readonly workRatio: number | null;
+  readonly rssWithoutMiB: number;
+  readonly rssWithMiB: number;
+};
+
+type Pair = { readonly name: string; readonly without: EngineSet; readonly with: EngineSet };
+
+/** The bar (issue 9) for both. */
+const RATIO_MIN = 0.95;
+/** Nobody listens there (RFC 863's port, which no system of today opens). */
+const CLOSED = "http://127.0.0.1:9";
+
+const withEnv = (set: EngineSet, env: Readonly<Record<string, string>>): EngineSet => ({
+  ...set,
+  async open() {
+    const engines = await set.open();
+    return { ...engines, env: { ...engines.env, ...env } };
+  },
+});
+
+/** Another build of the program in this one's place: `folder` is a checkout in which `npm run build` has run. */
+const ofBuild = (set: EngineSet, folder: string): EngineSet => ({
+  ...set,
+  async open() {
+    const engines = await set.open();
+    // The arguments are those of the program here: node, its two flags, and the file that is replaced.
+    return { ...engines, via: ["sh", "-c", `exec "$0" "$1" "$2" '${folder}/build/src/start.cjs'`] };
+  },
+});
+
+/** A collector that takes every connection and never answers. */
+const hanging = async (): Promise<{ readonly url: string; close(): void }> => {
+  const server = createServer((socket) => socket.on("error", () => undefined).resume());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server.unref();
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("a port has a number");
+  return { url: `http://127.0.0.1:${address.port}`, close: () => void server.close() };
+};
+
+const median = (values: readonly number[]): number => spreadOf(values).p50;
+
+/** Both run all the time and are asked in turns, the first one of a round by turns too: what else the machine does hits both. */
+const measurePair = async (world: World, pair: Pair, rounds: number, seconds: number): Promise<Beside> => {
+  const subjects: Subject[] = [];
+  try {
+    for (const set of [pair.without, pair.with]) subjects.push(await setUp(world.receiverPort, set));
+    const [without, with_] = subjects as [Subject, Subject];
+    const ask = async (subject: Subject) => {
+      const { perS, processorMs } = await measureAdmission(world, subject, seconds);
+      await upToDate(subject);
+      return { perS, perMs: processorMs === null ? null : 1 / processorMs };
+    };
+    for (const subject of [without, with_]) await ask(subject);
+    const measured = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const first = await ask(round % 2 === 0 ? without : with_);
+      const second = await ask(round % 2 === 0 ? with_ : without);
+      measured.push(round % 2 === 0 ? { base: first, own: second } : { base: second, own: first });
+    }
+    const work = measured.flatMap(({ base, own }) =>
+      base.perMs === null || own.perMs === null ? [] : [own.perMs / base.perMs],
+    );
+    return {
+      name: pair.name,
+      withoutPerS: median(measured.map(({ base }) => base.perS)),
+      withPerS: median(measured.map(({ own }) => own.perS)),
+      rateRatio: median(measured.map(({ base, own }) => own.perS / base.perS)),
+      workRatio: work.length === 0 ? null : median(work),
+      rssWithoutMiB: (await runtimeOf(without)).rssMiB,
+      rssWithMiB: (await runtimeOf(with_)).rssMiB,
+    };
+  } finally {
+    for (const subject of subjects) await close(subject);
+  }
+};
+
+export type BesideOrder = {
+  readonly rounds: number;
+  readonly seconds: number;
+  /** A folder with another build, to measure this one against and nothing else. */
+  readonly against: string | null;
+  readonly say: (text: string) => void;
+};
+
+export const measureBeside = async (world: World, set: EngineSet, order: BesideOrder): Promise<readonly Beside[]> => {
+  const { rounds, seconds, against, say } = order;
+  const collector = await hanging();
+  const to = (url: string): EngineSet => withEnv(set, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  const away: readonly Pair[] = [
+    { name: "traces, to a collector that is not there", without: set, with: to(CLOSED) },
+    { name: "traces, to a collector that hangs", without: set, with: to(collector.url) },
+    {
+      name: "log lines, LOG_LEVEL info",
+      without: withEnv(set, { LOG_LEVEL: "silent" }),
+      with: withEnv(set, { LOG_LEVEL: "info" }),
+    },
+  ];
+  const pairs =
+    against === null ? away : [{ name: `this build, beside ${against}`, without: ofBuild(set, against), with: set }];
+  try {
+    const measured: Beside[] = [];
+    for (const pair of pairs) {
+      say(pair.name);
+      measured.push(await measurePair(world, pair, rounds, seconds));
+    }
+    return measured;
+  } finally {
+    collector.close();
+  }
+};
+
+const ratio = (name: string, value: number): Row => ({
+  name,
+  value: `${amount(value)} x`,
+  bar: `at least ${RATIO_MIN} x`,
+  isMet: value >= RATIO_MIN,
+});
+
+export const besideTable = (measured: readonly Beside[]): string =>
+  figures(
+    measured.flatMap((it) => [
+      { name: it.name, value: `${amount(it.withPerS)}/s, without ${amount(it.withoutPerS)}/s` },
+      ratio("   rate", it.rateRatio),
+      ...(it.workRatio === null ? [] : [ratio("   admissions of a processor's time", it.workRatio)]),
+      { name: "   RSS", value: `${amount(it.rssWithMiB)} MiB, without ${amount(it.rssWithoutMiB)} MiB` },
+    ]),
+  );

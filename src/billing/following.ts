@@ -1,0 +1,76 @@
+import { account } from "../../domain/account/decider.ts";
+import type { Subscription } from "../../domain/account/subscription.ts";
+import type {
+  BillingNotice,
+  BillingProvider,
+  BillingWebhooks,
+  Clock,
+  ProvidedSubscription,
+} from "../../domain/ports.ts";
+import { accountStream } from "../accounts.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { type Envelope, NO_TRACE } from "../envelope.ts";
+
+export type FollowingDeps = {
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly clock: Clock;
+};
+
+export type Followed = "followed" | "ignored";
+
+/** Webhooks of one customer that come at once settle within one or two. */
+const READS_MAX = 5;
+
+/** Of an envelope for what the provider wants: it has no credential of ours. */
+export const providerEnvelope = (provider: string, commandId: string, accountId: string, at: string): Envelope => ({
+  commandId,
+  account: accountId,
+  actor: { kind: "system", id: provider },
+  trace: NO_TRACE,
+  at,
+});
+
+/**
+ * A customer who is not the account's any more, as an admin once began two checkouts at once, counts when it has bought;
+ * that what it had is over is nothing to the account.
+ */
+const isAbout = (subscription: Subscription, customer: string, said: ProvidedSubscription): boolean =>
+  subscription.customer === null || subscription.customer === customer || said.status !== "cancelled";
+
+/**
+ * Makes the account's plan what the provider says. Webhooks come late, twice and in any order, and several nodes may read
+ * at once: whoever has written looks again, until what was written is what holds. The last to write has then read last.
+ */
+export const following = (
+  { name: provider }: Pick<BillingProvider, "name">,
+  webhooks: Pick<BillingWebhooks, "subscriptionOf">,
+  { aggregates, clock }: FollowingDeps,
+) => {
+  const write = async (accountId: string, notice: BillingNotice, said: ProvidedSubscription): Promise<Followed> => {
+    const stream = accountStream(accountId);
+    const { state } = await aggregates.load(account, stream, 0);
+    const { customer, reference } = notice;
+    if (state.phase !== "open" || !isAbout(state.subscription, customer, said)) return "ignored";
+    const at = new Date(clock.now()).toISOString();
+    const { plan, scheduled, status } = said;
+    const command = { type: "FollowProvider", plan, scheduled, status, provider, customer, reference, at } as const;
+    // The same webhook may have to be followed to another end: what it is about was read anew.
+    const commandId = `${provider}-${reference}-${JSON.stringify([at, plan, scheduled, status])}`;
+    await aggregates.handle(account, stream, command, providerEnvelope(provider, commandId, accountId, at));
+    return "followed";
+  };
+
+  return async (notice: BillingNotice): Promise<Followed> => {
+    let before = "";
+    for (let reads = 0; reads < READS_MAX; reads += 1) {
+      const said = await webhooks.subscriptionOf(notice.customer);
+      const accountId = said?.account ?? notice.account;
+      if (said === null || accountId === null) return "ignored";
+      const now = JSON.stringify(said);
+      if (now === before) return "followed";
+      if ((await write(accountId, notice, said)) === "ignored") return "ignored";
+      before = now;
+    }
+    throw new Error(`${provider} said another thing of customer ${notice.customer} each time it was asked`);
+  };
+};

@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { account as accountDecider, type OpenAccount } from "../../domain/account/decider.ts";
+import { roleIncludes } from "../../domain/account/events.ts";
+import { PLANS, type Plan } from "../../domain/account/plans.ts";
+import { monthEnd } from "../../domain/calendar.ts";
+import type { Clock, ViewStore } from "../../domain/ports.ts";
+import { type BillingLink, type LinkKind, links } from "../../infra/billing/manual/links.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import { accountStream } from "../accounts.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { NO_TRACE } from "../envelope.ts";
+import { crossSite } from "../http/cross-site.ts";
+import { sendProblem } from "../http/problem-reply.ts";
+import { checkoutView, forbiddenView, portalView, type View } from "./manual-views.ts";
+import { sourcesInUse } from "./notices.ts";
+import { BILLING_CSP, billingPage } from "./pages.ts";
+
+export type ManualPagesDeps = {
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly views: Pick<ViewStore, "count">;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
+};
+
+/** Forms of the pages carry no fields. */
+const BODY_BYTES_MAX = 1_024;
+
+const HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": BILLING_CSP,
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  // The address is the credential: nobody else is told of it. Our own forms keep their Origin with this one.
+  "referrer-policy": "same-origin",
+} as const;
+
+const PLAN_NAMES = Object.values(PLANS).map(({ name }) => name);
+
+/** What the wildcard of the route stands for. */
+const pathOf = ({ params }: FastifyRequest): readonly string[] => (params as { readonly "*": string })["*"].split("/");
+
+export type Opened = {
+  readonly link: BillingLink;
+  /** The link's own address, without what stands behind it. */
+  readonly address: string;
+  readonly state: OpenAccount;
+  readonly revision: number;
+  readonly inUse: number;
+  readonly at: string;
+};
+
+/**
+ * The hosted pages of the manual provider: `/billing/checkout/<token>` and `/billing/portal/<token>`. The token is the
+ * credential: it was given to an admin, says for what, and expires. A wildcard, as tokens are longer than parameters may be.
+ */
+export const manualPages =
+  ({ aggregates, views, box, clock, publicUrl }: ManualPagesDeps) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const { open } = links(box);
+    const send = (reply: FastifyReply, { status, page }: View): FastifyReply =>
+      reply.code(status).headers(HEADERS).send(billingPage(page));
+
+    /** What the address opens, or the page that says why it opens nothing. `rest` is what stands behind the token. */
+    const opened = async (kind: LinkKind, request: FastifyRequest): Promise<Opened | View> => {
+      const [token = ""] = pathOf(request);
+      const link = open(kind, token);
+      if (link === null) return forbiddenView("unknown");
+      const at = new Date(clock.now()).toISOString();
+      if (link.expiresAt <= at) return forbiddenView("expired");
+      const { state, revision } = await aggregates.load(accountDecider, accountStream(link.account), 0);
+      if (state.phase !== "open") return forbiddenView("unknown");
+      const asker = state.members.get(link.by);
+      // Who was removed, or is no admin any more, has left nothing behind that still changes the plan.
+      if (asker === undefined || !roleIncludes(asker.role, "admin")) return forbiddenView("expired");
+      const address = `${new URL(publicUrl()).pathname.replace(/\/$/, "")}/billing/${kind}/${token}`;
+      const inUse = await sourcesInUse(views, link.account);
+      return { link, address, state, revision: revision ?? 0, inUse, at };
+    };
+
+    const change = async ({ link, at }: Opened, plan: Plan["name"], reference: string): Promise<void> => {
+      const periodEnd = new Date(monthEnd(Date.parse(at))).toISOString();
+      const about = { provider: "manual", reference, by: link.by, periodEnd, at };
+      const envelope = {
+        commandId: reference,
+        account: link.account,
+        actor: { kind: "member", id: link.by },
+        trace: NO_TRACE,
+        at,
+      } as const;
+      const command = { type: "ChangePlan", plan, ...about } as const;
+      await aggregates.handle(accountDecider, accountStream(link.account), command, envelope);
+    };
+
+    const show = (kind: LinkKind, viewOf: (it: Opened, rest: readonly string[]) => View) =>
+      app.get(`/billing/${kind}/*`, { schema: { hide: true } }, async (request, reply) => {
+        const it = await opened(kind, request);
+        return send(reply, "page" in it ? it : viewOf(it, pathOf(request).slice(1)));
+      });
+
+    /** `planOf`: what a form asks for, with the name of this very wish; null: there is no such form. */
+    const take = (
+      kind: LinkKind,
+      planOf: (it: Opened, rest: readonly string[]) => { plan: Plan["name"]; reference: string } | null,
+    ) =>
+      app.post(`/billing/${kind}/*`, { schema: { hide: true } }, async (request, reply) => {
+        // As with a session: what the address alone allows must not be sent by another site's page.
+        const foreign = crossSite(request.method, request.headers, true, new URL(publicUrl()).origin);
+        if (foreign !== null) return sendProblem(request, reply, foreign);
+        const it = await opened(kind, request);
+        if ("page" in it) return send(reply, it);
+        const wish = planOf(it, pathOf(request).slice(1));
+        if (wish === null) return send(reply, forbiddenView("unknown"));
+        await change(it, wish.plan, wish.reference);
+        // See Other: a reload of what follows sends nothing again.
+        return reply.code(303).headers(HEADERS).header("location", `${it.address}/done`).send();
+      });
+
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_BYTES_MAX }, (_request, body, done) =>
+      done(null, body),
+    );
+    show("checkout", checkoutView);
+    take("checkout", ({ link }, rest) =>
+      rest.length === 1 && rest[0] === "confirm"
+        ? { plan: link.plan as Plan["name"], reference: `checkout-${link.session}` }
+        : null,
+    );
+    show("portal", portalView);
+    take("portal", ({ link }, [asked, revision, ...more]) => {
+      const plan = PLAN_NAMES.find((name) => name === asked);
+      if (plan === undefined || revision === undefined || !/^\d{1,15}$/.test(revision) || more.length > 0) return null;
+      // What a person saw when they asked: the same form sent twice is one wish, a later one is another.
+      return { plan, reference: `portal-${link.session}/${plan}/${revision}` };
+    });
+  };

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from "fastify";
+import type { BillingProvider } from "../../domain/ports.ts";
+import { sendProblem } from "../http/problem-reply.ts";
+import { problem } from "../problems.ts";
+import { type FollowingDeps, following } from "./following.ts";
+
+/** The largest that providers send are below 256 KiB. */
+const BODY_BYTES_MAX = 1_048_576;
+
+/** `POST /billing/<provider>/webhook`: outside of the route table, as its credential is a signature over the raw body. */
+export const providerWebhooks =
+  (provider: BillingProvider, deps: FollowingDeps) =>
+  async (app: FastifyInstance): Promise<void> => {
+    const { name, webhooks } = provider;
+    if (webhooks === null) return;
+    const follow = following(provider, webhooks, deps);
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_BYTES_MAX }, (_request, body, done) =>
+      done(null, body),
+    );
+    app.post(`/billing/${name}/webhook`, { schema: { hide: true } }, async (request, reply) => {
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const notice = webhooks.read(request.headers, body);
+      if (notice === "forged") {
+        const detail = "The signature does not hold for this body at this time.";
+        return sendProblem(request, reply, problem("invalid-signature", detail));
+      }
+      // What is not done is not acknowledged: the provider sends it again.
+      const outcome = notice === null ? "ignored" : await follow(notice);
+      return reply.header("cache-control", "no-store").send({ received: true, outcome });
+    });
+  };

@@ -1,0 +1,119 @@
+import { account as accountDecider } from "../../domain/account/decider.ts";
+import { monthBefore } from "../../domain/account/overage.ts";
+import { overageIn, type Subscription } from "../../domain/account/subscription.ts";
+import { monthOf } from "../../domain/calendar.ts";
+import type { BillingProvider, Clock, Found, ViewStore } from "../../domain/ports.ts";
+import { billing } from "../../projections/billing.ts";
+import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
+import { accountStream } from "../accounts.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { providerEnvelope } from "../billing/following.ts";
+import { wakeablePause } from "./wakeable-pause.ts";
+
+export type OverageLoop = {
+  start(): void;
+  /** Finishes the block in hand. */
+  stop(): Promise<void>;
+  /** Reports what is to be reported now; how many blocks that were. */
+  look(): Promise<number>;
+};
+
+export type OverageDeps = {
+  readonly views: Pick<ViewStore, "get" | "page">;
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly provider: BillingProvider;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+};
+
+/** A block is 25,000 events: nobody fills two in this time. */
+const LOOK_MS = 60_000;
+/** Held in memory at once. */
+const PAGE = 200;
+
+const SORT = { field: "account", order: "asc" } as const;
+
+/**
+ * Tells the provider of begun blocks of the running and of the last month. What was reported is in the account's own stream,
+ * written once the provider has it: after a crash in between the block is reported again, which the provider knows as the
+ * same. The views may be behind, and then show less: it is reported when they are not.
+ */
+export const overageLoop = ({ views, aggregates, provider, clock, onError }: OverageDeps): OverageLoop => {
+  const { name, reportOverage } = provider;
+  const rest = wakeablePause();
+  let isStopping = false;
+  let running: Promise<void> = Promise.resolve();
+
+  /** As the account's own stream has it at this moment, if this provider bills it. */
+  const billed = async (id: string): Promise<(Subscription & { customer: string }) | null> => {
+    const { state } = await aggregates.load(accountDecider, accountStream(id), 0);
+    if (state.phase !== "open") return null;
+    const { subscription } = state;
+    const { customer } = subscription;
+    return customer === null || subscription.provider !== name ? null : { ...subscription, customer };
+  };
+
+  const ofMonth = async (account: string, month: string): Promise<number> => {
+    // Written by the projection alone.
+    const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
+    const subscription = used === null ? null : await billed(account);
+    if (used === null || subscription === null || reportOverage === null) return 0;
+    const told = subscription.reported[month] ?? 0;
+    const due = overageIn(subscription, month, used.events);
+    for (let block = told + 1; block <= due; block += 1) {
+      if (isStopping) return block - told - 1;
+      await reportOverage({ account, customer: subscription.customer, month, block });
+      const at = new Date(clock.now()).toISOString();
+      const envelope = providerEnvelope(name, `overage-${account}/${month}/${block}`, account, at);
+      const command = { type: "RecordOverage", provider: name, month, blocks: block, at } as const;
+      await aggregates.handle(accountDecider, accountStream(account), command, envelope);
+    }
+    return Math.max(0, due - told);
+  };
+
+  /** What fails for one account does not keep the others from being billed. */
+  const ofAccount = async (account: string): Promise<number> => {
+    const month = monthOf(clock.now());
+    try {
+      return (await ofMonth(account, monthBefore(month))) + (await ofMonth(account, month));
+    } catch (error) {
+      onError(error);
+      return 0;
+    }
+  };
+
+  const look = async (): Promise<number> => {
+    const where = [{ field: "provider", is: "=", value: name }] as const;
+    let reported = 0;
+    let last: Found | undefined;
+    for (;;) {
+      const after = last === undefined ? {} : { after: { value: last.id, id: last.id } };
+      const found = await views.page(billing.schema.name, { where, sort: SORT, limit: PAGE, ...after });
+      for (const { id } of found) {
+        if (isStopping) return reported;
+        reported += await ofAccount(id);
+      }
+      last = found.at(-1);
+      if (found.length < PAGE) return reported;
+    }
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!isStopping) {
+      await look().catch(onError);
+      if (!isStopping) await rest.pause(LOOK_MS);
+    }
+  };
+
+  return {
+    start() {
+      if (reportOverage !== null) running = loop();
+    },
+    async stop() {
+      isStopping = true;
+      rest.wake();
+      await running;
+    },
+    look,
+  };
+};

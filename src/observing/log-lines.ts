@@ -1,0 +1,40 @@
+import type { FastifyBaseLogger } from "fastify";
+import { chosenFields } from "../http/log-lines.ts";
+import type { Observer } from "./observer.ts";
+
+/**
+ * One line a decision and one an attempt. What they say is what an `Observer` is told: nothing that is secret. `log` is
+ * asked for at the first of them, as it is made after whoever decides.
+ */
+export const decisionLines = (log: () => Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {
+  let own: ReturnType<typeof chosenFields> | null = null;
+  const lines = () => {
+    own ??= chosenFields(log());
+    return own;
+  };
+  return {
+    decided: ({ trace_id, id, origin, outcome, gate, code, ms }) =>
+      lines().info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
+    attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
+      lines().info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
+  };
+};
+
+/** All are told, in their order. */
+export const observers = (...all: readonly Partial<Observer>[]): Observer => ({
+  answered: (call) => {
+    for (const it of all) it.answered?.(call);
+  },
+  decided: (decision) => {
+    for (const it of all) it.decided?.(decision);
+  },
+  attempted: (attempt) => {
+    for (const it of all) it.attempted?.(attempt);
+  },
+  reserved: (batch) => {
+    for (const it of all) it.reserved?.(batch);
+  },
+  appended: (ms, outcome) => {
+    for (const it of all) it.appended?.(ms, outcome);
+  },
+});

@@ -1,0 +1,99 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Observer } from "./observer.ts";
+import { type Readings, readFigures } from "./readings.ts";
+
+export type Metrics = Observer & {
+  /** One sync of the embedded log made so many appends durable. */
+  grouped(appends: number): void;
+  /** So many spans have reached the collector, or never will. */
+  traced(spans: number, outcome: "exported" | "dropped"): void;
+  /** The figures in Prometheus' text format 0.0.4. Those of a reading that fails are left out. */
+  scrape(readings: Readings): Promise<string>;
+  readonly contentType: string;
+};
+
+/** Milliseconds in a second: Prometheus counts in base units. */
+const MS = 1_000;
+const FAST = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const ATTEMPT = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
+/** Of the event loop's delay: each look wakes the process. */
+const LOOP_LOOK_MS = 100;
+
+const NO_ROUTE = "none";
+const NO_GATE = "none";
+
+const statusClass = (status: number): string => `${Math.floor(status / 100)}xx`;
+
+type Counted = Omit<Metrics, "scrape" | "contentType">;
+
+/** What is counted while it happens. */
+const counted = (registry: Registry): Counted => {
+  const registers = [registry];
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram<L>({ name: `countersign_${name}`, help, labelNames, buckets, registers });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter<L>({ name: `countersign_${name}`, help, labelNames, registers });
+
+  const answers = "Requests answered, by the route's template";
+  const calls = histogram("http_request_duration_seconds", answers, FAST, "route", "method", "status");
+  const verdicts = "Requests decided, by outcome and the gate that refused";
+  const decisions = counter("decisions_total", verdicts, "origin", "outcome", "gate", "code");
+  const untilVerdict = "From a request's arrival to the durable verdict";
+  const deciding = histogram("decision_duration_seconds", untilVerdict, FAST, "origin");
+  const sent = "Attempts to deliver, by what came of them";
+  const attempts = histogram("delivery_attempt_duration_seconds", sent, ATTEMPT, "outcome");
+  const batches = histogram("ledger_batch_size", "Commands that one append to a ledger decided", BATCH);
+  const untilDurable = "From an append's call to its durable answer";
+  const appends = histogram("log_append_duration_seconds", untilDurable, FAST, "outcome");
+  const groups = histogram("log_group_size", "Appends that one sync of the embedded log made durable", BATCH);
+  const told = "Spans that reached the collector, and those that it refused for good";
+  const spans = counter("trace_spans_total", told, "outcome");
+  // What has not happened yet is 0 and not missing: an alert on missing figures is quiet, and a first failure is a rise.
+  attempts.zero({ outcome: "succeeded" });
+  for (const outcome of ["appended", "failed"]) appends.zero({ outcome });
+  for (const outcome of ["exported", "dropped"]) spans.inc({ outcome }, 0);
+
+  return {
+    answered: ({ route, method, status, ms }) =>
+      calls.observe({ route: route ?? NO_ROUTE, method, status: statusClass(status) }, ms / MS),
+    decided({ origin, outcome, gate, code, ms }) {
+      decisions.inc({ origin, outcome, gate: gate ?? NO_GATE, code: code ?? NO_GATE });
+      deciding.observe({ origin }, ms / MS);
+    },
+    attempted: ({ outcome, ms }) => attempts.observe({ outcome }, ms / MS),
+    reserved: (batch) => batches.observe(batch),
+    appended: (ms, outcome) => appends.observe({ outcome }, ms / MS),
+    grouped: (size) => groups.observe(size),
+    traced: (count, outcome) => spans.inc({ outcome }, count),
+  };
+};
+
+/**
+ * The service's figures. Labels are of small fixed sets (routes by their template, outcomes, gates, kinds of failure): an
+ * account, an event or an endpoint is never one, so that nobody can be told apart and nothing grows with them.
+ */
+export const metrics = ({ version, commit }: { readonly version: string; readonly commit: string }): Metrics => {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS });
+  const about = { help: "1, with the build as labels", labelNames: ["version", "commit"], registers: [registry] };
+  new Gauge({ name: "countersign_build_info", ...about }).set({ version, commit }, 1);
+  const read = readFigures(registry);
+  const scrape = async (readings: Readings): Promise<string> => {
+    await read(readings);
+    return registry.metrics();
+  };
+  let underWay: Promise<string> | null = null;
+
+  return {
+    ...counted(registry),
+    contentType: registry.contentType,
+    // Who comes meanwhile gets the same answer: a second reading would take the first one's figures away.
+    scrape(readings) {
+      underWay ??= scrape(readings).finally(() => {
+        underWay = null;
+      });
+      return underWay;
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import { within } from "../../infra/within.ts";
+import type { Readings } from "./readings.ts";
+
+/** What takes longer does not work, whatever it answers in the end. */
+const CHECK_MS = 1_000;
+
+/** Asks each part by itself: one that fails or hangs says nothing about the others. */
+export const partsReading =
+  (checks: Readonly<Record<string, () => Promise<boolean>>>): Readings["parts"] =>
+  async () => {
+    const ask = async ([part, check]: readonly [string, () => Promise<boolean>]): Promise<[string, boolean]> => [
+      part,
+      await within(CHECK_MS, `${part} is late`, check()).catch(() => false),
+    ];
+    return Object.fromEntries(await Promise.all(Object.entries(checks).map(ask)));
+  };

@@ -1,0 +1,89 @@
+import { Gauge, type Registry } from "prom-client";
+import { within } from "../../infra/within.ts";
+import type { Progress } from "../loops/view-progress.ts";
+
+/** What is read when somebody scrapes, not counted while it happens. One that rejects leaves its figures out. */
+export type Readings = {
+  /** Of the parts of this process, whether each works. */
+  readonly parts: () => Promise<Readonly<Record<string, boolean>>>;
+  /** Rejects while nobody folds: how far the views were is then no figure. */
+  readonly projections: () => Promise<readonly Pick<Progress, "view" | "lag_events" | "lag_s">[]>;
+  readonly queue: () => Promise<QueueReading>;
+  /** How many endpoints are in each state of health. */
+  readonly endpoints: () => Promise<Readonly<Record<string, number>>>;
+  readonly appends: () => AppendsReading;
+};
+
+/** Appends that have no answer yet: those of a disk that hangs are counted nowhere else. */
+export type AppendsReading = {
+  readonly count: number;
+  /** Since the call of the oldest of them; 0 when there is none. */
+  readonly oldestS: number;
+};
+
+export type QueueReading = {
+  /** Events that wait for an attempt or are in one, up to a limit. */
+  readonly depth: number;
+  /** Since the admission of the oldest of them; 0 when nothing waits. */
+  readonly oldestS: number;
+};
+
+/** Prometheus waits 10 s by default for all figures: a reading that hangs must not take the others with it. */
+const READING_MS = 2_000;
+
+/** Gone until it is set again. */
+type Figure = { readonly set: (value: number, of?: string) => void; readonly clear: () => void };
+
+/** One figure, or one for each value of its label. */
+const figure = (registry: Registry, name: string, help: string, label?: string): Figure => {
+  const labelNames = label === undefined ? [] : [label];
+  const it = new Gauge({ name: `countersign_${name}`, help, labelNames, registers: [registry] });
+  return label === undefined
+    ? { set: (value) => it.set(value), clear: () => it.remove() }
+    : { set: (value, of = "") => it.set({ [label]: of }, value), clear: () => it.reset() };
+};
+
+/** Each reading by itself: figures of what is away are left out, and that is what an alert sees. */
+const refresh = async <T>(figures: readonly Figure[], read: () => T | Promise<T>, set: (reading: T) => void) => {
+  const late = within(READING_MS, "a reading is late", Promise.resolve().then(read));
+  const reading = await late.then((value) => ({ value })).catch(() => null);
+  for (const { clear } of figures) clear();
+  if (reading !== null) set(reading.value);
+};
+
+/** Registers the figures that are read; what it gives reads them all. Never rejects. */
+export const readFigures = (registry: Registry): ((readings: Readings) => Promise<void>) => {
+  const parts = figure(registry, "part_up", "1 where the part of this process works, else 0", "part");
+  const lagEvents = figure(registry, "projection_lag_events", "Events of the log that the view has not folded", "view");
+  const lagSeconds = figure(registry, "projection_lag_seconds", "The age of the oldest of them", "view");
+  const depth = figure(registry, "delivery_queue_events", "Events that wait for an attempt or are in one");
+  const oldest = figure(registry, "delivery_queue_oldest_seconds", "Since the oldest of them was admitted");
+  const endpoints = figure(registry, "endpoints", "Endpoints by the state of their health", "state");
+  const waiting = figure(registry, "log_appends_waiting", "Appends to the log that have no answer yet");
+  const waitingOldest = figure(registry, "log_appends_oldest_seconds", "Since the call of the oldest of them");
+
+  return async (readings) => {
+    await Promise.all([
+      refresh([parts], readings.parts, (all) => {
+        for (const [part, works] of Object.entries(all)) parts.set(works ? 1 : 0, part);
+      }),
+      refresh([lagEvents, lagSeconds], readings.projections, (views) => {
+        for (const { view, lag_events, lag_s } of views) {
+          lagEvents.set(lag_events, view);
+          lagSeconds.set(lag_s, view);
+        }
+      }),
+      refresh([depth, oldest], readings.queue, (queue) => {
+        depth.set(queue.depth);
+        oldest.set(queue.oldestS);
+      }),
+      refresh([endpoints], readings.endpoints, (states) => {
+        for (const [state, count] of Object.entries(states)) endpoints.set(count, state);
+      }),
+      refresh([waiting, waitingOldest], readings.appends, ({ count, oldestS }) => {
+        waiting.set(count);
+        waitingOldest.set(oldestS);
+      }),
+    ]);
+  };
+};

@@ -1,0 +1,44 @@
+import type { EventLog, ViewStore } from "../../domain/ports.ts";
+import { type EventDocument, events } from "../../projections/events.ts";
+import { notFound } from "../problems.ts";
+import { otlpJson } from "../traces/otlp.ts";
+import { spansOfEvent, traceOfBundle } from "../traces/reading.ts";
+import type { JsonSchema, Route } from "./route.ts";
+
+export type EventTraceDeps = {
+  readonly views: Pick<ViewStore, "get">;
+  readonly log: Pick<EventLog, "read">;
+  readonly version: string;
+  /** What the service is called in a trace. */
+  readonly serviceName: string;
+};
+
+const VIEW = events.schema.name;
+
+const TRACE: JsonSchema = {
+  type: "object",
+  required: ["resourceSpans"],
+  properties: { resourceSpans: { type: "array", items: { type: "object" } } },
+  description: "An OTLP/JSON ExportTraceServiceRequest: a collector takes it at /v1/traces",
+};
+
+export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTraceDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/events/{id}/trace",
+    who: { session: "viewer", key: "viewer" },
+    summary: "The event's trace as OTLP/JSON, made from the log; of a bundle's step the whole bundle's",
+    tag: "events",
+    answers: { 200: TRACE },
+    reads: [VIEW],
+    async handle({ principal, params: { id = "" } }) {
+      const document = await views.get(VIEW, id);
+      if (document === null || document.account !== principal.account) return notFound();
+      // The view's own projection has put it.
+      const { bundle } = document as unknown as EventDocument;
+      const spans = await (bundle === undefined ? spansOfEvent(log, id) : traceOfBundle(log, bundle.id));
+      const resource = { "service.name": serviceName, "service.version": version };
+      return { status: 200, body: otlpJson(resource, { name: "countersign", version }, spans) };
+    },
+  },
+];

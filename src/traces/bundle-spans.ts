@@ -1,0 +1,75 @@
+import type { BundleEvent } from "../../domain/bundle/events.ts";
+import type { RecordedEvent, Span } from "../../domain/ports.ts";
+import { bundleSpan, bundleSpanEvent } from "./conventions.ts";
+import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
+import { withRoot } from "./span.ts";
+
+type Decision = Pick<RecordedEvent, "meta"> &
+  Extract<BundleEvent, { type: "BundleAdmitted" | "BundleBlocked" | "BundleHeld" }>;
+
+export const BUNDLE_DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>([
+  "BundleAdmitted",
+  "BundleBlocked",
+  "BundleHeld",
+]);
+
+/** The records with which it goes on: up to the last of them it has lasted. Somebody may tidy up by hand long afterwards. */
+const GOES_ON: ReadonlySet<string> = new Set<BundleEvent["type"]>([
+  "BundleReleased",
+  "BundleHoldEnded",
+  "StepStarted",
+  "StepRefused",
+  "StepEnded",
+  "RollbackStarted",
+  "UndoStarted",
+  "StepUndone",
+  "BundleCommitted",
+  "BundleRolledBack",
+  "RollbackIncomplete",
+]);
+
+const errorAfter = (error: string | null, event: BundleEvent): string | null => {
+  if (event.type === "BundleHoldEnded") return event.data.outcome;
+  if (event.type === "RollbackStarted") return "rolled back";
+  return event.type === "RollbackIncomplete" ? "rollback incomplete" : error;
+};
+
+const spansOfOne = (
+  decision: Decision,
+  following: readonly BundleEvent[],
+  approvals: readonly RecordedEvent[],
+): readonly Span[] => {
+  const { meta, data: request } = decision;
+  const { trace_id: traceId, span_id: spanId, parent_span_id: parentId = null } = meta;
+  const top = { traceId, spanId, startMs: Date.parse(request.received_at) };
+  // Its agent was known when it was received.
+  const decided = { ...request, authenticated_at: request.received_at };
+  const spans = [authentication(top, decided), ...gatesAsked(top, decided)];
+  const holdEnd = following.find(({ type }) => type === "BundleReleased" || type === "BundleHoldEnded");
+  if (decision.type === "BundleHeld" && holdEnd !== undefined) {
+    const { approval_id: approvalId } = decision.data.approval;
+    const hold = { approvalId, from: request.at, until: holdEnd.data.at, error: errorAfter(null, holdEnd) };
+    spans.push(holdSpanOf(top, hold, approvals));
+  }
+  const lasted = following.filter(({ type }) => GOES_ON.has(type));
+  const whole: Span = {
+    ...{ ...bundleSpan(request), ...top, parentId, kind: "server" },
+    endMs: Date.parse(lasted.at(-1)?.data.at ?? request.at),
+    error: lasted.reduce(errorAfter, decision.type === "BundleBlocked" ? "blocked" : null),
+    events: following.flatMap((event) => bundleSpanEvent(event) ?? []),
+  };
+  return withRoot(whole, spans);
+};
+
+/** The spans of a bundle without those of its steps: `bundle` and `approvals` are the records of its streams, oldest first. */
+export const bundleSpans = (bundle: readonly RecordedEvent[], approvals: readonly RecordedEvent[]): readonly Span[] => {
+  const decisions = bundle.flatMap(({ type }, index) => (BUNDLE_DECISIONS.has(type) ? [index] : []));
+  return decisions.flatMap((from, nth) =>
+    spansOfOne(
+      // The type of a recorded event says what its data are, and the stream's category which types are in it.
+      bundle[from] as unknown as Decision,
+      bundle.slice(from + 1, decisions[nth + 1]) as unknown as readonly BundleEvent[],
+      approvals,
+    ),
+  );
+};

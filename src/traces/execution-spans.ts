@@ -1,0 +1,136 @@
+import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import type { RecordedEvent, Span, SpanEvent } from "../../domain/ports.ts";
+import { attemptSpan, END_UNKNOWN, executionSpan } from "./conventions.ts";
+import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
+import { attemptSpanId, childOf, type Root, spanIdOf, withRoot } from "./span.ts";
+
+const ms = (at: string): number => Date.parse(at);
+
+type Decision = Pick<RecordedEvent, "meta"> &
+  Extract<DeliveryEvent, { type: "EventAdmitted" | "EventBlocked" | "EventHeld" }>;
+type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
+type Ended = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
+
+export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
+
+/**
+ * Of what was asked for by a request the root is that request's own span, below its caller's. A bundle's step is below the
+ * bundle. A notification begins by itself: what it tells of may have been a request that no span is made of.
+ */
+const topOf = ({ meta, data }: Decision): Pick<Span, "spanId" | "parentId" | "kind"> => {
+  const { span_id: spanId, parent_span_id: parentId = null } = meta;
+  const { event_id, origin, bundle } = data;
+  if (bundle === undefined && origin.kind !== "system") return { spanId, parentId, kind: "server" };
+  return { spanId: spanIdOf(event_id, "root"), parentId: bundle === undefined ? null : spanId, kind: "internal" };
+};
+
+/** `ended` null: nobody has seen its end. */
+const attempt = (root: Root, begun: Started, ended: Ended | null, until: string): Span => {
+  const { event_id, number, endpoint_id: endpointId, trigger, at } = begun;
+  const failure = ended?.type === "AttemptFailed" ? ended.data.failure : null;
+  const about = { number, endpointId, trigger, statusCode: ended?.data.status_code ?? null, failure };
+  return childOf(root, [], {
+    ...attemptSpan(about),
+    kind: "client",
+    spanId: attemptSpanId(event_id, number),
+    startMs: ms(at),
+    endMs: ms(until),
+    error: ended === null ? END_UNKNOWN : (failure?.kind ?? null),
+  });
+};
+
+/** The attempts that were begun. One whose process died has no end of its own: the next one's start, or `last`, is its latest. */
+const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: string): readonly Span[] => {
+  const spans: Span[] = [];
+  let running: Started | null = null;
+  const end = (until: string, ended: Ended | null = null): void => {
+    if (running !== null) spans.push(attempt(root, running, ended, until));
+    running = null;
+  };
+  for (const event of following) {
+    if (event.type === "AttemptStarted" || event.type === "EventCancelled") end(event.data.at);
+    if (event.type === "AttemptStarted") running = event.data;
+    if (event.type === "AttemptSucceeded" || event.type === "AttemptFailed") end(event.data.at, event);
+  }
+  end(last);
+  return spans;
+};
+
+/** What is said with the event as a whole: of its payload, and of repeats. They come long after its end, some of them. */
+const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
+  "PayloadErased",
+  "DuplicatesCounted",
+  "DeliveryIdReused",
+]);
+
+const noted = ({ type, data }: DeliveryEvent): readonly SpanEvent[] =>
+  NOTED.has(type) ? [{ name: type, atMs: ms(data.at), attributes: {} }] : [];
+
+/** The records with which it goes on: up to the last of them it has lasted. */
+const GOES_ON: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
+  "EventReleased",
+  "HoldEnded",
+  "CancellationRequested",
+  "EventCancelled",
+  "AttemptStarted",
+  "AttemptSucceeded",
+  "AttemptFailed",
+  "EventDelivered",
+  "DeliveryFailed",
+]);
+
+const errorAfter = (error: string | null, event: DeliveryEvent): string | null => {
+  if (event.type === "HoldEnded") return event.data.outcome;
+  if (event.type === "EventCancelled") return "cancelled";
+  if (event.type === "DeliveryFailed") return event.data.failure.kind;
+  return event.type === "AttemptSucceeded" ? null : error;
+};
+
+/** One decision and all that came of it. */
+const spansOfOne = (
+  decision: Decision,
+  following: readonly DeliveryEvent[],
+  approvals: readonly RecordedEvent[],
+): readonly Span[] => {
+  const request: Request = decision.data;
+  const top = { ...topOf(decision), traceId: decision.meta.trace_id, startMs: ms(request.received_at) };
+  const spans: Span[] = [];
+  // A step is asked for by its bundle, which has shown who it is of.
+  if (request.bundle !== undefined) spans.push(...gatesAsked(top, request));
+  else if (request.origin.kind !== "system") spans.push(authentication(top, request), ...gatesAsked(top, request));
+  const holdEnd = following.find(({ type }) => type === "EventReleased" || type === "HoldEnded");
+  if (decision.type === "EventHeld" && holdEnd !== undefined) {
+    const { approval_id: approvalId } = decision.data.approval;
+    const hold = { approvalId, from: request.at, until: holdEnd.data.at, error: errorAfter(null, holdEnd) };
+    spans.push(holdSpanOf(top, hold, approvals));
+  }
+  const lasted = following.filter(({ type }) => GOES_ON.has(type));
+  const last = lasted.at(-1)?.data.at ?? request.at;
+  spans.push(...attemptSpans(top, following, last));
+  const whole = {
+    ...{ ...executionSpan(request), ...top },
+    endMs: Math.max(ms(request.at), ms(last)),
+    error: lasted.reduce(errorAfter, decision.type === "EventBlocked" ? "blocked" : null),
+    events: following.flatMap(noted),
+  };
+  return withRoot(whole, spans);
+};
+
+/**
+ * The spans of an event: for each decision on it (a blocked one may be sent again, in a trace of its own) the decision and
+ * all that came of it. `delivery` and `approvals` are the records of its streams, oldest first.
+ */
+export const executionSpans = (
+  delivery: readonly RecordedEvent[],
+  approvals: readonly RecordedEvent[],
+): readonly Span[] => {
+  const decisions = delivery.flatMap(({ type }, index) => (DECISIONS.has(type) ? [index] : []));
+  return decisions.flatMap((from, nth) =>
+    spansOfOne(
+      // The type of a recorded event says what its data are, and the stream's category which types are in it.
+      delivery[from] as unknown as Decision,
+      delivery.slice(from + 1, decisions[nth + 1]) as unknown as readonly DeliveryEvent[],
+      approvals,
+    ),
+  );
+};

@@ -1,0 +1,81 @@
+import type { EventLog, RecordedEvent, Span } from "../../domain/ports.ts";
+import { approvalStream } from "../approvals.ts";
+import { BUNDLE_DECISIONS, bundleSpans } from "./bundle-spans.ts";
+import { DECISIONS, executionSpans } from "./execution-spans.ts";
+
+type Reads = Pick<EventLog, "read">;
+
+const READ_PAGE = 500;
+/** A blocked event that is sent again and again has as many decisions; a trace that long helps nobody. */
+const RECORDS_MAX = 2_000;
+
+const recordsOf = async (log: Reads, stream: string): Promise<readonly RecordedEvent[]> => {
+  const records: RecordedEvent[] = [];
+  while (records.length < RECORDS_MAX) {
+    const page = await log.read(stream, records.at(-1)?.revision ?? null, READ_PAGE);
+    records.push(...page);
+    if (page.length < READ_PAGE) break;
+  }
+  return records;
+};
+
+/** Of the stream of `end` what belongs to the decision that it ends, however many were before and came behind. */
+const recordsEndingWith = async (
+  log: Reads,
+  end: RecordedEvent,
+  decisions: ReadonlySet<string>,
+): Promise<readonly RecordedEvent[]> => {
+  if (decisions.has(end.type)) return [end];
+  let records: readonly RecordedEvent[] = [];
+  for (let after: number | null = null; ; ) {
+    const page: readonly RecordedEvent[] = await log.read(end.stream, after, READ_PAGE);
+    records = [...records, ...page.filter(({ revision }) => revision <= end.revision)];
+    const last = records.findLastIndex(({ type }) => decisions.has(type));
+    records = records.slice(Math.max(0, last)).slice(0, RECORDS_MAX);
+    after = page.at(-1)?.revision ?? end.revision;
+    if (after >= end.revision) return records;
+  }
+};
+
+/** Of what was held: who was asked, and what they said. */
+const approvalsOf = async (
+  log: Reads,
+  records: readonly RecordedEvent[],
+  held: "EventHeld" | "BundleHeld",
+): Promise<readonly RecordedEvent[]> => {
+  const asked: RecordedEvent[] = [];
+  for (const { type, data } of records) {
+    if (type !== held) continue;
+    // What a hold says of its approval is plain JSON.
+    const { approval_id } = data.approval as { readonly approval_id: string };
+    asked.push(...(await recordsOf(log, approvalStream(approval_id))));
+  }
+  return asked;
+};
+
+const ofEvent = async (log: Reads, records: readonly RecordedEvent[]): Promise<readonly Span[]> =>
+  executionSpans(records, await approvalsOf(log, records, "EventHeld"));
+const ofBundle = async (log: Reads, records: readonly RecordedEvent[]): Promise<readonly Span[]> =>
+  bundleSpans(records, await approvalsOf(log, records, "BundleHeld"));
+
+/** An event's own spans; of a bundle's step those below the bundle's. Rejects with the log's errors, as all here do. */
+export const spansOfEvent = async (log: Reads, eventId: string): Promise<readonly Span[]> =>
+  ofEvent(log, await recordsOf(log, `delivery-${eventId}`));
+
+/** Of the decision on an event that has come to its end with this record. */
+export const spansOfEndedEvent = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> =>
+  ofEvent(log, await recordsEndingWith(log, end, DECISIONS));
+
+/** The same of a bundle, without its steps and undos: these end by themselves. */
+export const spansOfEndedBundle = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> =>
+  ofBundle(log, await recordsEndingWith(log, end, BUNDLE_DECISIONS));
+
+const STARTS: ReadonlySet<string> = new Set(["StepStarted", "UndoStarted"]);
+
+/** All of a bundle's trace: its own spans, and those of each step and undo that was started. */
+export const traceOfBundle = async (log: Reads, bundleId: string): Promise<readonly Span[]> => {
+  const records = await recordsOf(log, `bundle-${bundleId}`);
+  const started = records.filter(({ type }) => STARTS.has(type)).map(({ data }) => String(data.event_id));
+  const below = await Promise.all(started.map((eventId) => spansOfEvent(log, eventId)));
+  return [...(await ofBundle(log, records)), ...below.flat()];
+};

@@ -1,0 +1,49 @@
+import Fastify from "fastify";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { loggerOptions } from "../../../src/http/log-lines.ts";
+import { decisionLines } from "../../../src/observing/log-lines.ts";
+
+const test = suite("a line for each decision and each attempt");
+
+test("they say what an observer is told and nothing beside it, whatever else hangs at what is told", () => {
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const options = loggerOptions({ logLevel: "info" });
+  if (typeof options === "boolean") throw new Error("the logger has options");
+  const { log } = Fastify({ logger: { ...options, stream } });
+  const told = decisionLines(() => log);
+  const decision = {
+    ...{ trace_id: "t1", id: "evt_1", gate: "rate", code: "rate-reached", ms: 4 },
+    ...{ origin: "source" as const, outcome: "blocked" as const, name: "ana", payload: "card 4111" },
+  };
+  const attempt = {
+    ...{
+      trace_id: "t1",
+      event_id: "evt_1",
+      endpoint_id: "end_1",
+      number: 2,
+      outcome: "timeout",
+      status_code: null,
+      ms: 9,
+    },
+    ...{ url: "https://secret@app.example", headers: { authorization: "Bearer x" } },
+  };
+  told.decided(decision);
+  told.attempted(attempt);
+  assert.equal(
+    lines.map(({ time: _, ...line }) => line),
+    [
+      {
+        ...{ level: 30, trace_id: "t1", id: "evt_1", origin: "source", outcome: "blocked" },
+        ...{ gate: "rate", code: "rate-reached", ms: 4, msg: "decided" },
+      },
+      {
+        ...{ level: 30, trace_id: "t1", event_id: "evt_1", endpoint_id: "end_1", number: 2 },
+        ...{ outcome: "timeout", status_code: null, ms: 9, msg: "attempted" },
+      },
+    ],
+  );
+});
+
+test.run();

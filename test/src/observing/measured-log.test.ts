@@ -1,0 +1,63 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { measuredLog } from "../../../src/observing/measured-log.ts";
+import { history } from "../../support/history.ts";
+
+const test = suite("a measured log");
+
+const sample = () => {
+  const { add } = history();
+  const { position: _, stream, revision: __, ...event } = add("delivery-evt_1", { type: "Happened", data: {} });
+  return { stream, event };
+};
+
+const measured = (log = memoryEventLog()) => {
+  const told: string[] = [];
+  return { told, ...measuredLog(log, { appended: (ms, outcome) => told.push(ms >= 0 ? outcome : "negative") }) };
+};
+
+test("each append is told with its outcome, and everything else is the log's own", async () => {
+  const { log, told, appends } = measured();
+  const { stream, event } = sample();
+  assert.is((await log.append(stream, "absent", [event])).outcome, "appended");
+  assert.is((await log.append(stream, "absent", [{ ...event, id: "another" }])).outcome, "conflict");
+  assert.equal(told, ["appended", "conflict"]);
+  assert.is((await log.read(stream, null, 10)).length, 1);
+  assert.equal(appends(), { count: 0, oldestS: 0 });
+});
+
+test("one that fails is told as such, and its error goes on", async () => {
+  const failing = async () => {
+    throw new Error("the disk is full");
+  };
+  const { log, told, appends } = measured({ ...memoryEventLog(), append: failing });
+  const { stream, event } = sample();
+  const failed = await log.append(stream, "any", [event]).catch((error: Error) => error.message);
+  assert.equal([failed, told, appends().count], ["the disk is full", ["failed"], 0]);
+});
+
+test("what has no answer is seen while it has none, by the oldest of it", async () => {
+  const release: (() => void)[] = [];
+  const inner = memoryEventLog();
+  const { log, told, appends } = measured({
+    ...inner,
+    async append(...args) {
+      await new Promise<void>((resolve) => release.push(resolve));
+      return inner.append(...args);
+    },
+  });
+  const { stream, event } = sample();
+  const first = log.append(stream, "any", [event]);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const second = log.append(stream, "any", [{ ...event, id: "another" }]);
+  const { count, oldestS } = appends();
+  assert.is(count, 2);
+  assert.ok(oldestS > 0.001, String(oldestS));
+  assert.equal(told, []);
+  for (const go of release.splice(0)) go();
+  await Promise.all([first, second]);
+  assert.equal(appends(), { count: 0, oldestS: 0 });
+});
+
+test.run();

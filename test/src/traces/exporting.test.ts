@@ -1,0 +1,128 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { RecordedEvent, Span } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { traceReactions } from "../../../src/traces/exporting.ts";
+import { spansOfEvent, traceOfBundle } from "../../../src/traces/reading.ts";
+import { appendTo, approvalFacts, bundleFacts, deliveryFacts } from "../../support/history.ts";
+import { IN_TRACE, isWellFormed, ROOT_ID, tracedRecords } from "../../support/traced.ts";
+
+const test = suite("what is exported when something has ended");
+
+const facts = deliveryFacts();
+type Facts = Parameters<typeof tracedRecords>[1][];
+
+/** A log with these streams, and what is exported of it record by record, as the follower of the log does it. */
+const world = async (streams: Readonly<Record<string, Facts>>) => {
+  const log = memoryEventLog();
+  for (const [stream, own] of Object.entries(streams)) await appendTo(log, tracedRecords(stream, ...own));
+  const reads: string[] = [];
+  const counted: typeof log = {
+    ...log,
+    read(stream, after, limit) {
+      reads.push(stream);
+      return log.read(stream, after, limit);
+    },
+  };
+  const exported: { readonly on: RecordedEvent["type"]; readonly spans: readonly Span[] }[] = [];
+  let spans: readonly Span[] = [];
+  const exporter = {
+    export: async (given: readonly Span[]) => {
+      spans = given;
+    },
+    close: async () => undefined,
+  };
+  const reactions = traceReactions(counted, exporter);
+  for (const event of await log.readAll(null, 10_000)) {
+    for (const { run } of reactions.filter(({ on }) => on === event.type)) {
+      spans = [];
+      await run(event);
+      if (spans.length > 0) exported.push({ on: event.type, spans });
+    }
+  }
+  return { log, reads, exported, ended: exported.map(({ on }) => on) };
+};
+
+test("nothing before the end, and all of it then", async () => {
+  const delivered = [facts.admitted(), facts.started(1, 1), facts.succeeded(1, 2), facts.delivered(2)];
+  const { log, exported, ended } = await world({ "delivery-evt_1": delivered });
+  assert.equal(ended, ["EventDelivered"]);
+  assert.equal(exported[0]?.spans, await spansOfEvent(log, "evt_1"));
+});
+
+test("each way to end is one: refused, recorded, given up, cancelled, a hold without a release", async () => {
+  const ends: readonly (readonly [Facts, string])[] = [
+    [[facts.blocked()], "EventBlocked"],
+    [[facts.admitted({ endpoint_id: null })], "EventAdmitted"],
+    [[facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)], "DeliveryFailed"],
+    [[facts.admitted(), facts.cancelled(2)], "EventCancelled"],
+    [[facts.held(), facts.holdEnded(9, "expired")], "HoldEnded"],
+  ];
+  for (const [records, end] of ends) {
+    const { exported, ended } = await world({ "delivery-evt_1": records });
+    assert.equal(ended, [end]);
+    isWellFormed(exported[0]?.spans ?? [], 1);
+  }
+  assert.equal((await world({ "delivery-evt_1": [facts.held(), facts.released(5)] })).ended, []);
+});
+
+test("sent again and again, each refusal is exported once, and costs no look at those before it", async () => {
+  const refusals = Array.from({ length: 600 }, (_, n): Facts[number] => [
+    facts.blocked(),
+    { ...IN_TRACE, span_id: (n + 1).toString(16).padStart(16, "0") },
+  ]);
+  const held = [facts.held({ approval_id: "apr_7" }), facts.holdEnded(5, "rejected", "apr_7")];
+  const approval = approvalFacts("apr_7");
+  const asked = [approval.requested(), approval.voted("mem_1", "reject", 4), approval.rejected(5)];
+  const { exported, reads } = await world({ "delivery-evt_1": [...refusals, ...held], "approval-apr_7": asked });
+  assert.is(exported.length, 601);
+  for (const { spans } of exported) isWellFormed(spans, 1);
+  assert.is(new Set(exported.map(({ spans }) => spans[0]?.spanId)).size, 601);
+  // Two pages of the stream and one of the approval's, for the last alone.
+  assert.equal(reads, ["delivery-evt_1", "delivery-evt_1", "approval-apr_7"]);
+  const hold = exported.at(-1)?.spans.find(({ name }) => name === "hold for approval");
+  assert.equal([hold?.error, hold?.events.length], ["rejected", 1]);
+});
+
+const bundle = bundleFacts();
+/** The delivery of a step or an undo. */
+const carried = (id: string, undo: boolean, from: number, ok = true): Facts => {
+  const own = deliveryFacts(id);
+  const step = {
+    origin: { kind: "agent", id: "agt_1", name: "orders", type: "agent" },
+    bundle: { id: "bun_1", index: 0, undo },
+  } as const;
+  const end = ok ? [own.succeeded(1, from + 1), own.delivered(from + 1)] : [own.attemptFailed(1, from + 1, null)];
+  return [own.admitted(step), own.started(1, from), ...end, ...(ok ? [] : [own.failed(from + 1)])];
+};
+
+test("of a bundle that was taken back every step, every undo and the whole are exported: together they are one trace", async () => {
+  const { log, exported, ended } = await world({
+    "delivery-evt_bun_1_0": carried("evt_bun_1_0", false, 2),
+    "delivery-evt_bun_1_1": carried("evt_bun_1_1", false, 4, false),
+    "delivery-evt_bun_1_0_undo": carried("evt_bun_1_0_undo", true, 6),
+    "bundle-bun_1": [
+      bundle.admitted(),
+      ...[bundle.started(0, 2), bundle.ended(0, 3, "succeeded"), bundle.started(1, 4), bundle.ended(1, 5, "failed")],
+      ...[bundle.rollback(5, 1), bundle.undoing(0, 6), bundle.undone(0, 7, "compensated"), bundle.rolledBack(7)],
+    ],
+  });
+  assert.equal(ended, ["EventDelivered", "DeliveryFailed", "EventDelivered", "BundleRolledBack"]);
+  const all = exported.flatMap(({ spans }) => spans);
+  isWellFormed(all, 1);
+  assert.equal(
+    all.filter(({ parentId }) => parentId === ROOT_ID).map(({ attributes }) => attributes["countersign.bundle.undo"]),
+    [false, false, true, undefined, undefined],
+  );
+  const byId = (spans: readonly Span[]) => spans.toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1));
+  assert.equal(byId(await traceOfBundle(log, "bun_1")), byId(all), "and as it is shown");
+});
+
+test("a bundle that was refused, or that people refused, has ended", async () => {
+  assert.equal((await world({ "bundle-bun_1": [bundle.blocked()] })).ended, ["BundleBlocked"]);
+  assert.equal((await world({ "bundle-bun_1": [bundle.held(), bundle.holdEnded(9, "rejected")] })).ended, [
+    "BundleHoldEnded",
+  ]);
+});
+
+test.run();
