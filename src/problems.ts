@@ -18,7 +18,7 @@ export const PROBLEMS = {
   "method-not-allowed": { status: 405, title: "Method not allowed", retryable: false },
   "request-timeout": { status: 408, title: "The request took too long", retryable: true },
   "email-taken": { status: 409, title: "This address has an account", retryable: false },
-  "in-progress": { status: 409, title: "The first request with this key is still running", retryable: true },
+  "in-progress": { status: 409, title: "It is still under way", retryable: true },
   "delivery-id-reused": { status: 409, title: "This delivery id came with another body before", retryable: false },
   "source-paused": { status: 409, title: "The source is paused", retryable: true },
   "endpoint-in-use": { status: 409, title: "The endpoint is in use", retryable: false },

@@ -56,9 +56,6 @@ const answerOf = (clock: Clock) => {
       const count = countOf(raw);
       if (count > RESPONSE_HEADERS_MAX) return failure("response-too-large", `the answer has ${count} headers`);
       headers = joined(raw);
-      if (status >= 300 && status < 400)
-        return failure("redirect", `${status} to ${headers.location ?? "nowhere"}; redirects are not followed`);
-      // Only 2xx, 4xx and 5xx have a meaning for a delivery.
       if (status > 599) return failure("invalid-response", `the status ${status} does not exist`);
       return null;
     },

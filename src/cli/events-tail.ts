@@ -105,7 +105,7 @@ export const eventsTail: Command = {
     "--status <status>  blocked, held, queued, delivering, retrying, delivered, failed, rejected, expired,",
     "                   cancelled or recorded",
     "--source <id>      of this source; also --agent <id>, --endpoint <id>, --action <name>",
-    "--q <text>         with this in the event id, delivery id or type",
+    "--q <text>         an event id, a delivery id, part of a type, or what refused it",
     `--from, --to       received between: ${TIMES_HELP}`,
     ...API_HELP,
   ],

@@ -99,11 +99,11 @@ export const curlCommand = (repeat: Repeat): string => {
       ? []
       : [
           "# The body is fetched first, with an API key of yours.",
-          `curl --fail --silent --show-error --output ${id}.body \\`,
+          `curl --globoff --fail --silent --show-error --output ${id}.body \\`,
           `  --header "Authorization: Bearer $COUNTERSIGN_API_KEY" \\`,
           `  ${quoted(`${publicUrl}/v1/events/${id}/payload`)}`,
         ]),
-    `curl --include --request POST ${quoted(to)} \\`,
+    `curl --globoff --include --request POST ${quoted(to)} \\`,
     ...headers.map(([name, value]) => `  --header ${quoted(`${name}: ${value}`)} \\`),
     `  ${data}`,
     "",

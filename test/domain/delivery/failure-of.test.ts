@@ -1,0 +1,33 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { failureOf } from "../../../domain/delivery/failure-of.ts";
+import type { Sent } from "../../../domain/ports.ts";
+
+const test = suite("what an answer comes to");
+
+const answered = (statusCode: number, headers: Readonly<Record<string, string>> = {}): Sent => ({
+  outcome: "answered",
+  statusCode,
+  headers,
+  body: new Uint8Array(),
+  truncated: false,
+  retryAfterMs: null,
+  timings: { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 },
+});
+
+test("the status decides", () => {
+  for (const status of [200, 204, 299]) assert.is(failureOf(answered(status)), null);
+  assert.equal(failureOf(answered(404)), { kind: "http-4xx", detail: "The receiver answered 404" });
+  assert.equal(failureOf(answered(503)), { kind: "http-5xx", detail: "The receiver answered 503" });
+});
+
+test("a redirect says where it leads, without what may be a credential", () => {
+  const detailOf = (location: string) => failureOf(answered(302, { location }))?.detail;
+  const to = (where: string) => `The receiver answered 302 to ${where}; redirects are not followed`;
+  assert.is(detailOf("https://login.example/in?token=s3cret#x"), to("https://login.example/in"));
+  assert.is(detailOf("https://ada:s3cret@login.example/in"), to("https://login.example/in"));
+  assert.is(detailOf("/there"), to("/there"));
+  assert.is(failureOf(answered(304))?.detail, "The receiver answered 304; redirects are not followed");
+});
+
+test.run();
