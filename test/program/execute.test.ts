@@ -204,6 +204,7 @@ const executes = ({ name, open }: EngineSet): void => {
     assert.is(slow.headers.get("location"), `/v1/executions/${slow.body.event_id}`);
     const waiting = agent.execution(slow.body.event_id, 10_000);
     const repeated = agent.execute("slow", REFUND);
+    await until("it has arrived", () => target.arrivals.length === 1);
     finish();
     assert.equal((await waiting).body.result, { status_code: 200, body: "done" });
     assert.equal((await repeated).body.result, { status_code: 200, body: "done" });
