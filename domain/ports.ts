@@ -72,8 +72,11 @@ export type EventLog = {
   head(): Promise<Position | null>;
   /** Names this log, for ever: made with it, and not copied with its events, as another log's positions are others. */
   identity(): Promise<string>;
-  /** Removes a `payload-` stream; any other is a bug and throws. Erasing twice is erasing once. */
-  erase(stream: string): Promise<void>;
+  /**
+   * Removes what a `payload-` stream has up to and with `upTo`, or all of it; any other stream is a bug and throws. What
+   * stands behind `upTo` stays, also what comes meanwhile. Erasing twice is erasing once.
+   */
+  erase(stream: string, upTo?: Revision): Promise<void>;
   /** A hint that may be lost; whoever follows the log polls as well. Returns how to stop listening. */
   onAppended(wake: () => void): () => void;
   close(): Promise<void>;
@@ -214,7 +217,7 @@ export type HttpRequest = {
 export type Sent =
   | {
       readonly outcome: "answered";
-      /** 200 to 299 or 400 to 599. */
+      /** 200 to 599. */
       readonly statusCode: number;
       /** Names in lower case, several values of one name joined by a comma. */
       readonly headers: Readonly<Record<string, string>>;

@@ -44,8 +44,12 @@ export const checkSize = (events: readonly Measured[]): void => {
   if (bytes > APPEND_BYTES_MAX) throw new AppendTooLarge(bytes, APPEND_BYTES_MAX);
 };
 
+export const checkRevision = (revision: Revision): void => {
+  if (!isRevision(revision)) throw new TypeError(`not a revision: ${revision}`);
+};
+
 export const checkPage = (after: Revision | null, limit: number): void => {
-  if (after !== null && !isRevision(after)) throw new TypeError(`not a revision: ${after}`);
+  if (after !== null) checkRevision(after);
   if (!Number.isSafeInteger(limit) || limit < 1) throw new TypeError(`not a page size: ${limit}`);
 };
 

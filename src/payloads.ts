@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
+import type { Erased } from "../domain/delivery/erased.ts";
 import type { PayloadEvent } from "../domain/delivery/events.ts";
 import type { EventLog, Expected, Randomness, Revision } from "../domain/ports.ts";
 import { LogUnavailable } from "../infra/log-errors.ts";
@@ -88,10 +89,10 @@ export type Payloads = {
   /** Keeps an event's first payload durably; null when a request before this one got at least so far. */
   keepFirst(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload | null>;
   /**
-   * Finds the same payload kept before, or keeps this one beside it: only for an event that is not admitted. Rejects with
-   * `LogUnavailable` when too many others keep theirs meanwhile.
+   * Finds the same payload kept before, behind what was `erased`, or keeps this one beside it: only for an event that is
+   * not admitted. Rejects with `LogUnavailable` when too many others keep theirs meanwhile.
    */
-  keepAgain(eventId: string, incoming: Incoming, envelope: Envelope): Promise<KeptPayload>;
+  keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: Erased): Promise<KeptPayload>;
   /** The payload at a revision of its stream; null when it was erased. */
   read(eventId: string, revision: Revision): Promise<ReadPayload | null>;
 };
@@ -122,9 +123,10 @@ const isSame = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding &&
  * erasure takes along.
  */
 export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
-  const stored = async (eventId: string): Promise<Stored> => {
+  const stored = async (eventId: string, erased: Erased): Promise<Stored> => {
     const found: Stored = { parts: new Map(), payloads: [] };
-    for (let after: Revision | null = null; ; ) {
+    if (erased === "all") return found;
+    for (let after: Revision | null = erased; ; ) {
       const page = await log.read(payloadStream(eventId), after, READ_PAGE);
       for (const recorded of page) {
         const { revision } = recorded;
@@ -188,10 +190,10 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
       return "sha256" in first ? first : null;
     },
 
-    async keepAgain(eventId, incoming, envelope) {
+    async keepAgain(eventId, incoming, envelope, erased = null) {
       let expected: Exact = "absent";
       for (let attempt = 1; attempt <= KEEP_ATTEMPTS_MAX; attempt += 1) {
-        const { parts, payloads } = await stored(eventId);
+        const { parts, payloads } = await stored(eventId, erased);
         const same = payloads.find(({ body }) => body.equals(incoming.body));
         if (same !== undefined) {
           const { revision, salt, body } = same;

@@ -56,23 +56,20 @@ export const appendKnown = async (
   }
 };
 
-/**
- * Decides on what is known of a stream and appends with its revision. On a conflict reads what is missing and decides
- * again: a stale decision is never sent twice. A stale `known` therefore costs a round, never a wrong event.
- */
-export const runCommand = async <S, C, E extends Fact, R>(
+/** As `runCommand`, with a command that depends on something outside the stream: that is looked at behind it, each time. */
+export const runLooked = async <S, C, E extends Fact, R>(
   log: EventLog,
   decider: Decider<S, C, E, R>,
   stream: string,
   from: Known<S>,
-  command: C,
+  look: () => C | Promise<C>,
   envelope: Envelope,
 ): Promise<Ran<S, R>> => {
   let known = from;
   let repeated = false;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     if (repeated) return { outcome: "unchanged", known };
-    const decision = decider.decide(command, known.state);
+    const decision = decider.decide(await look(), known.state);
     if (!decision.ok) return { outcome: "rejected", rejection: decision.rejection, known };
     if (decision.events.length === 0) return { outcome: "unchanged", known };
     const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
@@ -86,3 +83,16 @@ export const runCommand = async <S, C, E extends Fact, R>(
   }
   throw new LogUnavailable(`${stream} is written by too many at once`);
 };
+
+/**
+ * Decides on what is known of a stream and appends with its revision. On a conflict reads what is missing and decides
+ * again: a stale decision is never sent twice. A stale `known` therefore costs a round, never a wrong event.
+ */
+export const runCommand = <S, C, E extends Fact, R>(
+  log: EventLog,
+  decider: Decider<S, C, E, R>,
+  stream: string,
+  from: Known<S>,
+  command: C,
+  envelope: Envelope,
+): Promise<Ran<S, R>> => runLooked(log, decider, stream, from, () => command, envelope);

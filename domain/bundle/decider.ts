@@ -1,4 +1,5 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import { type Erased, erasedWith } from "../delivery/erased.ts";
 import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
 import type { BundleCommand, BundleRejection } from "./commands.ts";
 import type { BundleEvent, BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
@@ -58,10 +59,17 @@ export type RunningBundle = {
   readonly spent?: number | null;
 };
 
+/** Blocked, or abandoned half-way: may be decided again. */
+type UndecidedBundle = {
+  readonly phase: "undecided";
+  readonly last: BundleRequest | null;
+  /** What of its own payloads must not be used again; missing for nothing. */
+  readonly erasedUpTo?: Erased;
+};
+
 export type Bundle =
   | { readonly phase: "absent" }
-  /** Blocked, or abandoned half-way: may be decided again. */
-  | { readonly phase: "undecided"; readonly last: BundleRequest | null }
+  | UndecidedBundle
   | HeldBundleState
   /** Nothing of it was started, and nothing will be. */
   | {
@@ -74,6 +82,11 @@ export type Bundle =
       readonly spent?: number | null;
     }
   | RunningBundle;
+
+const UNDECIDED: UndecidedBundle = { phase: "undecided", last: null };
+
+/** Up to where the payloads of what is decided anew must not be used. */
+export const erasedUpTo = (state: Bundle): Erased => (state.phase === "undecided" ? (state.erasedUpTo ?? null) : null);
 
 type Decided = Decision<BundleEvent, BundleRejection>;
 type CommandOf<T extends BundleCommand["type"]> = Extract<BundleCommand, { type: T }>;
@@ -132,14 +145,17 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
       case "BundleAdmitted":
         return running(event.data, event.data.at, null);
       case "BundleBlocked":
-        return { phase: "undecided", last: event.data };
+        return { ...(state.phase === "undecided" ? state : UNDECIDED), last: event.data };
       case "BundleHeld": {
         const { approval, ...request } = event.data;
         return { phase: "held", request, approval };
       }
       case "BundleAbandoned":
         if (isClaimed(state)) return state;
-        return { phase: "undecided", last: state.phase === "undecided" ? state.last : null };
+        return state.phase === "undecided" ? state : UNDECIDED;
+      case "BundlePayloadErased":
+        if (state.phase !== "undecided") return state;
+        return { ...state, erasedUpTo: erasedWith(erasedUpTo(state), event.data) };
       case "BundleReleased":
         return state.phase === "held" ? running(state.request, event.data.at, state.approval.approval_id) : state;
       case "BundleHoldEnded": {

@@ -1,4 +1,6 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import { type Erased, erasedWith, isErasedAt } from "../delivery/erased.ts";
+import type { ErasedUpTo } from "../delivery/events.ts";
 import type { BundleEvent } from "./events.ts";
 
 /** What an erasure of a bundle's payloads depends on. */
@@ -12,6 +14,7 @@ export type ErasableBundle = {
   /** The events that carry its steps and their undos, as far as they were started. */
   readonly events: readonly string[];
   readonly erasedAt: string | null;
+  readonly erased: Erased;
 };
 
 export type EraseBundlePayload = {
@@ -19,6 +22,8 @@ export type EraseBundlePayload = {
   readonly bundleId: string;
   readonly reason: string;
   readonly at: string;
+  /** The last revision of its payload's stream, read behind everything that this is decided on. */
+  readonly upTo: ErasedUpTo;
   /** Only if it has ended no later than that; left out where somebody wants it gone. */
   readonly endedUpTo?: string;
 };
@@ -30,7 +35,7 @@ export type BundleErasureRejection = "absent" | "under-way" | "not-ended";
  * The second decider on a bundle's stream, as that of `domain/delivery/erasure.ts` is on a delivery's.
  */
 export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEvent, BundleErasureRejection> = {
-  initial: { decided: false, endedAt: null, events: [], erasedAt: null },
+  initial: { decided: false, endedAt: null, events: [], erasedAt: null, erased: null },
 
   evolve(state, event) {
     switch (event.type) {
@@ -55,18 +60,19 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
       case "StepResolved":
         return state.endedAt === null ? state : { ...state, endedAt: event.data.at };
       case "BundlePayloadErased":
-        return { ...state, erasedAt: event.data.at };
+        return { ...state, erasedAt: event.data.at, erased: erasedWith(state.erased, event.data) };
       default:
         return state;
     }
   },
 
-  decide({ bundleId: bundle_id, reason, at, endedUpTo }, { decided, endedAt, erasedAt }) {
+  decide({ bundleId: bundle_id, reason, at, upTo, endedUpTo }, { decided, endedAt, erasedAt, erased }) {
     // Of a request that was never decided the payload may be there all the same: retention takes it.
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
-    if (erasedAt !== null) return accept();
+    const isCovered = upTo === null || (erased !== "all" && isErasedAt(erased, upTo));
+    if (erasedAt !== null && isCovered) return accept();
     if (endedAt === null) return reject("under-way");
     if (endedUpTo !== undefined && endedAt > endedUpTo) return reject("not-ended");
-    return accept({ type: "BundlePayloadErased", data: { bundle_id, reason, at } });
+    return accept({ type: "BundlePayloadErased", data: { bundle_id, reason, up_to: upTo, at } });
   },
 };

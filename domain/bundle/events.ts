@@ -1,5 +1,6 @@
 import type { Reversibility } from "../action/definition.ts";
 import type {
+  ErasedUpTo,
   HeldFor,
   HoldOutcome,
   Origin,
@@ -149,7 +150,10 @@ export type BundleEvent =
       readonly data: About & { readonly index: number; readonly by: string; readonly comment: string };
     }
   /** Written before the streams are removed, its own and those of its steps' and undos' events: a repeat makes it true. */
-  | { readonly type: "BundlePayloadErased"; readonly data: About & { readonly reason: string } }
+  | {
+      readonly type: "BundlePayloadErased";
+      readonly data: About & { readonly reason: string; readonly up_to?: ErasedUpTo };
+    }
   /**
    * In the append that ends it, so that the ledgers can be settled by this record alone. `cost` null: nothing has reached
    * anybody, so what was reserved is given back. `steps`: each with its undo, null for one that was never sent; left out

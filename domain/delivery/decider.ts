@@ -1,5 +1,6 @@
 import { accept, type Decider, reject } from "../decider.ts";
 import { mayBeDone, type Reached, reachedAfter } from "./cost.ts";
+import { type Erased, erasedWith } from "./erased.ts";
 import type { AttemptEnd, DeliveryEvent, Failure, HeldFor, HoldOutcome, Request, StepOutcome } from "./events.ts";
 import {
   decideCancel,
@@ -71,10 +72,17 @@ export type AdmittedDelivery = {
   readonly replay?: Replaying;
 };
 
+/** Blocked, or abandoned half-way: may be decided again. */
+type Undecided = {
+  readonly phase: "undecided";
+  readonly last: Request | null;
+  /** What of its payloads must not be used again; missing for nothing. */
+  readonly erasedUpTo?: Erased;
+};
+
 export type Delivery =
   | { readonly phase: "absent" }
-  /** Blocked, or abandoned half-way: may be decided again. */
-  | { readonly phase: "undecided"; readonly last: Request | null }
+  | Undecided
   | HeldDelivery
   /** Without having been delivered, by people or by time: whatever is asked of it, nothing is sent any more. */
   | {
@@ -144,6 +152,12 @@ const decisionOf = (command: Deciding): DeliveryEvent => {
   return { type: command.type === "Admit" ? "EventAdmitted" : "EventBlocked", data: command.request };
 };
 
+const UNDECIDED: Undecided = { phase: "undecided", last: null };
+
+/** Up to where the payloads of what is decided anew must not be used. */
+export const erasedUpTo = (state: Delivery): Erased =>
+  state.phase === "undecided" ? (state.erasedUpTo ?? null) : null;
+
 const ended = (state: Delivery): boolean => state.phase !== "admitted" || state.end !== null;
 
 export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, DeliveryRejection> = {
@@ -185,10 +199,10 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return { phase: "ended", request, end: "cancelled", approvalId, attempts };
       }
       case "EventBlocked":
-        return { phase: "undecided", last: event.data };
+        return { ...(state.phase === "undecided" ? state : UNDECIDED), last: event.data };
       case "AdmissionAbandoned":
         if (isClaimed(state)) return state;
-        return { phase: "undecided", last: state.phase === "undecided" ? state.last : null };
+        return state.phase === "undecided" ? state : UNDECIDED;
       case "AttemptStarted": {
         if (state.phase !== "admitted") return state;
         const { number, node, lease_until: until, probe } = event.data;
@@ -228,6 +242,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "EventReplayed":
         return state.phase === "admitted" ? replayed(state, event.data) : state;
       case "PayloadErased":
+        if (state.phase === "undecided") return { ...state, erasedUpTo: erasedWith(erasedUpTo(state), event.data) };
         return state.phase === "admitted" || state.phase === "held" ? { ...state, erased: true } : state;
       default:
         // Counts change nothing that is decided here.

@@ -1,5 +1,6 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import type { DeliveryEvent } from "./events.ts";
+import { type Erased, erasedWith, isErasedAt } from "./erased.ts";
+import type { DeliveryEvent, ErasedUpTo } from "./events.ts";
 
 /** What an erasure of the payload depends on. */
 export type Erasable = {
@@ -9,6 +10,7 @@ export type Erasable = {
   /** Set during an attempt: its answer would be kept behind the erasure. */
   readonly leaseUntil: string | null;
   readonly erasedAt: string | null;
+  readonly erased: Erased;
 };
 
 export type ErasePayload = {
@@ -16,6 +18,8 @@ export type ErasePayload = {
   readonly eventId: string;
   readonly reason: string;
   readonly at: string;
+  /** The last revision of the payload's stream, read behind everything that this is decided on. */
+  readonly upTo: ErasedUpTo;
   /** Only if it has ended, and no later than that; left out where somebody wants it gone whatever becomes of it. */
   readonly endedUpTo?: string;
 };
@@ -24,7 +28,7 @@ export type ErasureRejection = "absent" | "under-way" | "not-ended";
 
 /** The second decider on a delivery's stream: who reads it for one purpose need not know the other's state. */
 export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureRejection> = {
-  initial: { decided: false, endedAt: null, leaseUntil: null, erasedAt: null },
+  initial: { decided: false, endedAt: null, leaseUntil: null, erasedAt: null, erased: null },
 
   evolve(state, event) {
     switch (event.type) {
@@ -34,7 +38,7 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
         const { at, endpoint_id } = event.data;
         const isOver = event.type === "EventBlocked" || (event.type === "EventAdmitted" && endpoint_id === null);
         // A blocked event that comes again brings its payload again.
-        return { decided: true, endedAt: isOver ? at : null, leaseUntil: null, erasedAt: null };
+        return { ...state, decided: true, endedAt: isOver ? at : null, leaseUntil: null, erasedAt: null };
       }
       case "EventReleased":
         return { ...state, endedAt: event.data.endpoint_id === null ? event.data.at : null };
@@ -54,19 +58,20 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
       case "AttemptFailed":
         return { ...state, leaseUntil: null };
       case "PayloadErased":
-        return { ...state, erasedAt: event.data.at };
+        return { ...state, erasedAt: event.data.at, erased: erasedWith(state.erased, event.data) };
       default:
         return state;
     }
   },
 
-  decide({ eventId, reason, at, endedUpTo }, { decided, endedAt, leaseUntil, erasedAt }) {
+  decide({ eventId, reason, at, upTo, endedUpTo }, { decided, endedAt, leaseUntil, erasedAt, erased }) {
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
     // What was erased before its end is recorded once more behind that: something may have been kept in between.
     const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
-    if (erasedAt !== null && wasOver) return accept();
+    const isCovered = upTo === null || (erased !== "all" && isErasedAt(erased, upTo));
+    if (erasedAt !== null && wasOver && isCovered) return accept();
     if (endedUpTo !== undefined && (endedAt === null || endedAt > endedUpTo)) return reject("not-ended");
     if (leaseUntil !== null && leaseUntil > at) return reject("under-way");
-    return accept({ type: "PayloadErased", data: { event_id: eventId, reason, at } });
+    return accept({ type: "PayloadErased", data: { event_id: eventId, reason, up_to: upTo, at } });
   },
 };

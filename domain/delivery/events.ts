@@ -304,8 +304,19 @@ export type DeliveryEvent =
   /** Written before the payload's stream is removed: what a crash leaves half done is seen, and done by the repeat. */
   | {
       readonly type: "PayloadErased";
-      readonly data: { readonly event_id: string; readonly reason: string; readonly at: string };
+      readonly data: {
+        readonly event_id: string;
+        readonly reason: string;
+        readonly up_to?: ErasedUpTo;
+        readonly at: string;
+      };
     };
+
+/**
+ * The last revision of the payload's stream when its erasure was decided, null for an empty one: what was kept behind it
+ * belongs to whoever is decided behind the erasure. Missing in old records, which took all that was there.
+ */
+export type ErasedUpTo = number | null;
 
 /** Stream `payload-<event>`: the only kind that retention or an erasure request removes. */
 export type PayloadEvent =

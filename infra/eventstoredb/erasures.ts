@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Revision } from "../../domain/ports.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { BLANK_TYPE } from "../stream-name.ts";
 import type { ExactAppends } from "./appends.ts";
@@ -6,7 +7,7 @@ import type { Reading } from "./attempts.ts";
 import type { ProposedEvent } from "./connection.ts";
 import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
-import { erasedUpTo, metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
+import { erasedUpTo, isErased, metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
 /** Others that write to the same stream or its metadata at the same time: an operator, or another node that erases. */
 const ROUNDS_MAX = 16;
@@ -20,24 +21,29 @@ const blank = (): ProposedEvent => ({
 });
 
 /**
- * Hides all events that a stream has: by its metadata, so that its numbering goes on and "absent" stays a conflict. What is
- * hidden is gone from the disk when the server has scavenged, but for the stream's last event, which it always keeps: so
- * a blank one is put behind what is to go.
+ * Hides the events that a stream has up to a revision, never one behind it: by its metadata, so that its numbering goes on
+ * and "absent" stays a conflict. What is hidden is gone from the disk when the server has scavenged, but for the stream's
+ * last event, which it always keeps: so a blank one is put behind what is to go, unless something stands there.
  */
 export const erasures = (exact: ExactAppends, pages: Pages, reading: Reading) => {
-  return async (stream: string): Promise<void> => {
+  return async (stream: string, most: Revision): Promise<void> => {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       // Two: the last may be the blank of an erasure that got no further.
       const [last, before] = await reading((idleMs) => pages.newest(stream, 2, idleMs));
       if (last === undefined) return;
       const isBlank = last.type === BLANK_TYPE;
-      if (!isBlank) {
+      const isPart = last.revision - (isBlank ? 1 : 0) > most;
+      if (!isBlank && !isPart) {
         const put = await exact({ stream, expected: last.revision, events: [blank()] });
         if (put.outcome === "conflict") continue;
       }
-      const upTo = isBlank ? last.revision : last.revision + 1;
-      const newest = last.meta === null ? (before ?? last) : last;
+      const end = isBlank ? last.revision : last.revision + 1;
+      const upTo = isPart ? most : end;
+      const [atMost] = isPart ? await reading((idleMs) => pages.stream(stream, most, 1, idleMs)) : [];
       const { revision, fields } = await reading((idleMs) => readMetadata(pages, stream, idleMs));
+      // What is hidden is not shown again.
+      if (isErased(fields, upTo)) return;
+      const newest = atMost ?? (last.meta === null ? (before ?? last) : last);
       const erased = { revision: newest.revision, position: positionOf(newest.at) };
       const event = metadataEvent(randomUUID(), erasedUpTo(fields, upTo, erased));
       const expected = revision ?? "absent";

@@ -1,5 +1,5 @@
 import type { Appended, EventLog, Expected, NewEvent } from "../../domain/ports.ts";
-import { checkAppend, checkPage, checkSize } from "../event-log-arguments.ts";
+import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { identityOfUnnamed } from "../unnamed-log.ts";
@@ -143,9 +143,10 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
 
     identity: async () => identity ?? identityOfUnnamed(await reads.readAll(null, 1, "records")),
 
-    async erase(stream) {
+    async erase(stream, upTo = Number.MAX_SAFE_INTEGER) {
       parseErasable(stream);
-      await writing(0, () => eraseStream(stream));
+      checkRevision(upTo);
+      await writing(0, () => eraseStream(stream, upTo));
     },
 
     onAppended: (wake) => signal.listen(wake),

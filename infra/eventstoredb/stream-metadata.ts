@@ -54,6 +54,8 @@ export const erasedUpTo = (fields: JsonObject, upTo: Revision, { revision, posit
   [ERASED]: { revision, position },
 });
 
+export const isErased = (fields: JsonObject, upTo: Revision): boolean => Number(fields[TRUNCATE_BEFORE] ?? 0) > upTo;
+
 export const erasedIn = ({ fields }: StreamMetadata): Erased | null => {
   const erased = fields[ERASED];
   if (typeof erased !== "object" || erased === null || !("position" in erased)) return null;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports.ts";
-import { checkAppend, checkPage, checkSize, numberOf, positionOf } from "../event-log-arguments.ts";
+import { checkAppend, checkPage, checkRevision, checkSize, numberOf, positionOf } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 
@@ -124,10 +124,11 @@ export const memoryEventLog = (): EventLog => {
 
     identity: async () => identity,
 
-    async erase(stream) {
+    async erase(stream, upTo = Number.MAX_SAFE_INTEGER) {
       parseErasable(stream);
+      checkRevision(upTo);
       checkOpen();
-      for (const entry of entriesOf(stream)) entry.text = null;
+      for (const entry of entriesOf(stream).slice(0, upTo + 1)) entry.text = null;
     },
 
     onAppended(wake) {

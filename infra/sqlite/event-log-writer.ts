@@ -12,7 +12,13 @@ export type Append = {
   readonly expected: Expected;
   readonly events: readonly EventText[];
 };
-export type Erase = { readonly kind: "erase"; readonly category: string; readonly key: string };
+export type Erase = {
+  readonly kind: "erase";
+  readonly category: string;
+  readonly key: string;
+  /** The last revision that goes. */
+  readonly upTo: number;
+};
 export type Operation = Append | Erase;
 
 export type Outcome = Appended | { readonly outcome: "erased" };
@@ -50,7 +56,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
   // The rows stay, blank: revisions and positions are never given twice, and what is repeated late is still known by
   // its ids. So an erased stream cannot begin again as if it had never been.
   const blank = db.prepare(
-    "UPDATE events SET type = '', data = '', meta = '' WHERE key = ? AND category = ? AND type <> ''",
+    "UPDATE events SET type = '', data = '', meta = '' WHERE key = ? AND category = ? AND revision <= ? AND type <> ''",
   );
 
   const places = (statement: Statement, ...parameters: readonly (string | number)[]): Place[] =>
@@ -108,7 +114,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
 
   const apply = (operation: Operation): Outcome => {
     if (operation.kind === "append") return append(operation);
-    blank.run(operation.key, operation.category);
+    blank.run(operation.key, operation.category, operation.upTo);
     return { outcome: "erased" };
   };
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports.ts";
-import { checkAppend, checkPage, checkSize } from "../event-log-arguments.ts";
+import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
 import { identityOfUnnamed } from "../unnamed-log.ts";
@@ -94,9 +94,10 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       return identity ?? identityOfUnnamed(reader.readAll(null, 1, "records"));
     },
 
-    async erase(stream) {
+    async erase(stream, upTo = Number.MAX_SAFE_INTEGER) {
       const { category, key } = parseErasable(stream);
-      await appender.submit({ kind: "erase", category, key });
+      checkRevision(upTo);
+      await appender.submit({ kind: "erase", category, key, upTo });
     },
 
     onAppended: (wake) => signal.listen(wake),

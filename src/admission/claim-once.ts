@@ -1,5 +1,6 @@
 import { heldFor } from "../../domain/approval/terms.ts";
 import type { Decider } from "../../domain/decider.ts";
+import { type Erased, isErasedAt } from "../../domain/delivery/erased.ts";
 import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
 import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
@@ -50,6 +51,8 @@ type Named = {
   readonly endsLater: boolean;
   /** Asked for by somebody who has it decided once more; missing for what was sent. */
   readonly replay?: Replay;
+  /** With it: where the log has what it was sent with, as that is not kept once more. */
+  readonly kept?: KeptPayload;
 };
 
 /** What is decided once under its name: an event or a bundle. `Q` is the request as it is written down. */
@@ -58,6 +61,8 @@ export type Claimable<S, E extends Fact, Q, J extends Judged> = Named & {
   readonly decider: Decider<S, Deciding<Q>, E, unknown>;
   /** Decided for good: it is never decided a second time, whoever sends it again. */
   readonly isClaimed: (state: S) => boolean;
+  /** What of its payloads is gone, or about to be, so that no verdict may refer to it. */
+  readonly erasedUpTo: (state: S) => Erased;
   readonly incoming: () => Incoming;
   readonly judge: () => Promise<J>;
   readonly requestOf: (decided: Decided, judged: J) => Q;
@@ -69,7 +74,10 @@ export type ClaimedOnce<S, Q, J> =
   /** Admitted, or held for people. */
   | { readonly outcome: "claimed"; readonly known: Known<S>; readonly position: Position }
   | { readonly outcome: "refused"; readonly request: Q; readonly judged: J }
-  /** Another request with its id was admitted, or held, before; or this replay has decided it already. */
+  /**
+   * Another request with its id was admitted, or held, before; or this replay has decided it already; or what it was to be
+   * decided on once more is erased.
+   */
   | { readonly outcome: "taken"; readonly known: Known<S> };
 
 /** Each lost claim means that the stream was written to meanwhile: so often it is not by chance. */
@@ -178,12 +186,15 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
       tell(it, "duplicate");
       return { outcome: "taken", known: from };
     }
+    const hasLost = (state: S): boolean => it.kept !== undefined && isErasedAt(it.erasedUpTo(state), it.kept.revision);
+    if (hasLost(from.state)) return { outcome: "taken", known: from };
     if (attempt > CLAIMS_MAX) throw new LogUnavailable(`${id} is written by too many at once`);
     const envelope = envelopeOf(it);
     const incoming = it.incoming();
     const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
     // Kept while the gates are asked: the append below needs both.
-    const [first, judged] = await both(deps.payloads.keepFirst(id, incoming, payloadEnvelope), it.judge());
+    const keeping = it.kept ?? deps.payloads.keepFirst(id, incoming, payloadEnvelope);
+    const [first, judged] = await both(Promise.resolve(keeping), it.judge());
     const known = first === null ? await readOn(log, decider, stream, from) : from;
     if (isClaimed(known.state)) {
       await giveBack(it, judged);
@@ -193,7 +204,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     // What came in between may be the fence of `fate`: the places that the gates took are then given back already.
     if (known.revision !== from.revision) return claim(it, known, attempt + 1);
     // Nothing is decided: what came before was blocked, or died on its way here.
-    const kept = first ?? (await deps.payloads.keepAgain(id, incoming, payloadEnvelope));
+    const kept = first ?? (await deps.payloads.keepAgain(id, incoming, payloadEnvelope, it.erasedUpTo(known.state)));
     const about = decided(it, incoming, kept, judged);
     const request = it.requestOf(about, judged);
     const decision = decider.decide(commandFor(it, request, it.digestOf, judged, about.at), known.state);
@@ -202,7 +213,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     if (appended.outcome === "conflict") {
       const lost = await readOn(log, decider, stream, known);
       // The winner may have asked other ledgers: those of the policy as it was, or of another day.
-      if (isClaimed(lost.state)) await giveBack(it, judged);
+      if (isClaimed(lost.state) || hasLost(lost.state)) await giveBack(it, judged);
       return claim(it, lost, attempt + 1);
     }
     const { decision: verdict } = judged.verdict;

@@ -1,4 +1,4 @@
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import { type Delivery, delivery, erasedUpTo } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import { isClaimed } from "../../domain/delivery/hold.ts";
 import { sourceDigest } from "../approvals.ts";
@@ -52,6 +52,8 @@ export const claiming = (deps: ClaimDeps): Claim => {
     return {
       ...{ account, origin, trace, receivedAt, decider: delivery },
       ...(it.replay === undefined ? {} : { replay: it.replay }),
+      ...(it.kept === undefined ? {} : { kept: it.kept }),
+      erasedUpTo,
       isClaimed: (state) => isDecided(it, state),
       id: eventId,
       stream: `delivery-${eventId}`,

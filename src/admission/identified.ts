@@ -1,5 +1,6 @@
 import type { Origin, Replay, RequestedAction, Run } from "../../domain/delivery/events.ts";
 import type { Trace } from "../envelope.ts";
+import type { KeptPayload } from "../payloads.ts";
 import type { CompiledAction } from "./compiled-action.ts";
 
 /** What only an agent's request has. */
@@ -42,4 +43,6 @@ export type Identified = {
   readonly asked: Asked | null;
   /** Of a blocked event that nobody has sent again: who has it decided once more, and why. */
   readonly replay?: Replay;
+  /** With it: what the log has of its payload. */
+  readonly kept?: KeptPayload;
 };

@@ -1,5 +1,5 @@
 import type { PresentAgent } from "../../domain/agent/decider.ts";
-import { type Bundle, bundle, isClaimed } from "../../domain/bundle/decider.ts";
+import { type Bundle, bundle, erasedUpTo, isClaimed } from "../../domain/bundle/decider.ts";
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
 import type { Json, Position } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
@@ -95,7 +95,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     const run = { id: runId, depth };
     const body = Buffer.from(JSON.stringify(ask.steps.map(({ payload }) => payload)));
     return {
-      ...{ account, origin, trace, receivedAt, decider: bundle, isClaimed },
+      ...{ account, origin, trace, receivedAt, decider: bundle, isClaimed, erasedUpTo },
       id: bundleId,
       stream: bundleStream(bundleId),
       incoming: () => ({ body, contentType: JSON_TYPE, contentEncoding: "", headers }),

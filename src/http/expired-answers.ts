@@ -61,7 +61,8 @@ export const expiredAnswers = (
           const last = await log.last(stream);
           // Claimed again since: that claim is met further behind.
           if (last !== null && isExpired(String(last.data.at))) {
-            await log.erase(stream);
+            // What is claimed from here on stands behind it.
+            await log.erase(stream, last.revision);
             erased += 1;
           }
           after = position;

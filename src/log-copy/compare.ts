@@ -1,4 +1,4 @@
-import type { EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { parseStreamName } from "../../infra/stream-name.ts";
 import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 import { placeholderId } from "./placeholders.ts";
@@ -21,8 +21,8 @@ export const NOTHING_COMPARED: Compared = {
 
 export type Comparison = {
   readonly compared: Compared;
-  /** Streams of the target that were erased in the source: their records stand there still, and are not counted. */
-  readonly gone: ReadonlySet<string>;
+  /** By stream of the target, up to where it was erased in the source: the records stand there still, and are not counted. */
+  readonly gone: ReadonlyMap<string, Revision>;
   /** A sentence about the first place where they differ, or null. */
   readonly difference: string | null;
   /** The first record of the source that the target, at its end, does not have; null when it has all. */
@@ -35,12 +35,12 @@ type Reading = Pick<EventLog, "read" | "last">;
  * Whether the source had this record of the target, and erased it: a payload of which the source shows nothing up to
  * here, though it knows the event; or what a copy that was interrupted left in the place of an erased one.
  */
-const isGone = async (source: Reading, target: Reading, { stream, revision, id }: RecordedEvent): Promise<boolean> => {
+const isGone = async (source: Reading, { stream, revision, id }: RecordedEvent): Promise<boolean> => {
   const { category, key } = parseStreamName(stream);
   if (category !== "payload") return false;
   const [shown] = await source.read(stream, null, 1);
-  // An erasure takes all that a stream has: nothing in front of what is shown, and here nothing behind it.
-  if (shown !== undefined && ((await target.last(stream))?.revision ?? revision) >= shown.revision) return false;
+  // An erasure takes what a stream begins with: nothing is left in front of what is shown.
+  if (shown !== undefined && revision >= shown.revision) return false;
   if (id === placeholderId(stream, revision)) return true;
   // Whose it is, a delivery's or a bundle's, its id says.
   return (await source.last(`delivery-${key}`)) !== null || (await source.last(`bundle-${key}`)) !== null;
@@ -68,7 +68,7 @@ export const compareLogs = async (
   onRecord: (count: number) => void = () => undefined,
 ): Promise<Comparison> => {
   let compared = from;
-  const gone = new Set<string>();
+  const gone = new Map<string, Revision>();
   const targetEnd = await target.head();
   const sources = end === null ? null : recordsOf(source, from.sourceAfter, end);
   const targets = targetEnd === null ? null : recordsOf(target, from.targetAfter, targetEnd);
@@ -88,8 +88,8 @@ export const compareLogs = async (
       };
       onRecord(compared.target.count);
       [s, t] = [await nextOf(sources), await nextOf(targets)];
-    } else if (await isGone(source, target, t)) {
-      gone.add(t.stream);
+    } else if (await isGone(source, t)) {
+      gone.set(t.stream, t.revision);
       t = await nextOf(targets);
     } else {
       return { compared, gone, difference: differenceOf(compared.source.count + 1, s, t), missing: null };

@@ -28,7 +28,7 @@ export type Copied = {
 /** Only where the logs do not differ: a target that is not a copy is left as it is. */
 const eraseGone = async (target: EventLog, { gone, difference }: Comparison): Promise<void> => {
   if (difference !== null) throw new CopyRefused(`The target is not a copy of the source. ${difference}`);
-  for (const stream of gone) await target.erase(stream);
+  for (const [stream, upTo] of gone) await target.erase(stream, upTo);
 };
 
 /**
@@ -66,7 +66,7 @@ export const copyLog = async (
   return {
     found: before.compared.target.count,
     copied,
-    erased: new Set([...before.gone, ...after.gone]).size,
+    erased: new Set([...before.gone.keys(), ...after.gone.keys()]).size,
     source: after.compared.source,
     target: after.compared.target,
   };

@@ -116,6 +116,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
       receivedAt: Date.parse(request.received_at),
       authenticatedAt: Date.parse(request.authenticated_at),
       replay,
+      kept: { revision: request.payload.revision, sha256: request.payload.sha256 },
     };
   };
 };

@@ -121,9 +121,10 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return taken(replay, state);
   };
 
-  /** Decided meanwhile: by this replay before, or by somebody else. */
+  /** Decided meanwhile, by this replay before or by somebody else, or erased. */
   const taken = ({ id }: Replay, state: Delivery): Replayed => {
     if (state.phase === "undecided" && state.last !== null) {
+      if (state.last.replay?.id !== id) return refused(why("payload-erased", state));
       const { verdict, event_id } = state.last;
       const judged = { verdict, refusedBy: refusedBy(verdict.gates, true), retryAfterS: null };
       return { outcome: "blocked", problem: refusal({ event_id }, judged) };

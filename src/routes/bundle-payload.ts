@@ -4,9 +4,10 @@ import { erasure } from "../../domain/delivery/erasure.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import { requestOf } from "../bundles/answer.ts";
 import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
+import { erase } from "../erasures.ts";
 import { payloadStream } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { readOn, runCommand } from "../run-command.ts";
+import { readOn } from "../run-command.ts";
 import { type Answer, type Call, positionOf } from "./route.ts";
 
 type Reason = { readonly reason: string };
@@ -26,13 +27,13 @@ const eraseEvent = async (log: EventLog, eventId: string, { body, envelope }: Ca
   const command = { type: "ErasePayload", eventId, reason, at: envelope.at } as const;
   // Its bundle has ended, so it is not under way; and what is absent has nothing to record.
   const named = { ...envelope, commandId: `${envelope.commandId}/${eventId}` };
-  await runCommand(log, erasure, stream, known, command, named);
-  await log.erase(payloadStream(eventId));
+  const { outcome } = await erase(log, erasure, stream, known, command, named);
+  if (outcome === "rejected") await log.erase(payloadStream(eventId));
 };
 
 /**
- * Erases all that the steps and their undos were sent and answered, and the bundle's own payload last. The erasure is
- * recorded first: what a crash leaves half done a repeat of the call makes true.
+ * Erases the bundle's own payload, and all that the steps and their undos were sent and answered. The erasure is recorded
+ * first: what a crash leaves half done a repeat of the call makes true.
  */
 export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Answer | Problem> => {
   const { id = "" } = call.params;
@@ -52,12 +53,11 @@ export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Ans
   // The route's schema has checked the shape.
   const { reason } = call.body as Reason;
   const command = { type: "EraseBundlePayload", bundleId: id, reason, at: call.envelope.at } as const;
-  const ran = await runCommand(log, bundleErasure, stream, known, command, call.envelope);
+  const ran = await erase(log, bundleErasure, stream, known, command, call.envelope);
   if (ran.outcome === "rejected") {
     if (ran.rejection === "absent") return notFound();
     return problem("conflict", "The bundle has not ended: what it works with can be erased once it has.");
   }
   for (const eventId of await eventIdsOf(log, id)) await eraseEvent(log, eventId, call);
-  await log.erase(payloadStream(id));
   return { status: 200, body: { bundle_id: id, erased_at: ran.known.state.erasedAt }, ...positionOf(ran) };
 };

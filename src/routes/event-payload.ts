@@ -3,10 +3,11 @@ import { redactJson } from "../../domain/gate/redact.ts";
 import type { PolicyEvent } from "../../domain/policy/events.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
+import { erase } from "../erasures.ts";
 import { isEventId } from "../event-id.ts";
-import { type Payloads, payloadStream } from "../payloads.ts";
+import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { readOn, runCommand } from "../run-command.ts";
+import { readOn } from "../run-command.ts";
 import { type Answer, type Call, hasRole, type Principal, positionOf } from "./route.ts";
 
 /** The paths that the policy version of the verdict keeps from this reader: none from an admin. */
@@ -93,7 +94,6 @@ export const readPayload = async (
 /** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */
 const RETRY_AFTER_S = 5;
 
-/** Records the erasure, then erases: a crash between the two leaves a record that a repeat of the call makes true. */
 export const erasePayload = async (log: EventLog, id: string, call: Call): Promise<Answer | Problem> => {
   if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;
@@ -105,13 +105,12 @@ export const erasePayload = async (log: EventLog, id: string, call: Call): Promi
   // The route's schema has checked the shape.
   const { reason } = call.body as { readonly reason: string };
   const command = { type: "ErasePayload", eventId: id, reason, at: call.envelope.at } as const;
-  const ran = await runCommand(log, erasure, stream, known, command, call.envelope);
+  const ran = await erase(log, erasure, stream, known, command, call.envelope);
   if (ran.outcome === "rejected") {
     if (ran.rejection === "absent") return notFound();
     const detail = "An attempt to deliver this event is under way: its payload can be erased once that has ended.";
     return problem("conflict", detail, { retryAfterS: RETRY_AFTER_S });
   }
-  await log.erase(payloadStream(id));
   const body = { event_id: id, erased_at: ran.known.state.erasedAt };
   return { status: 200, body, ...positionOf(ran) };
 };

@@ -39,7 +39,7 @@ const naming =
     append: (stream, expected, events) => log.append(rename(stream), expected, events),
     read: (stream, after, limit) => log.read(rename(stream), after, limit),
     last: (stream) => log.last(rename(stream)),
-    erase: (stream) => log.erase(rename(stream)),
+    erase: (stream, upTo) => log.erase(rename(stream), upTo),
   });
 
 const mapJson = (data: JsonObject, change: (text: string) => string): JsonObject =>
@@ -158,7 +158,7 @@ const appending: Readonly<Record<string, Break>> = {
       read: (stream, after, limit) => swallowing(() => log.read(stream, after, limit), []),
       readAll: (after, limit) => swallowing(() => log.readAll(after, limit), []),
       last: (stream) => swallowing(() => log.last(stream), null),
-      erase: (stream) => swallowing(() => log.erase(stream), undefined),
+      erase: (stream, upTo) => swallowing(() => log.erase(stream, upTo), undefined),
     };
   },
   "closing has no effect": (log) => ({ ...log, close: async () => undefined }),
@@ -325,6 +325,13 @@ const readingWrongly: Readonly<Record<string, Break>> = {
 
 const erasing: Readonly<Record<string, Break>> = {
   "erasing does nothing": (log) => ({ ...log, erase: async () => undefined }),
+  "an erasure takes all that a stream has": (log) => ({ ...log, erase: (stream) => log.erase(stream) }),
+  "an erasure up to a revision takes one too few": (log) => ({
+    ...log,
+    async erase(stream, upTo) {
+      if (upTo !== 0) await log.erase(stream, upTo === undefined ? upTo : upTo - 1);
+    },
+  }),
   "every stream may be erased": (log) => {
     const gone = new Set<string>();
     const hiding = reading((event) => (gone.has(event.stream) ? null : event))(log);
@@ -339,9 +346,9 @@ const erasing: Readonly<Record<string, Break>> = {
     const kept: RecordedEvent[] = [];
     return {
       ...log,
-      async erase(stream) {
+      async erase(stream, upTo) {
         kept.push(...(await log.read(stream, null, 1_000)));
-        await log.erase(stream);
+        await log.erase(stream, upTo);
       },
       readAll: async (after, limit) =>
         [...kept.filter(({ position }) => position > (after ?? "")), ...(await log.readAll(after, limit))]
@@ -358,8 +365,8 @@ const erasing: Readonly<Record<string, Break>> = {
     };
     return {
       ...naming(nameOf)(log),
-      async erase(stream) {
-        await log.erase(nameOf(stream));
+      async erase(stream, upTo) {
+        await log.erase(nameOf(stream), upTo);
         lives.set(stream, (lives.get(stream) ?? 0) + 1);
       },
     };
@@ -372,8 +379,8 @@ const erasing: Readonly<Record<string, Break>> = {
         if (gone.has(stream)) return { outcome: "conflict", actual: "absent" };
         return log.append(stream, expected, events);
       },
-      async erase(stream) {
-        await log.erase(stream);
+      async erase(stream, upTo) {
+        await log.erase(stream, upTo);
         gone.add(stream);
       },
     };
@@ -382,9 +389,9 @@ const erasing: Readonly<Record<string, Break>> = {
     const gone = new Set<string>();
     return {
       ...log,
-      async erase(stream) {
+      async erase(stream, upTo) {
         if (gone.has(stream)) throw new Error("there is nothing to erase");
-        await log.erase(stream);
+        await log.erase(stream, upTo);
         gone.add(stream);
       },
     };
@@ -398,9 +405,9 @@ const erasing: Readonly<Record<string, Break>> = {
         if (appended.outcome === "conflict" || given === 0) return appended;
         return { ...appended, position: String(Number(appended.position) - given).padStart(16, "0") };
       },
-      async erase(stream) {
+      async erase(stream, upTo) {
         given += (await log.read(stream, null, 1_000)).length;
-        await log.erase(stream);
+        await log.erase(stream, upTo);
       },
     };
   },

@@ -74,6 +74,54 @@ export const eraseCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "an erasure up to a revision takes what stands there and before, and nothing behind it",
+    run: async (log) => {
+      const stream = newStream("payload");
+      const [gone, kept] = [events(2), events(2)];
+      await log.append(stream, "absent", gone);
+      await log.append(stream, 1, kept);
+      const start = await log.head();
+      await log.erase(stream, 1);
+      assert.equal(idsOf(await log.read(stream, null, 10)), idsOf(kept));
+      assert.is((await log.last(stream))?.revision, 3);
+      assert.is(await log.head(), start, "the last one is the last one still");
+      assert.equal(idsOf(await log.read(stream, 2, 10)), idsOf(kept.slice(1)));
+      const next = event();
+      const appended = await log.append(stream, 3, [next]);
+      assert.is(appended.outcome === "appended" && appended.revision, 4, "its numbering goes on");
+      await log.erase(stream, 0);
+      assert.equal(
+        idsOf(await log.read(stream, null, 10)),
+        idsOf([...kept, next]),
+        "less than before: nothing returns",
+      );
+      assert.equal(await log.append(stream, 1, kept), await log.append(stream, 1, kept));
+      await log.erase(stream, 4);
+      assert.equal(await log.read(stream, null, 10), []);
+    },
+  },
+  {
+    name: "what is appended while the stream is erased up to a revision stays, whichever comes first",
+    run: async (log) => {
+      const stream = newStream("payload");
+      await log.append(stream, "absent", events(1));
+      for (let upTo = 0, round = 0; round < 10; round += 1) {
+        const coming = event();
+        const [, appended] = await Promise.all([log.erase(stream, upTo), log.append(stream, "any", [coming])]);
+        if (appended.outcome !== "appended") assert.unreachable("'any' was refused");
+        else upTo = appended.revision;
+        assert.equal(idsOf(await log.read(stream, null, 10)), [coming.id], `round ${round}`);
+      }
+    },
+  },
+  {
+    name: "erasing up to what is no revision is a bug and throws",
+    run: async (log) => {
+      for (const upTo of [-1, 0.5, Number.NaN])
+        assert.instance(await rejection(() => log.erase(newStream("payload"), upTo)), TypeError);
+    },
+  },
+  {
     name: "a late repeat of an erased append is answered as the first time and brings nothing back",
     run: async (log) => {
       const stream = newStream("payload");

@@ -185,4 +185,20 @@ test("a long body that was erased can come again, and nothing erased comes back 
   assert.is(await payloads(log, randomness).read(ID, first?.revision ?? -1), null);
 });
 
+test("what is erased, or about to be, is not used again: neither a payload nor one of its parts", async () => {
+  const log = memoryEventLog();
+  const keeper = payloads(log, randomness);
+  const first = await keeper.keepFirst(ID, incoming(BYTES), envelope());
+  const last = first?.revision ?? -1;
+  assert.ok(last > 0, "it has parts");
+  const again = await keeper.keepAgain(ID, incoming(BYTES), envelope(), last);
+  assert.ok(again.revision > last);
+  assert.equal(await keeper.keepAgain(ID, incoming(BYTES), envelope(), last), again);
+  const partly = await keeper.keepAgain(ID, incoming(BYTES), envelope(), again.revision - 1);
+  assert.ok(partly.revision > again.revision);
+  assert.ok((await keeper.keepAgain(ID, incoming(BYTES), envelope(), "all")).revision > partly.revision);
+  await log.erase(STREAM, again.revision - 1);
+  assert.ok((await keeper.read(ID, partly.revision))?.body.equals(BYTES));
+});
+
 test.run();

@@ -220,7 +220,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
         envelope(),
       ),
     async erase(eventId: string): Promise<void> {
-      const command = { type: "ErasePayload", eventId, reason: "asked for", at: now() } as const;
+      const command = { type: "ErasePayload", upTo: null, eventId, reason: "asked for", at: now() } as const;
       const stream = `delivery-${eventId}`;
       const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null });
       await runCommand(log, erasure, stream, known, command, envelope());

@@ -191,9 +191,9 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
         at: at(second),
       },
     }),
-    erased: (second: number): DeliveryEvent => ({
+    erased: (second: number, upTo?: number): DeliveryEvent => ({
       type: "PayloadErased",
-      data: { event_id, reason: "asked for", at: at(second) },
+      data: { event_id, reason: "asked for", ...(upTo === undefined ? {} : { up_to: upTo }), at: at(second) },
     }),
   };
 };

@@ -9,13 +9,13 @@ const test = suite("the erasure of a bundle's payloads");
 const FACTS = bundleFacts();
 const ERASED: BundleEvent = {
   type: "BundlePayloadErased",
-  data: { bundle_id: "bun_1", reason: "asked for", at: at(9) },
+  data: { bundle_id: "bun_1", reason: "asked for", up_to: 0, at: at(9) },
 };
 
 /** What an erasure comes to behind these events. */
 const decided = (...events: readonly BundleEvent[]): unknown => {
   const state = events.reduce(bundleErasure.evolve, bundleErasure.initial);
-  const command = { type: "EraseBundlePayload", bundleId: "bun_1", reason: "asked for", at: at(9) } as const;
+  const command = { type: "EraseBundlePayload", bundleId: "bun_1", reason: "asked for", upTo: 0, at: at(9) } as const;
   const decision = bundleErasure.decide(command, state);
   return decision.ok ? decision.events : decision.rejection;
 };

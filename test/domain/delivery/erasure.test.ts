@@ -7,7 +7,7 @@ import { at, deliveryFacts } from "../../support/history.ts";
 const given = specFor(erasure);
 const test = suite("erasure of a payload");
 const is = deliveryFacts();
-const erase = { type: "ErasePayload", eventId: "evt_1", reason: "asked for", at: at(20) } as const;
+const erase = { type: "ErasePayload", eventId: "evt_1", reason: "asked for", upTo: 0, at: at(20) } as const;
 
 test("what was decided is erased, also while it is held and when nothing came of it", () => {
   for (const past of [
@@ -19,13 +19,13 @@ test("what was decided is erased, also while it is held and when nothing came of
   ])
     given(...past)
       .when(erase)
-      .then(is.erased(20));
+      .then(is.erased(20, 0));
   given().when(erase).rejects("absent");
 });
 
 test("not during an attempt, and once", () => {
   given(is.held(), is.released(5), is.started(1, 6)).when(erase).rejects("under-way");
-  given(is.held(), is.erased(10)).when(erase).thenNothing();
+  given(is.held(), is.erased(10, 0)).when(erase).thenNothing();
 });
 
 const replayed: DeliveryEvent = {
@@ -59,8 +59,8 @@ test("retention erases what has ended by its time, and nothing else", () => {
       .rejects("not-ended");
     given(...past)
       .when(expire(5))
-      .then(is.erased(20));
-    given(...past, is.erased(10))
+      .then(is.erased(20, 0));
+    given(...past, is.erased(10, 0))
       .when(expire(5))
       .thenNothing();
   }
@@ -79,9 +79,23 @@ test("retention erases what has ended by its time, and nothing else", () => {
 });
 
 test("what was erased by hand while it went on is recorded once more behind its end", () => {
-  given(is.held(), is.erased(3), is.holdEnded(5, "rejected")).when(expire(4)).rejects("not-ended");
-  given(is.held(), is.erased(3), is.holdEnded(5, "rejected")).when(expire(5)).then(is.erased(20));
-  given(is.held(), is.erased(3), is.holdEnded(5, "rejected")).when(erase).thenNothing();
+  given(is.held(), is.erased(3, 0), is.holdEnded(5, "rejected")).when(expire(4)).rejects("not-ended");
+  given(is.held(), is.erased(3, 0), is.holdEnded(5, "rejected")).when(expire(5)).then(is.erased(20, 0));
+  given(is.held(), is.erased(3, 0), is.holdEnded(5, "rejected")).when(erase).thenNothing();
+});
+
+test("what was kept behind an erasure is erased by another one, and what a record took without saying how far as well", () => {
+  const first = [is.blocked(), is.erased(10, 3)] as const;
+  given(...first)
+    .when({ ...erase, upTo: 3 })
+    .thenNothing();
+  given(...first)
+    .when({ ...erase, upTo: null })
+    .thenNothing();
+  given(...first)
+    .when({ ...erase, upTo: 4 })
+    .then(is.erased(20, 4));
+  given(is.blocked(), is.erased(10)).when(erase).then(is.erased(20, 0));
 });
 
 test.run();

@@ -65,6 +65,24 @@ const answersOf = ({ name, open }: EngineSet): void => {
     return new Set(events.filter(({ stream }) => stream.startsWith("payload-idem_")).map(({ stream }) => stream)).size;
   };
 
+  test("a key that is claimed again while its old answer is erased keeps its claim: the call runs once", async () => {
+    await call("raced");
+    clock.advance(7 * DAY_MS);
+    let claimed: unknown;
+    const racing: EventLog = {
+      ...log,
+      async erase(stream, upTo) {
+        claimed ??= await call("raced");
+        await log.erase(stream, upTo);
+      },
+    };
+    assert.ok((await expiredAnswers(racing, clock).sweep(go)) > 0);
+    assert.type(claimed, "string");
+    assert.is(await call("raced"), claimed);
+    clock.advance(7 * DAY_MS);
+    await expiredAnswers(log, clock).sweep(go);
+  });
+
   test("they are erased after seven days, and the key is a new one then", async () => {
     const first = await call("a");
     clock.advance(4 * DAY_MS);

@@ -90,7 +90,7 @@ const dying = (log: EventLog, writes: number, isDone: boolean): EventLog => {
   return {
     ...log,
     append: (stream, expected, events) => write(() => log.append(stream, expected, events)),
-    erase: (stream) => write(() => log.erase(stream)),
+    erase: (stream, upTo) => write(() => log.erase(stream, upTo)),
   };
 };
 

@@ -5,11 +5,14 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { fate } from "../../../src/admission/fate.ts";
 import { dayLedger } from "../../../src/admission/ledgers.ts";
 import { approvalIdOf } from "../../../src/approvals.ts";
+import { NO_TRACE } from "../../../src/envelope.ts";
+import { expirePayload } from "../../../src/erasures.ts";
 import { agentReactions } from "../../../src/execute/reactions.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
 import {
   ACCOUNT,
   AGENT_ID,
+  BY,
   ENDPOINT_ID,
   eventIdOf,
   POLICY_ID,
@@ -163,6 +166,49 @@ test("a blocked one of a paused or deleted source is refused, and so is one whos
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(first, 1)), "conflict");
     assert.is((await world.recordsOf(first)).length, 1);
+  });
+});
+
+test("a payload that is erased while its event is replayed stays erased, and nothing is kept once more", async () => {
+  for (const isRecordedFirst of [true, false]) {
+    const world = await replayWorld({ budget_eur_day: 3, cost: { fixed_eur: 2 } });
+    const id = await world.blocked(1);
+    const at = new Date().toISOString();
+    const envelope = { commandId: "erase", account: ACCOUNT, actor: BY, trace: NO_TRACE, at } as const;
+    const expire = () => expirePayload(world.log, id, { reason: "asked for", endedUpTo: at }, envelope);
+    let isErased = false;
+    const slow = {
+      ...world.log,
+      async append(...[name, expected, events]: Parameters<typeof world.log.append>) {
+        if (name === `delivery-${id}` && !isErased) isErased = await expire();
+        return world.log.append(name, expected, events);
+      },
+    };
+    // What is recorded and not done yet can be read still.
+    if (isRecordedFirst) {
+      await world.append(id, [{ type: "PayloadErased", data: { event_id: id, reason: "asked", up_to: 0, at } }]);
+      isErased = true;
+    }
+    const node = await replayNode(world, { log: slow });
+    assert.is(outcomeOf(await node.replay(id, 1)), "conflict");
+    assert.ok(isErased);
+    assert.equal(await world.typesOf(id), ["EventBlocked", "PayloadErased"]);
+    const { reserved, open } = await node.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
+    assert.equal([reserved, open], [0, 0], "its places are given back");
+    const left = await world.log.read(`payload-${id}`, null, 10);
+    assert.is(left.length, isRecordedFirst ? 1 : 0);
+    await node.stop();
+  }
+});
+
+test("a replay is decided on the payload that the log has", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const id = await world.blocked(1);
+  await withNode(world, async (node) => {
+    await node.replay(id, 1);
+    const [before, after] = await world.recordsOf(id);
+    assert.equal(after?.data.payload, before?.data.payload);
+    assert.is((await world.log.read(`payload-${id}`, null, 10)).length, 1);
   });
 });
 

@@ -1,0 +1,101 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EventLog } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { NO_TRACE } from "../../../src/envelope.ts";
+import { erasureReactions, expirePayload } from "../../../src/erasures.ts";
+import { payloadStream, payloads } from "../../../src/payloads.ts";
+import { ACCOUNT, admissionNode } from "../../support/admission-world.ts";
+
+const test = suite("an erasure while its event comes again");
+
+/** The log calls `at` before its n-th call. */
+const stepped = (log: EventLog, at: (call: number) => Promise<void>): EventLog => {
+  let calls = 0;
+  const before = async (): Promise<void> => {
+    calls += 1;
+    await at(calls);
+  };
+  return {
+    ...log,
+    append: async (...of) => before().then(() => log.append(...of)),
+    read: async (...of) => before().then(() => log.read(...of)),
+    last: async (...of) => before().then(() => log.last(...of)),
+  };
+};
+
+/** What the policy of that world asks for. */
+const FINE = { never: false, large: false };
+
+type Story = { readonly erasesAt: number; readonly done: "at once" | "behind the answer" | "by another start" };
+
+/** A blocked event comes again, and is erased before one of the calls that this makes; how many calls it made. */
+const told = async ({ erasesAt, done }: Story): Promise<number> => {
+  const log = memoryEventLog();
+  let now = Date.parse("2026-05-05T12:00:00Z");
+  const clock = { now: () => now };
+  const first = admissionNode(log, clock);
+  for (const id of ["a", "b", "c"]) assert.is((await first.send(id, FINE)).outcome, 202);
+  assert.is((await first.send("d", FINE)).outcome, "gate-rate");
+  await first.rest();
+  const refused = (await log.readAll(null, 100)).find(({ type }) => type === "EventBlocked");
+  const id = String(refused?.data.event_id);
+  const old = await log.last(payloadStream(id));
+  now += 61_000;
+
+  const late: (() => Promise<void>)[] = [];
+  const eraser: EventLog = {
+    ...log,
+    async erase(stream, upTo) {
+      if (done === "at once") return log.erase(stream, upTo);
+      if (done === "behind the answer") late.push(() => log.erase(stream, upTo));
+    },
+  };
+  const at = new Date(now).toISOString();
+  const envelope = {
+    commandId: "erase",
+    account: ACCOUNT,
+    actor: { kind: "system", id: "t" },
+    trace: NO_TRACE,
+    at,
+  } as const;
+  let calls = 0;
+  let wasErased = false;
+  const second = admissionNode(
+    stepped(log, async (call) => {
+      calls = call;
+      if (call === erasesAt)
+        wasErased = await expirePayload(eraser, id, { reason: "asked for", endedUpTo: at }, envelope);
+    }),
+    clock,
+  );
+  const answer = await second.send("d", FINE);
+  await second.rest();
+  for (const erase of late) await erase();
+  for (const event of await log.read(`delivery-${id}`, null, 100))
+    for (const reaction of erasureReactions(log)) if (reaction.on === event.type) await reaction.run(event);
+
+  const where = `${JSON.stringify(answer)} erased before call ${erasesAt}, ${done}`;
+  assert.is(answer.outcome, 202, where);
+  const records = await log.read(`delivery-${id}`, null, 100);
+  const admitted = records.findIndex(({ type }) => type === "EventAdmitted");
+  assert.ok(admitted > 0, where);
+  const { revision } = (records[admitted]?.data.payload ?? {}) as { revision: number };
+  // It has nowhere to go: behind its admission it has ended, and is erased as any other.
+  const isErasedSince = records.slice(admitted).some(({ type }) => type === "PayloadErased");
+  assert.is((await payloads(log, randomness).read(id, revision)) !== null, !isErasedSince, where);
+  const isThere = (await log.read(payloadStream(id), null, 10)).some((event) => event.id === old?.id);
+  assert.is(isThere, !wasErased, where);
+  return calls;
+};
+
+test("whoever was admitted keeps its payload and what was erased is gone, wherever the one meets the other", async () => {
+  for (const done of ["at once", "behind the answer", "by another start"] as const) {
+    let calls = 1;
+    for (let erasesAt = 1; erasesAt <= calls; erasesAt += 1) calls = await told({ erasesAt, done });
+    assert.ok(calls > 4, `${calls}`);
+  }
+});
+
+test.run();
