@@ -212,8 +212,10 @@ test("a replay of many is planned first, and what was planned is what is begun",
   const planned = { filter, rate_per_second: 50, reason: "mended" };
   assert.equal(lastOf(sent, "POST /v1/replays")?.body, { ...planned, dry_run: true });
   await page.find("button", "Replay 12 events").fire("click");
-  await shows(page, "The replay has begun.");
+  await until("it is gone to", () => page.browser.location.hash === "#/replays/rpl_1");
   assert.equal(lastOf(sent, "POST /v1/replays")?.body, planned);
+  await page.go(page.browser.location.hash);
+  await shows(page, "The replay has begun.");
   await page.find("button", "Cancel").fire("click");
   await wasSent(sent, "POST /v1/replays/rpl_1/cancel");
 });

@@ -1,7 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { eventPage, timelineShown } from "../../../src/console/browser/event-page.ts";
-import { whyOf } from "../../../src/console/browser/events-page.ts";
 import { bytes, clock, duration, euro, percent, pretty, relative } from "../../../src/console/browser/format.ts";
 import type { Screen } from "../../../src/console/browser/page.ts";
 import { may } from "../../../src/console/browser/page.ts";
@@ -10,6 +9,7 @@ import { hrefOf, placeOf, searchOf } from "../../../src/console/browser/place.ts
 import { render } from "../../../src/console/browser/render.ts";
 import { replayAsked } from "../../../src/console/browser/replays-page.ts";
 import { elementsOf, h, textOf } from "../../../src/console/browser/tree.ts";
+import { whyOf } from "../../../src/console/browser/why.ts";
 import { fakePage } from "../../support/fake-page.ts";
 import { EVENT } from "./console-answers.ts";
 
