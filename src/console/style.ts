@@ -56,11 +56,11 @@ details { margin: .4rem 0 } summary { cursor: pointer }
 #content { padding: 1rem .9rem } #console > header { padding: .6rem .9rem } #who { margin: 0; flex-basis: 100% }
 #navigation a, #console > header a { padding: .3rem 0 } button, input, select { min-height: 2.4rem }
 form.filters label, form.inline label { flex: 1 1 100% } label input, label select, form.filters input[type=search] { width: 100%; min-width: 0 } .fields { flex-direction: column }
-dl { grid-template-columns: minmax(5.5rem, max-content) 1fr; gap: .2rem .8rem }
+dl { grid-template-columns: fit-content(42%) 1fr; gap: .2rem .8rem }
 thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 table, tbody, tr, td { display: block } tr { padding: .6rem 0; border-bottom: 1px solid var(--line) }
 td { display: grid; grid-template-columns: 5.5rem 1fr; gap: .8rem; border: 0; padding: .1rem 0; max-width: none } td:empty { display: none }
-td::before { content: attr(data-label); opacity: .75; font-size: .85em } td > * { min-width: 0; justify-self: start }
+td::before { content: attr(data-label); opacity: .75; font-size: .85em } td > * { min-width: 0; max-width: 100%; justify-self: start }
 small.id { max-width: 100% }
 ol.timeline li { grid-template-columns: 4.5rem 1fr } ol.timeline li > :nth-child(n + 3) { grid-column: 2; font-size: .9em } ol.timeline li > :empty:not(.gap) { display: none }
 }

@@ -7,6 +7,8 @@ import { removeFolder, temporaryFolder, until } from "./program.ts";
 /** What a Chromium is called on the systems that people use; `BROWSER_BINARY` names another. */
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 const LIMIT_MS = 60_000;
+/** To write its profile; it is killed after that. */
+const CLOSE_MS = 5_000;
 /** No sandbox: containers have no user namespaces, and what is opened is our own. The network is asked for nothing else. */
 const FLAGS = [
   "--headless",
@@ -172,9 +174,15 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
   const profile = temporaryFolder();
   const child = spawn(binary, [...FLAGS, `--user-data-dir=${profile}`, "about:blank"], {
     stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    // A group of its own: the processes that it starts end with it.
+    detached: true,
   });
   const ended = once(child, "close");
-  const kill = () => child.kill("SIGKILL");
+  const kill = (): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, "SIGKILL");
+    }
+  };
   process.on("exit", kill);
   const faults: string[] = [];
   const origins = new Set<string>();
@@ -250,8 +258,10 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     faults: () => faults,
     origins: () => origins,
     async close() {
-      kill();
+      const timer = setTimeout(kill, CLOSE_MS);
+      await Promise.race([call("Browser.close"), ended]);
       await ended;
+      clearTimeout(timer);
       process.off("exit", kill);
       removeFolder(profile);
     },

@@ -88,12 +88,17 @@ const noteOf = ({ refusal, resolution }: Step): string =>
     .filter((it) => it !== "")
     .join("; ");
 
-const TAKEN_BACK: Readonly<Record<string, string>> = { reversible: "by itself", irreversible: "by nothing" };
+/** Of a step that no action takes back. */
+const TAKEN_BACK: Readonly<Record<string, string>> = { reversible: "undone by itself", irreversible: "none" };
 
 /** What takes a step back: leads to where that was done. */
 const undoShown = ({ compensation, compensation_event_id: event, reversibility }: Step): Tree => {
   if (event !== null) return linkTo("events", event, compensation ?? "undo");
-  return h("span", { class: "quiet" }, compensation ?? TAKEN_BACK[reversibility] ?? "–");
+  return h(
+    "span",
+    { class: "quiet" },
+    compensation === null ? (TAKEN_BACK[reversibility] ?? "–") : `${compensation}, not begun`,
+  );
 };
 
 const stepRow = (step: Step): readonly Tree[] => [
@@ -198,7 +203,7 @@ export const bundlePage: Page<Bundle> = {
       section(
         "Steps",
         table(
-          ["Step", "Status", "Action", "Sent", "Taken back", "Cost", "Answer", "Note"],
+          ["Step", "Status", "Action", "Sent", "Undo", "Cost", "Answer", "Note"],
           bundle.steps.map(stepRow),
           "None.",
         ),

@@ -38,6 +38,9 @@ const navigation = (current: string): Tree =>
     ),
   );
 
+/** Why a page is asked for: somebody goes to it, has changed something, or wants to see what has changed meanwhile. */
+type Why = "moved" | "changed" | "again";
+
 /** The signed-in part: shows the place that the address names, and does what its buttons say. */
 const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   const { document, location } = browser;
@@ -109,7 +112,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
         return;
       }
       say(said);
-      await load(false);
+      await load("changed");
     },
     async keepText(name, path) {
       const answer = await calls.text(path);
@@ -135,7 +138,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   const again = (): void => {
     const isSeen = document.visibilityState === "visible";
     if (isSeen && shown?.loaded.isMoving === true && !isWriting()) {
-      load(false);
+      load("again");
       return;
     }
     if (isSeen) tick();
@@ -147,7 +150,8 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     timer = browser.setTimeout(again, REFRESH_MS);
   };
 
-  const load = async (isNew: boolean): Promise<void> => {
+  const load = async (why: Why): Promise<void> => {
+    const isNew = why === "moved" || shown === null;
     browser.clearTimeout(timer);
     asked += 1;
     const turn = asked;
@@ -175,9 +179,11 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     }
     if (isStale) say("");
     isStale = false;
-    const isElsewhere = shown === null || hrefOf(shown.place.page, shown.place.id) !== hrefOf(place.page, place.id);
-    const isSame = !isNew && shown?.loaded.fingerprint === answer.body.fingerprint;
-    shown = { place, loaded: answer.body, kept: isNew || shown === null ? {} : shown.kept };
+    if (why === "again" && isWriting()) return wait();
+    const before = shown;
+    const isElsewhere = before === null || hrefOf(before.place.page, before.place.id) !== hrefOf(place.page, place.id);
+    const isSame = why === "again" && before?.loaded.fingerprint === answer.body.fingerprint;
+    shown = { place, loaded: answer.body, kept: isNew || before === null ? {} : before.kept };
     // What somebody has unfolded stays so while nothing changes.
     if (isSame) tick();
     else if (isElsewhere) putNew(answer.body.show(screenOf(shown)));
@@ -189,10 +195,15 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     async begin(who: Me) {
       me = who;
       byId(document, "who").textContent = `${who.member.email} · ${who.account.name} (${who.account.plan})`;
-      await load(true);
+      await load("moved");
     },
     async move() {
-      if (me !== null) await load(true);
+      if (me !== null) await load("moved");
+    },
+    async refresh() {
+      if (me === null) return;
+      say("");
+      await load("again");
     },
     end() {
       browser.clearTimeout(timer);
@@ -244,7 +255,7 @@ export const start = async (browser: Browser): Promise<void> => {
     await calls.send("POST", "/v1/auth/logout");
     leave();
   });
-  byId(document, "refresh").addEventListener("click", () => signedIn.move());
+  byId(document, "refresh").addEventListener("click", () => signedIn.refresh());
   browser.addEventListener("hashchange", () => signedIn.move());
 
   const known = await calls.get<Me>("/v1/auth/me");
