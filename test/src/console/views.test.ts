@@ -9,7 +9,7 @@ import { hrefOf, placeOf, searchOf } from "../../../src/console/browser/place.ts
 import { render } from "../../../src/console/browser/render.ts";
 import { replayAsked } from "../../../src/console/browser/replays-page.ts";
 import { elementsOf, h, textOf } from "../../../src/console/browser/tree.ts";
-import { whyOf } from "../../../src/console/browser/why.ts";
+import { whyInDetail, whyOf } from "../../../src/console/browser/why.ts";
 import { fakePage } from "../../support/fake-page.ts";
 import { EVENT } from "./console-answers.ts";
 
@@ -51,6 +51,16 @@ test("a row says in one look why an event is where it is", () => {
   const blocked = { ...quiet, failure: null, verdict: { ...EVENT.verdict, gates: [...EVENT.verdict.gates, denied] } };
   assert.is(whyOf(blocked), "budget: 250 of 250 EUR");
   assert.is(whyOf({ ...quiet, failure: null }), "");
+});
+
+test("who was asked is a reason as long as it is held; an end that people or time decided gives its own", () => {
+  const asked = { gate: "approval", outcome: "hold", code: "approval-required", detail: "needs an approval" };
+  const event = { ...EVENT, failure: null, verdict: { ...EVENT.verdict, gates: [asked] } };
+  assert.is(whyInDetail({ ...event, status: "held" }), "approval: needs an approval");
+  assert.is(whyInDetail({ ...event, status: "delivered" }), "");
+  const rejected = { stage: "rejected", at: EVENT.received_at, ms: 1, reason: "too much" };
+  assert.is(whyInDetail({ ...event, status: "rejected", timeline: [rejected] }), "too much");
+  assert.is(whyInDetail({ ...EVENT, status: "retrying" }), "http-4xx: The receiver answered 400");
 });
 
 test("the timeline shows the gaps and marks the long ones", () => {
