@@ -34,7 +34,15 @@ const inBrowser = (binary: string): void => {
   });
 
   const at = async (place: string, shows: string): Promise<void> => {
-    await page.evaluate(`void (location.hash = ${JSON.stringify(place)})`);
+    // The page that is left may say the same.
+    await page.evaluate(`(() => {
+      if (location.hash === ${JSON.stringify(place)}) return;
+      document.querySelector("#content > article").isLeft = true;
+      location.hash = ${JSON.stringify(place)};
+    })()`);
+    await until(`${place} is drawn`, () =>
+      page.evaluate<boolean>(`document.querySelector("#content > article")?.isLeft === undefined`),
+    );
     await page.shows(shows);
   };
   /** By the button for it, until the views have what is looked for. */

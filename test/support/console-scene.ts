@@ -48,6 +48,9 @@ export const consoleScene = async (base: string, as: Client): Promise<ConsoleSce
   await sent("first");
   await source.send("forged", {}, { "x-signature": "0".repeat(64), "user-agent": HOSTILE });
   for (const [status, id] of Object.entries(events)) await eventIs(id, status);
+  await until("the duplicate is counted", async () => {
+    return (await as.call("GET", `/v1/events/${events.delivered}`)).body.duplicates === 1;
+  });
 
   const bundle = async (name: string, ...steps: Parameters<OrdersWorld["agent"]["bundle"]>[1]): Promise<string> => {
     const { body } = await world.agent.bundle(name, steps, { name: `${name} ${HOSTILE}`, run_id: "run-1" });
