@@ -68,7 +68,7 @@ curl -b cookies.txt ORIGIN/v1/api-keys \\
 <button id="log-out" type="button">Log out</button>
 </header>
 <p id="notice" role="status" hidden></p>
-<main id="content"></main>
+<main id="content" tabindex="-1"></main>
 </div>
 </body>
 </html>

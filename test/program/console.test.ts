@@ -51,9 +51,9 @@ test("somebody signs up in it, and finds it again with the same cookie until the
     email: `console-${process.pid}@example.com`,
     password: "correct horse battery",
   });
-  await page.shows("No event is like that.");
+  await page.shows("No event has come yet.");
   const again = await opened(jar);
-  await again.shows("No event is like that.");
+  await again.shows("No event has come yet.");
   await again.byId("log-out").fire("click");
   await again.shows("First steps");
   assert.ok((await opened(jar)).text().includes("First steps"));

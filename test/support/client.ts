@@ -40,17 +40,26 @@ const send = async (url: string, method: string, body: unknown, headers: Record<
 
 let people = 0;
 
-export const signUp = async (base: string): Promise<Client> => {
-  people += 1;
-  const email = `person-${process.pid}-${Date.now()}-${people}@example.com`;
-  const signed = await send(`${base}/v1/auth/signup`, "POST", { email, password: "correct horse battery" }, {});
-  if (signed.status !== 201) throw new Error(`signup: ${signed.status} ${JSON.stringify(signed.body)}`);
+/** A session by signing up or logging in, and a key that is made with it. */
+const enter = async (base: string, path: string, who: object): Promise<Client> => {
+  const signed = await send(`${base}/v1/auth/${path}`, "POST", who, {});
+  if (signed.status >= 300) throw new Error(`${path}: ${signed.status} ${JSON.stringify(signed.body)}`);
   const cookie = signed.headers.get("set-cookie")?.split(";")[0] ?? "";
   const origin = { cookie, "sec-fetch-site": "same-origin" };
   const made = await send(`${base}/v1/api-keys`, "POST", { name: "test", role: "admin" }, origin);
   if (made.status !== 201) throw new Error(`api key: ${made.status} ${JSON.stringify(made.body)}`);
   return clientAt(base, { account: signed.body.account.id, cookie, key: made.body.key });
 };
+
+export const signUp = async (base: string): Promise<Client> => {
+  people += 1;
+  const email = `person-${process.pid}-${Date.now()}-${people}@example.com`;
+  return enter(base, "signup", { email, password: "correct horse battery" });
+};
+
+/** Somebody who has signed up elsewhere. */
+export const logIn = (base: string, who: { readonly email: string; readonly password: string }): Promise<Client> =>
+  enter(base, "login", who);
 
 /** With credentials that an earlier run was given. */
 export const clientAt = (

@@ -65,6 +65,7 @@ const element = (tag: string): FakeElement => {
       own.replaceChildren({ nodeType: 3, text: text ?? "" } as FakeText);
     },
     setAttribute: (name, value) => void attributes.set(name, value),
+    getAttribute: (name) => attributes.get(name) ?? null,
     removeAttribute: (name) => void attributes.delete(name),
     append(...nodes) {
       // All nodes of this page are made here.
@@ -78,6 +79,7 @@ const element = (tag: string): FakeElement => {
       own.append(...nodes);
     },
     contains: (node) => node === own || within(own).some((it) => it === node),
+    getElementsByClassName: (name) => within(own).filter((it) => it.attributes.get("class") === name),
     addEventListener: (type, listener) => void listeners.push([type, listener]),
     focus: () => undefined,
     async fire(type) {
@@ -146,6 +148,7 @@ export const fakePage = (html: string, send: typeof fetch): FakePage => {
       location,
       fetch: send,
       addEventListener: (_type, listener) => void moved.push(listener),
+      scrollTo: () => undefined,
       setTimeout(work) {
         waiting = [work];
       },

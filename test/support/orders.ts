@@ -95,7 +95,12 @@ export const create = (order: string, more: Omit<Order, "order"> = {}) => ({
   payload: { order, ...more },
 });
 
-export type OrdersWorld = { readonly client: Client; readonly agent: Agent; readonly policyId: string };
+export type OrdersWorld = {
+  readonly client: Client;
+  readonly agent: Agent;
+  readonly policyId: string;
+  readonly endpointId: string;
+};
 
 /**
  * An account whose agent may create orders (`order.cancel` takes one back), note them (`order.note`, which is taken back by
@@ -104,9 +109,20 @@ export type OrdersWorld = { readonly client: Client; readonly agent: Agent; read
 export const ordersWorld = async (
   base: string,
   target: Receiver,
-  { policy = {}, endpoint = {} }: { policy?: Record<string, unknown>; endpoint?: Record<string, unknown> } = {},
+  {
+    policy = {},
+    endpoint = {},
+    agent = {},
+    as,
+  }: {
+    policy?: Record<string, unknown>;
+    endpoint?: Record<string, unknown>;
+    agent?: Record<string, unknown>;
+    /** Somebody new unless given. */
+    as?: Client;
+  } = {},
 ): Promise<OrdersWorld> => {
-  const client = await signUp(base);
+  const client = as ?? (await signUp(base));
   const settings = { name: "app", url: target.url, retry_schedule_s: [], concurrency: 100, ...endpoint };
   const { id: endpointId } = await client.make("/v1/endpoints", settings);
   const cost = { fixed_eur: 1 };
@@ -117,5 +133,5 @@ export const ordersWorld = async (
   await defineAction(client, "order.note", endpointId, { cost });
   await defineAction(client, "mail.send", endpointId, { reversibility: "irreversible", cost });
   const { id: policyId } = await client.make("/v1/policies", { name: "p", budget_eur_day: 1_000_000, ...policy });
-  return { client, policyId, agent: await registerAgent(base, client, { policy_id: policyId }) };
+  return { client, policyId, endpointId, agent: await registerAgent(base, client, { policy_id: policyId, ...agent }) };
 };

@@ -1,6 +1,6 @@
 import type { Agent, Page as List } from "./answers.ts";
 import { may, type Page, type Screen } from "./page.ts";
-import { badge, button, facts, link, moment, older, table } from "./parts.ts";
+import { badge, button, facts, idShown, link, moment, older, table } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
@@ -28,7 +28,7 @@ export const switchOf = ({ id, status }: Agent, screen: Screen): Tree => {
 
 const rowOf = (agent: Agent, screen: Screen): readonly Tree[] => [
   badge(agent.status),
-  h("div", {}, link(hrefOf("agents", agent.id), agent.name), h("small", {}, agent.id)),
+  h("div", {}, link(hrefOf("agents", agent.id), agent.name), idShown(agent.id)),
   h("code", {}, agent.scope.actions.join(", ")),
   agent.policy_id ?? "–",
   moment(agent.created_at, screen.now),

@@ -131,14 +131,18 @@ export type Step = {
   readonly status: string;
   readonly event_id: string | null;
   readonly compensation_event_id: string | null;
-  readonly compensation?: string | null;
-  readonly cost_eur?: number | null;
-  readonly refusal?: { readonly code: string; readonly detail: string } | null;
-  readonly resolution?: { readonly by: string; readonly comment: string; readonly at: string } | null;
+  readonly reversibility: string;
+  readonly compensation: string | null;
+  readonly cost_eur: number | null;
+  readonly refusal: { readonly code: string; readonly detail: string } | null;
+  readonly resolution: { readonly by: string; readonly comment: string; readonly at: string } | null;
   readonly result?: { readonly status_code: number | null; readonly body: unknown } | null;
 };
 
 export type Bundle = {
+  readonly verdict: Verdict;
+  readonly hold_outcome?: string;
+  readonly payload_erased_at?: string | null;
   readonly id: string;
   readonly name: string | null;
   readonly status: string;
@@ -218,6 +222,10 @@ export type Replay = {
   readonly reason: string | null;
   readonly started_at: string;
   readonly ended_at: string | null;
+  readonly cancelled: {
+    readonly by: { readonly kind: string; readonly id: string };
+    readonly reason: string | null;
+  } | null;
 };
 
 export type ReplayPlan = {

@@ -2,12 +2,14 @@ import type { Approval, ApprovalDetail, Page as List } from "./answers.ts";
 import { euro } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
 import {
+  amount,
   badge,
   choice,
   code,
   facts,
   field,
   form,
+  idShown,
   link,
   linkTo,
   moment,
@@ -23,9 +25,9 @@ const STATUSES = ["", "pending", "approved", "consumed", "rejected", "expired", 
 
 const rowOf = (approval: Approval, { now }: Screen): readonly Tree[] => [
   badge(approval.status),
-  h("div", {}, link(hrefOf("approvals", approval.id), approval.summary), h("small", {}, approval.id)),
+  h("div", {}, link(hrefOf("approvals", approval.id), approval.summary), idShown(approval.id)),
   approval.requested_by.name,
-  euro(approval.cost_eur),
+  amount(approval.cost_eur),
   moment(approval.requested_at, now),
   moment(approval.expires_at, now),
   `${approval.votes.filter(({ decision }) => decision === "approve").length} of ${approval.min_approvals}`,
@@ -49,7 +51,7 @@ export const approvalsPage: Page<List<Approval>> = {
       table(
         ["Status", "What", "Asked by", "Cost", "Asked", "Expires", "Approvals"],
         data.map((approval) => rowOf(approval, screen)),
-        "None is like that.",
+        (screen.place.query.status ?? "pending") === "pending" ? "Nothing waits for people." : "None is like that.",
       ),
       older("approvals", null, screen.place.query, next_cursor),
     ),
@@ -78,7 +80,7 @@ const decision = ({ id, digest, status }: ApprovalDetail, screen: Screen): Tree 
       ({ comment = "" }) => screen.act("POST", `${path}/reject`, { digest, comment }, "It is rejected."),
       { class: "inline" },
       field("Why not", { name: "comment", required: true, maxlength: 1_000 }),
-      sending("Reject"),
+      sending("Reject", { class: "danger" }),
     ),
   );
 };
@@ -114,7 +116,7 @@ export const approvalPage: Page<ApprovalDetail> = {
         ["Cost", euro(approval.cost_eur)],
         ["Asked", moment(approval.requested_at, screen.now)],
         ["Expires", moment(approval.expires_at, screen.now)],
-        ["Needs", `${approval.min_approvals}`],
+        ["Needs", `${approval.min_approvals} ${approval.min_approvals === 1 ? "approval" : "approvals"}`],
         ["Digest", h("code", {}, approval.digest)],
         ["Ended because", approval.reason],
       ]),

@@ -15,12 +15,14 @@ export type DomElement = DomNode & {
   readonly elements?: Iterable<DomElement>;
   textContent: string | null;
   setAttribute(name: string, value: string): void;
+  getAttribute(name: string): string | null;
   removeAttribute(name: string): void;
   append(...nodes: readonly DomNode[]): void;
   replaceChildren(...nodes: readonly DomNode[]): void;
   contains(node: DomNode | null): boolean;
+  getElementsByClassName(name: string): Iterable<DomElement>;
   addEventListener(type: string, listener: (event: DomEvent) => void): void;
-  focus(): void;
+  focus(options?: { readonly preventScroll: boolean }): void;
 };
 
 export type Dom = {
@@ -37,6 +39,7 @@ export type Browser = {
   readonly location: { hash: string };
   readonly fetch: typeof fetch;
   addEventListener(type: "hashchange", listener: () => void): void;
+  scrollTo(x: number, y: number): void;
   setTimeout(work: () => void, ms: number): unknown;
   clearTimeout(timer: unknown): void;
 };

@@ -1,13 +1,16 @@
 import type { Bundle, Page as List, Step } from "./answers.ts";
+import { verdictShown } from "./event-page.ts";
 import { euro } from "./format.ts";
 import { may, type Page, type Screen } from "./page.ts";
 import {
+  amount,
   badge,
   choice,
   code,
   facts,
   field,
   form,
+  idShown,
   link,
   linkTo,
   moment,
@@ -18,6 +21,7 @@ import {
 } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
+import { stoppedBy } from "./why.ts";
 
 const STATUSES = [
   "",
@@ -36,14 +40,17 @@ const CANCELLABLE: ReadonlySet<string> = new Set(["held", "running"]);
 
 const pathOf = (id: string): string => `/v1/bundles/${encodeURIComponent(id)}`;
 
+/** Why it has not simply been done. */
+const whyOf = ({ reason, verdict, status }: Bundle): string => reason ?? stoppedBy(verdict, status === "held");
+
 const rowOf = (bundle: Bundle, { now }: Screen): readonly Tree[] => [
   badge(bundle.status),
-  h("div", {}, link(hrefOf("bundles", bundle.id), bundle.name ?? "(no name)"), h("small", {}, bundle.id)),
-  linkTo("agents", bundle.agent_id),
+  h("div", {}, link(hrefOf("bundles", bundle.id), bundle.name ?? "(no name)"), idShown(bundle.id)),
+  whyOf(bundle),
   h("span", { class: "steps" }, ...bundle.steps.map(({ status }) => badge(status))),
-  euro(bundle.cost_eur),
+  linkTo("agents", bundle.agent_id, "Agent"),
+  amount(bundle.cost_eur),
   moment(bundle.created_at, now),
-  bundle.reason ?? "",
 ];
 
 export const bundlesPage: Page<List<Bundle>> = {
@@ -61,9 +68,11 @@ export const bundlesPage: Page<List<Bundle>> = {
         sending("Show"),
       ),
       table(
-        ["Status", "Bundle", "Agent", "Steps", "Cost", "Begun", "Why"],
+        ["Status", "Bundle", "Why", "Steps", "By", "Cost", "Begun"],
         data.map((bundle) => rowOf(bundle, screen)),
-        "No bundle is like that.",
+        screen.place.query.status === undefined
+          ? "No bundle has come yet: agents ask for one by POST /v1/bundles."
+          : "No bundle is like that.",
       ),
       older("bundles", null, screen.place.query, next_cursor),
     ),
@@ -79,13 +88,27 @@ const noteOf = ({ refusal, resolution }: Step): string =>
     .filter((it) => it !== "")
     .join("; ");
 
+/** Of a step that no action takes back. */
+const TAKEN_BACK: Readonly<Record<string, string>> = { reversible: "undone by itself", irreversible: "none" };
+
+/** What takes a step back: leads to where that was done. */
+const undoShown = ({ compensation, compensation_event_id: event, reversibility }: Step): Tree => {
+  if (event !== null) return linkTo("events", event, compensation ?? "undo");
+  return h(
+    "span",
+    { class: "quiet" },
+    compensation === null ? (TAKEN_BACK[reversibility] ?? "–") : `${compensation}, not begun`,
+  );
+};
+
 const stepRow = (step: Step): readonly Tree[] => [
-  String(step.index + 1),
+  // As the API, and every sentence of it, counts them.
+  String(step.index),
   badge(step.status),
   h("code", {}, step.action),
   linkTo("events", step.event_id, "event"),
-  linkTo("events", step.compensation_event_id, step.compensation ?? "undo"),
-  step.cost_eur === undefined ? "–" : euro(step.cost_eur),
+  undoShown(step),
+  amount(step.cost_eur),
   step.result
     ? h(
         "details",
@@ -109,7 +132,7 @@ const cancelForm = ({ id, status }: Bundle, screen: Screen): Tree =>
           ),
         { class: "inline" },
         field("Why (optional)", { name: "reason", maxlength: 500 }),
-        sending("Cancel and roll back"),
+        sending("Cancel and roll back", { class: "danger" }),
       )
     : "";
 
@@ -122,7 +145,7 @@ const leftShown = ({ id, left = [] }: Bundle, screen: Screen): Tree =>
           h(
             "div",
             {},
-            h("p", {}, h("strong", {}, `Step ${index + 1}, ${action}: `), why),
+            h("p", {}, h("strong", {}, `Step ${index}, ${action}: `), why),
             may(screen, "approver")
               ? form(
                   ({ comment = "" }) =>
@@ -141,6 +164,21 @@ const leftShown = ({ id, left = [] }: Bundle, screen: Screen): Tree =>
         ),
       );
 
+const BAD: ReadonlySet<string> = new Set(["blocked", "rollback_incomplete"]);
+
+const whyShown = (bundle: Bundle): Tree => {
+  const why = [bundle.hold_outcome ?? "", whyOf(bundle)].filter((it) => it !== "").join(": ");
+  if (why === "") return "";
+  return h(
+    "div",
+    { class: BAD.has(bundle.status) ? "why bad" : "why" },
+    h("p", {}, h("strong", {}, why)),
+    bundle.status === "held" && bundle.approval_id !== undefined
+      ? h("p", {}, link(hrefOf("approvals", bundle.approval_id), "Decide on it"))
+      : "",
+  );
+};
+
 export const bundlePage: Page<Bundle> = {
   title: "Bundle",
   load: (api, { id }) => api.get<Bundle>(pathOf(id ?? "")),
@@ -150,7 +188,9 @@ export const bundlePage: Page<Bundle> = {
       {},
       h("h1", {}, badge(bundle.status), " ", bundle.name ?? "Bundle"),
       h("p", {}, h("code", {}, bundle.id)),
+      whyShown(bundle),
       cancelForm(bundle, screen),
+      leftShown(bundle, screen),
       facts([
         ["Agent", linkTo("agents", bundle.agent_id)],
         ["Run", bundle.run_id],
@@ -158,13 +198,17 @@ export const bundlePage: Page<Bundle> = {
         ["Cost", euro(bundle.cost_eur)],
         ["Begun", moment(bundle.created_at, screen.now)],
         ["Ended", bundle.ended_at === null ? null : moment(bundle.ended_at, screen.now)],
-        ["Why", bundle.reason ?? null],
+        ["Payloads erased", bundle.payload_erased_at ? moment(bundle.payload_erased_at, screen.now) : null],
       ]),
       section(
         "Steps",
-        table(["", "Status", "Action", "Sent", "Undo", "Cost", "Answer", "Note"], bundle.steps.map(stepRow), "None."),
+        table(
+          ["Step", "Status", "Action", "Sent", "Undo", "Cost", "Answer", "Note"],
+          bundle.steps.map(stepRow),
+          "None.",
+        ),
       ),
-      leftShown(bundle, screen),
+      verdictShown(bundle.verdict),
     ),
   isMoving: ({ status }) => MOVING.has(status),
 };

@@ -1,9 +1,10 @@
 import type { Me } from "./answers.ts";
 import { type Api, api, type Problem } from "./api.ts";
 import { type Browser, byId, type DomElement } from "./browser.ts";
+import { relative } from "./format.ts";
 import type { Screen } from "./page.ts";
 import { type Loaded, PAGES, pageAt } from "./pages.ts";
-import { link } from "./parts.ts";
+import { link, MOMENT } from "./parts.ts";
 import { hrefOf, type Place, placeOf } from "./place.ts";
 import { fieldsOf, render } from "./render.ts";
 import { h, type Tree } from "./tree.ts";
@@ -37,6 +38,9 @@ const navigation = (current: string): Tree =>
     ),
   );
 
+/** Why a page is asked for: somebody goes to it, has changed something, or wants to see what has changed meanwhile. */
+type Why = "moved" | "changed" | "again";
+
 /** The signed-in part: shows the place that the address names, and does what its buttons say. */
 const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   const { document, location } = browser;
@@ -46,6 +50,10 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   let timer: unknown;
   /** Of several answers under way the last one asked for is shown. */
   let asked = 0;
+  /** A refresh has failed, which is said. */
+  let isStale = false;
+  /** By a page that is left, on the one that is gone to. */
+  let toSay = "";
 
   const say = (text: string, isBad = false): void => {
     const notice = byId(document, "notice");
@@ -54,7 +62,26 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     notice.hidden = text === "";
   };
 
-  const put = (tree: Tree): void => content.replaceChildren(render(document, tree));
+  /** What had the focus is gone with what it was in: the keyboard goes on from there, not from the top. */
+  const put = (tree: Tree): void => {
+    const isFocused = content.contains(document.activeElement);
+    content.replaceChildren(render(document, tree));
+    if (isFocused) content.focus({ preventScroll: true });
+  };
+
+  /** Another page begins at its top, and readers of screens are told. */
+  const putNew = (tree: Tree): void => {
+    put(tree);
+    browser.scrollTo(0, 0);
+    content.focus({ preventScroll: true });
+  };
+
+  const tick = (): void => {
+    const now = Date.now();
+    for (const it of content.getElementsByClassName(MOMENT)) {
+      it.textContent = relative(it.getAttribute("datetime") ?? "", now);
+    }
+  };
 
   const refused = (problem: Problem): void => {
     if (problem.status === 401) onSignedOut();
@@ -76,11 +103,16 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     now: Date.now(),
     role: me?.member.role ?? "viewer",
     kept: from.kept,
-    async act(method, path, body, said) {
+    async act(method, path, body, said, to) {
       const answer = await calls.send(method, path, body);
       if (!answer.ok) return refused(answer.problem);
+      if (to !== undefined) {
+        toSay = said;
+        location.hash = to(answer.body);
+        return;
+      }
       say(said);
-      await load(false);
+      await load("changed");
     },
     async keepText(name, path) {
       const answer = await calls.text(path);
@@ -104,8 +136,13 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   };
 
   const again = (): void => {
-    if (document.visibilityState !== "visible" || isWriting()) wait();
-    else load(false);
+    const isSeen = document.visibilityState === "visible";
+    if (isSeen && shown?.loaded.isMoving === true && !isWriting()) {
+      load("again");
+      return;
+    }
+    if (isSeen) tick();
+    wait();
   };
 
   const wait = (): void => {
@@ -113,38 +150,60 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
     timer = browser.setTimeout(again, REFRESH_MS);
   };
 
-  const load = async (isNew: boolean): Promise<void> => {
+  const load = async (why: Why): Promise<void> => {
+    const isNew = why === "moved" || shown === null;
     browser.clearTimeout(timer);
     asked += 1;
     const turn = asked;
     const place = placeOf(location.hash);
     const page = pageAt(place);
     byId(document, "navigation").replaceChildren(render(document, navigation(place.page)));
-    if (isNew) say("");
-    if (page === null) return put(NOT_HERE);
+    if (isNew) {
+      say(toSay);
+      toSay = "";
+    }
+    if (page === null) return putNew(NOT_HERE);
     const answer = await page.load(calls, place);
     if (turn !== asked) return;
     document.title = `${page.title} · ${TITLE}`;
     if (!answer.ok) {
       if (answer.problem.status === 401) return onSignedOut();
       // A refresh that fails leaves what is there.
-      return isNew ? put(problemShown(answer.problem)) : say(answer.problem.detail, true);
+      if (!isNew) {
+        isStale = true;
+        say(answer.problem.detail, true);
+        return wait();
+      }
+      shown = null;
+      return putNew(problemShown(answer.problem));
     }
-    const isSame = !isNew && shown?.loaded.fingerprint === answer.body.fingerprint;
-    shown = { place, loaded: answer.body, kept: isNew || shown === null ? {} : shown.kept };
+    if (isStale) say("");
+    isStale = false;
+    if (why === "again" && isWriting()) return wait();
+    const before = shown;
+    const isElsewhere = before === null || hrefOf(before.place.page, before.place.id) !== hrefOf(place.page, place.id);
+    const isSame = why === "again" && before?.loaded.fingerprint === answer.body.fingerprint;
+    shown = { place, loaded: answer.body, kept: isNew || before === null ? {} : before.kept };
     // What somebody has unfolded stays so while nothing changes.
-    if (!isSame) draw();
-    if (answer.body.isMoving) wait();
+    if (isSame) tick();
+    else if (isElsewhere) putNew(answer.body.show(screenOf(shown)));
+    else draw();
+    wait();
   };
 
   return {
     async begin(who: Me) {
       me = who;
       byId(document, "who").textContent = `${who.member.email} · ${who.account.name} (${who.account.plan})`;
-      await load(true);
+      await load("moved");
     },
     async move() {
-      if (me !== null) await load(true);
+      if (me !== null) await load("moved");
+    },
+    async refresh() {
+      if (me === null) return;
+      say("");
+      await load("again");
     },
     end() {
       browser.clearTimeout(timer);
@@ -196,7 +255,7 @@ export const start = async (browser: Browser): Promise<void> => {
     await calls.send("POST", "/v1/auth/logout");
     leave();
   });
-  byId(document, "refresh").addEventListener("click", () => signedIn.move());
+  byId(document, "refresh").addEventListener("click", () => signedIn.refresh());
   browser.addEventListener("hashchange", () => signedIn.move());
 
   const known = await calls.get<Me>("/v1/auth/me");

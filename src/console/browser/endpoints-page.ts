@@ -36,6 +36,20 @@ const buttons = ({ id, health: { state } }: Endpoint, screen: Screen): Tree =>
       )
     : "";
 
+const lastFailure = ({ health: { last_failure: failure } }: Endpoint, now: number): Tree =>
+  failure === null ? "none" : h("span", {}, `${failure.kind} ${failure.status_code ?? ""} `, moment(failure.at, now));
+
+const HEALTH: Readonly<Record<string, string>> = {
+  degraded: "Some of what is sent to it fails. It is sent to as before.",
+  open: "It fails too often: what comes waits, and one probe at a time is sent. One that succeeds lets the rest go on.",
+  disabled: "Nothing is sent to it, and what comes waits, until somebody enables it.",
+};
+
+const meaningOf = ({ health: { state } }: Endpoint): Tree => {
+  if (!Object.hasOwn(HEALTH, state)) return "";
+  return h("div", { class: state === "degraded" ? "why" : "why bad" }, h("p", {}, String(HEALTH[state])));
+};
+
 const rowOf = (endpoint: Endpoint, screen: Screen): readonly Tree[] => {
   const { health } = endpoint;
   return [
@@ -45,6 +59,7 @@ const rowOf = (endpoint: Endpoint, screen: Screen): readonly Tree[] => {
     `${milliseconds(health.p50_ms)} / ${milliseconds(health.p99_ms)}`,
     String(health.queued),
     moment(health.last_success_at, screen.now),
+    lastFailure(endpoint, screen.now),
     moment(health.next_probe_at, screen.now),
     buttons(endpoint, screen),
   ];
@@ -59,7 +74,17 @@ export const endpointsPage: Page<List<Endpoint>> = {
       {},
       h("h1", {}, "Endpoints"),
       table(
-        ["Health", "Endpoint", "Success, 1 h", "p50 / p99", "Waiting", "Last success", "Next probe", ""],
+        [
+          "Health",
+          "Endpoint",
+          "Success, 1 h",
+          "p50 / p99",
+          "Waiting",
+          "Last success",
+          "Last failure",
+          "Next probe",
+          "",
+        ],
         data.map((endpoint) => rowOf(endpoint, screen)),
         "There is no endpoint yet: POST /v1/endpoints registers one.",
       ),
@@ -67,9 +92,6 @@ export const endpointsPage: Page<List<Endpoint>> = {
     ),
   isMoving: ({ data }) => data.some(({ health }) => health.state !== "healthy" || health.queued > 0),
 };
-
-const lastFailure = ({ health: { last_failure: failure } }: Endpoint, now: number): Tree =>
-  failure === null ? "none" : h("span", {}, `${failure.kind} ${failure.status_code ?? ""} `, moment(failure.at, now));
 
 export const endpointPage: Page<Endpoint> = {
   title: "Endpoint",
@@ -81,6 +103,7 @@ export const endpointPage: Page<Endpoint> = {
       {},
       h("h1", {}, badge(health.state), " ", endpoint.name),
       h("p", {}, h("code", {}, endpoint.id)),
+      meaningOf(endpoint),
       buttons(endpoint, screen),
       facts([
         ["Address", h("code", {}, endpoint.url)],

@@ -4,6 +4,7 @@ import { may, type Page, type Screen } from "./page.ts";
 import { badge, button, code, facts, field, form, link, linkTo, moment, section, sending, table } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
+import { whyInDetail } from "./why.ts";
 
 /** What goes on by itself. */
 const MOVING: ReadonlySet<string> = new Set(["queued", "delivering", "retrying"]);
@@ -90,19 +91,19 @@ const responseShown = (response: NonNullable<Attempt["response"]>): Tree => {
     "div",
     {},
     h("h3", {}, "Answer"),
-    headersShown(headers),
     body === null
       ? h("p", { class: "empty" }, "The policy hides it.")
       : code(body === "" ? "(empty)" : encoding === "text" && !truncated ? pretty(body) : body),
     h("small", {}, said.filter((it) => it !== "").join(", ")),
+    h("details", {}, h("summary", {}, "Headers of the answer"), headersShown(headers)),
   );
 };
 
-export const attemptShown = (attempt: Attempt, now: number): Tree => {
+export const attemptShown = (attempt: Attempt, now: number, isOpen: boolean): Tree => {
   const { number, trigger, outcome, status_code, duration_ms, failure, started_at, next_attempt_at } = attempt;
   return h(
     "details",
-    { open: outcome === "failed" },
+    { open: isOpen },
     h(
       "summary",
       {},
@@ -116,8 +117,10 @@ export const attemptShown = (attempt: Attempt, now: number): Tree => {
     failure === null ? "" : h("p", { class: "bad" }, `${failure.kind}: ${failure.detail}`),
     next_attempt_at === null ? "" : h("p", {}, "Next attempt ", moment(next_attempt_at, now)),
     attempt.timings_ms === null ? "" : timingsShown(attempt.timings_ms),
-    attempt.request === null ? "" : h("div", {}, h("h3", {}, "Request"), headersShown(attempt.request.headers)),
     attempt.response === null ? "" : responseShown(attempt.response),
+    attempt.request === null
+      ? ""
+      : h("details", {}, h("summary", {}, "Headers it was sent with"), headersShown(attempt.request.headers)),
   );
 };
 
@@ -138,7 +141,7 @@ const eraseForm = (event: EventDetail, screen: Screen): Tree =>
         ({ reason = "" }) => screen.act("DELETE", `${pathOf(event.id)}/payload`, { reason }, "The payload is erased."),
         { class: "inline" },
         field("Erase it because", { name: "reason", required: true, maxlength: 500 }),
-        sending("Erase the payload"),
+        sending("Erase the payload", { class: "danger" }),
       )
     : "";
 
@@ -182,8 +185,8 @@ const bundleLink = ({ bundle }: EventDetail): Tree | null =>
         {},
         link(hrefOf("bundles", bundle.id), bundle.id),
         bundle.undo
-          ? `, the undo of step ${bundle.index + 1}`
-          : `, step ${bundle.index + 1}: replayed through its bundle alone`,
+          ? `, the undo of step ${bundle.index}`
+          : `, step ${bundle.index}: replayed through its bundle alone`,
       );
 
 const replaysShown = ({ replays = [] }: EventDetail, now: number): Tree =>
@@ -202,6 +205,39 @@ const replaysShown = ({ replays = [] }: EventDetail, now: number): Tree =>
           "None.",
         ),
       );
+
+/** As much of an answer as one look takes in. */
+const EXCERPT_LENGTH = 500;
+
+/** What the last attempt was answered, where that is text. */
+const lastAnswer = ({ attempts }: EventDetail): string => {
+  const { failure, response } = attempts.at(-1) ?? {};
+  if (!failure || response?.encoding !== "text" || response.body === null) return "";
+  return response.body.slice(0, EXCERPT_LENGTH);
+};
+
+/** What comes next, if anything does. */
+const nextShown = ({ status, approval_id: approval, attempts }: EventDetail, now: number): Tree => {
+  if (status === "held" && approval !== null) return h("p", {}, link(hrefOf("approvals", approval), "Decide on it"));
+  const next = attempts.at(-1)?.next_attempt_at ?? null;
+  return status !== "retrying" || next === null ? "" : h("p", {}, "It is tried again ", moment(next, now), ".");
+};
+
+const BAD: ReadonlySet<string> = new Set(["failed", "blocked", "rejected", "expired", "cancelled"]);
+
+/** Why it is where it is, before anything else. */
+export const whyShown = (event: EventDetail, now: number): Tree => {
+  const why = whyInDetail(event);
+  if (why === "") return "";
+  const answer = lastAnswer(event);
+  return h(
+    "div",
+    { class: BAD.has(event.status) ? "why bad" : "why" },
+    h("p", {}, h("strong", {}, why)),
+    nextShown(event, now),
+    answer === "" ? "" : code(answer),
+  );
+};
 
 const summaryOf = (event: EventDetail, now: number): Tree =>
   facts([
@@ -226,7 +262,7 @@ export const eventPage: Page<EventDetail> = {
       {},
       h("h1", {}, badge(event.status), " ", event.type === "" ? "(no type)" : event.type),
       h("p", {}, h("code", {}, event.id)),
-      event.failure === null ? "" : h("p", { class: "bad" }, `${event.failure.kind}: ${event.failure.detail}`),
+      whyShown(event, screen.now),
       replayForm(event, screen),
       summaryOf(event, screen.now),
       section("Timeline", timelineShown(event.timeline)),
@@ -234,7 +270,7 @@ export const eventPage: Page<EventDetail> = {
       section(
         "Attempts",
         ...(event.attempts.length === 0 ? [h("p", { class: "empty" }, "None yet.")] : []),
-        ...event.attempts.map((attempt) => attemptShown(attempt, screen.now)),
+        ...event.attempts.map((attempt) => attemptShown(attempt, screen.now, attempt === event.attempts.at(-1))),
       ),
       replaysShown(event, screen.now),
       payloadShown(event, screen),

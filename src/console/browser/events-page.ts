@@ -1,9 +1,9 @@
 import type { EventSummary, Page as List } from "./answers.ts";
-import { euro } from "./format.ts";
 import type { Page, Screen } from "./page.ts";
-import { badge, button, choice, field, form, link, moment, older, sending, table } from "./parts.ts";
+import { amount, badge, button, choice, field, form, idShown, link, moment, older, sending, table } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
+import { whyOf } from "./why.ts";
 
 export const STATUSES = [
   "",
@@ -22,33 +22,24 @@ export const STATUSES = [
 
 const FILTERS = ["q", "status", "source_id", "agent_id", "endpoint_id", "action", "from", "to"] as const;
 
-/** What says in one look why it is where it is. */
-export const whyOf = ({ verdict, failure, duplicates, delivery_id_reused: reused }: EventSummary): string => {
-  const stopped = verdict.gates.find(({ outcome }) => outcome !== "allow");
-  return [
-    failure === null ? "" : `${failure.kind}: ${failure.detail}`,
-    failure === null && stopped !== undefined ? `${stopped.gate}: ${stopped.detail}` : "",
-    duplicates > 0 ? `${duplicates} duplicate${duplicates === 1 ? "" : "s"}` : "",
-    reused > 0 ? `${reused} refused with another body` : "",
-  ]
-    .filter((it) => it !== "")
-    .join("; ");
-};
+/** Its delivery id, or of which bundle it is a step. */
+const cameAs = ({ origin, delivery_id, bundle }: EventSummary): string =>
+  bundle === undefined || bundle === null
+    ? `${origin.type} · ${delivery_id}`
+    : `${bundle.undo ? "undo of step" : "step"} ${bundle.index} of ${bundle.id}`;
 
 const rowOf = (event: EventSummary, { now }: Screen): readonly Tree[] => [
   badge(event.status),
-  h(
-    "div",
-    {},
-    link(hrefOf("events", event.id), event.type === "" ? "(no type)" : event.type),
-    h("small", {}, event.id),
-  ),
-  h("div", {}, event.origin.name, h("small", {}, `${event.origin.type} · ${event.delivery_id}`)),
+  h("div", {}, link(hrefOf("events", event.id), event.type === "" ? "(no type)" : event.type), idShown(event.id)),
+  whyOf(event),
+  h("div", {}, event.origin.name, h("small", { class: "id", title: event.delivery_id }, cameAs(event))),
   moment(event.received_at, now),
   String(event.attempt_count),
-  event.cost_eur === null ? "–" : euro(event.cost_eur),
-  whyOf(event),
+  event.cost_eur === null ? "–" : amount(event.cost_eur),
 ];
+
+/** Asked for more rarely: unfolded while one of them is. */
+const RARE = ["source_id", "agent_id", "endpoint_id", "action", "from", "to"] as const;
 
 const filters = ({ place: { query }, go }: Screen): Tree =>
   form(
@@ -58,20 +49,32 @@ const filters = ({ place: { query }, go }: Screen): Tree =>
       type: "search",
       name: "q",
       value: query.q ?? "",
-      placeholder: "event id, delivery id, part of a type, gate-budget …",
+      placeholder: "id, part of a type, gate-budget …",
     }),
     choice("Status", "status", STATUSES, query.status),
-    field("Source", { name: "source_id", value: query.source_id ?? "", placeholder: "src_…" }),
-    field("Agent", { name: "agent_id", value: query.agent_id ?? "", placeholder: "agt_…" }),
-    field("Endpoint", { name: "endpoint_id", value: query.endpoint_id ?? "", placeholder: "end_…" }),
-    field("Action", { name: "action", value: query.action ?? "" }),
-    field("From", { name: "from", value: query.from ?? "", placeholder: "2026-01-31T12:00:00Z" }),
-    field("To", { name: "to", value: query.to ?? "", placeholder: "2026-01-31T13:00:00Z" }),
     sending("Search"),
     button("Clear", () => go(hrefOf("events"))),
+    h(
+      "details",
+      { open: RARE.some((name) => query[name] !== undefined) },
+      h("summary", {}, "More filters"),
+      h(
+        "div",
+        { class: "fields" },
+        field("Source", { name: "source_id", value: query.source_id ?? "", placeholder: "src_…" }),
+        field("Agent", { name: "agent_id", value: query.agent_id ?? "", placeholder: "agt_…" }),
+        field("Endpoint", { name: "endpoint_id", value: query.endpoint_id ?? "", placeholder: "end_…" }),
+        field("Action", { name: "action", value: query.action ?? "" }),
+        field("From (UTC)", { name: "from", value: query.from ?? "", placeholder: "2026-01-31T12:00:00Z" }),
+        field("To (UTC)", { name: "to", value: query.to ?? "", placeholder: "2026-01-31T13:00:00Z" }),
+      ),
+    ),
   );
 
-const HEAD = ["Status", "Event", "From", "Received", "Attempts", "Cost", "Why"];
+const isNarrowed = (query: Readonly<Record<string, string>>): boolean =>
+  [...FILTERS, "cursor"].some((name) => query[name] !== undefined);
+
+const HEAD = ["Status", "Event", "Why", "From", "Received", "Attempts", "Cost"];
 
 export const eventsPage: Page<List<EventSummary>> = {
   title: "Events",
@@ -88,7 +91,9 @@ export const eventsPage: Page<List<EventSummary>> = {
       table(
         HEAD,
         data.map((event) => rowOf(event, screen)),
-        "No event is like that.",
+        isNarrowed(screen.place.query)
+          ? "No event is like that."
+          : "No event has come yet. Senders reach you at the address of a source, agents by POST /v1/execute.",
       ),
       older("events", null, screen.place.query, next_cursor),
     ),

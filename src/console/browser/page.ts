@@ -10,8 +10,8 @@ export type Screen = {
   readonly role: string;
   /** Answers that a button has fetched for this page, by the name it gave them. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** Calls, then shows the page anew with what is to be said. */
-  act(method: "POST" | "DELETE", path: string, body: unknown, said: string): void;
+  /** Calls, then shows the page anew with what is to be said, or another one that is found by the answer. */
+  act(method: "POST" | "DELETE", path: string, body: unknown, said: string, to?: (answer: unknown) => string): void;
   /** Fetches text for this page. */
   keepText(name: string, path: string): void;
   /** Asks for something that changes nothing, for this page. */

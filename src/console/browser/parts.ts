@@ -1,4 +1,4 @@
-import { clock, relative, words } from "./format.ts";
+import { clock, euro, relative, words } from "./format.ts";
 import { hrefOf } from "./place.ts";
 import { type Attributes, type Element, type Fields, h, type Tree } from "./tree.ts";
 
@@ -24,7 +24,8 @@ export const form = (
   onSubmit,
 });
 
-export const sending = (text: string): Element => h("button", { type: "submit" }, text);
+export const sending = (text: string, attributes: Attributes = {}): Element =>
+  h("button", { type: "submit", ...attributes }, text);
 
 /** A field with its label around it. */
 export const field = (label: string, attributes: Attributes): Element =>
@@ -83,14 +84,27 @@ const toneOf = (state: string): string => (Object.hasOwn(TONES, state) ? String(
 
 export const badge = (state: string): Element => h("span", { class: `badge ${toneOf(state)}` }, words(state));
 
+/** Of times that are written as their distance from now: it grows while somebody looks. */
+export const MOMENT = "moment";
+
 /** The time with its distance from now; exact when it is pointed at. */
 export const moment = (iso: string | null | undefined, now: number): Tree =>
   iso === null || iso === undefined
     ? "–"
-    : h("time", { datetime: iso, title: `${clock(iso)} UTC` }, relative(iso, now));
+    : h("time", { class: MOMENT, datetime: iso, title: `${clock(iso)} UTC` }, relative(iso, now));
+
+/** An id under a name: cut where there is no room, whole when it is pointed at or copied. */
+export const idShown = (id: string): Element => h("small", { class: "id", title: id }, id);
+
+/** Money in a table. */
+export const amount = (eur: number | null): Element => h("span", { class: "tight" }, euro(eur));
 
 export const facts = (entries: readonly (readonly [name: string, value: Tree | null])[]): Element =>
   h("dl", {}, ...entries.flatMap(([name, value]) => (value === null ? [] : [h("dt", {}, name), h("dd", {}, value)])));
+
+/** An empty one has nothing in it, not even a text. */
+const cellOf = (label: string | undefined, content: Tree): Element =>
+  h("td", { "data-label": label ?? "" }, ...(content === "" ? [] : [content]));
 
 export const table = (head: readonly string[], rows: readonly (readonly Tree[])[], empty: string): Element =>
   rows.length === 0
@@ -102,7 +116,8 @@ export const table = (head: readonly string[], rows: readonly (readonly Tree[])[
           "table",
           {},
           h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
-          h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell) => h("td", {}, cell))))),
+          // Where there is no room for columns each cell says its own.
+          h("tbody", {}, ...rows.map((cells) => h("tr", {}, ...cells.map((cell, at) => cellOf(head[at], cell))))),
         ),
       );
 

@@ -11,6 +11,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   "autocomplete",
   "class",
   "colspan",
+  "data-label",
   "datetime",
   "disabled",
   "download",

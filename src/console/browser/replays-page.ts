@@ -8,6 +8,7 @@ import {
   facts,
   field,
   form,
+  idShown,
   link,
   linkTo,
   moment,
@@ -51,7 +52,7 @@ const filterOf = ({ filter }: Replay): string =>
 
 const rowOf = (replay: Replay, screen: Screen): readonly Tree[] => [
   badge(replay.status),
-  h("div", {}, link(hrefOf("replays", replay.id), replay.id), h("small", {}, replay.reason ?? "")),
+  h("div", {}, link(hrefOf("replays", replay.id), replay.reason ?? "(no reason)"), idShown(replay.id)),
   filterOf(replay),
   progressShown(replay),
   String(replay.delivered),
@@ -59,6 +60,9 @@ const rowOf = (replay: Replay, screen: Screen): readonly Tree[] => [
   String(replay.skipped),
   stopButton(replay, screen),
 ];
+
+/** The body that `replayAsked` makes. */
+type Asked = { readonly filter: Fields; readonly rate_per_second?: number; readonly reason?: string };
 
 type Planned = { readonly asked: Record<string, unknown>; readonly plan: ReplayPlan };
 
@@ -84,14 +88,25 @@ const planShown = (screen: Screen): Tree => {
     ),
     plan.count === 0
       ? ""
-      : button(`Replay ${plan.count} events`, () =>
-          screen.act("POST", "/v1/replays", started, "The replay has begun."),
+      : button(`Replay ${plan.count} ${plan.count === 1 ? "event" : "events"}`, () =>
+          screen.act("POST", "/v1/replays", started, "The replay has begun.", (answer) =>
+            // As the API answers it.
+            hrefOf("replays", (answer as Pick<Replay, "id">).id),
+          ),
         ),
   );
 };
 
+/** What was planned stays in its fields. */
+const fieldsAgain = ({ place, kept }: Screen): Fields => {
+  const asked = kept["plan asked"];
+  if (typeof asked !== "object" || asked === null) return place.query;
+  const { filter, rate_per_second: rate, reason } = asked as Asked;
+  return { ...filter, rate_per_second: rate === undefined ? "" : String(rate), reason: reason ?? "" };
+};
+
 const planForm = (screen: Screen): Tree => {
-  const { query } = screen.place;
+  const query = fieldsAgain(screen);
   if (!may(screen, "admin")) return "";
   return section(
     "Replay many",
@@ -101,10 +116,17 @@ const planForm = (screen: Screen): Tree => {
       choice("Status", "status", ["failed", "blocked"], query.status ?? "failed"),
       field("Source", { name: "source_id", value: query.source_id ?? "", placeholder: "src_…" }),
       field("Endpoint", { name: "endpoint_id", value: query.endpoint_id ?? "", placeholder: "end_…" }),
-      field("From", { name: "from", value: query.from ?? "", placeholder: "2026-01-31T12:00:00Z" }),
-      field("To", { name: "to", value: query.to ?? "", placeholder: "2026-01-31T13:00:00Z" }),
-      field("Events a second", { name: "rate_per_second", type: "number", min: 1, max: 1_000, placeholder: "10" }),
-      field("Why", { name: "reason", maxlength: 500 }),
+      field("From (UTC)", { name: "from", value: query.from ?? "", placeholder: "2026-01-31T12:00:00Z" }),
+      field("To (UTC)", { name: "to", value: query.to ?? "", placeholder: "2026-01-31T13:00:00Z" }),
+      field("Events a second", {
+        name: "rate_per_second",
+        type: "number",
+        min: 1,
+        max: 1_000,
+        placeholder: "10",
+        value: query.rate_per_second ?? "",
+      }),
+      field("Why", { name: "reason", maxlength: 500, value: query.reason ?? "" }),
       sending("Plan it"),
     ),
     planShown(screen),
@@ -133,6 +155,10 @@ export const replaysPage: Page<List<Replay>> = {
   isMoving: ({ data }) => data.some(({ status }) => status === "running"),
 };
 
+/** The events that it chose among, as they are by now. */
+const eventsOf = ({ filter: { status: _, ...rest } }: Replay): Tree =>
+  link(hrefOf("events", null, rest), "The events it is of");
+
 export const replayPage: Page<Replay> = {
   title: "Replay",
   load: (api, { id }) => api.get<Replay>(pathOf(id ?? "")),
@@ -152,8 +178,11 @@ export const replayPage: Page<Replay> = {
         ["Begun by", `${replay.by.kind} ${replay.by.id}`],
         ["Why", replay.reason],
         ["Begun", moment(replay.started_at, screen.now)],
+        ["Cancelled by", replay.cancelled === null ? null : `${replay.cancelled.by.kind} ${replay.cancelled.by.id}`],
+        ["Cancelled because", replay.cancelled?.reason ?? null],
         ["Ended", replay.ended_at === null ? null : moment(replay.ended_at, screen.now)],
       ]),
+      h("p", {}, eventsOf(replay)),
       stopButton(replay, screen),
     ),
   // What was sent again may still be under way when the last one has been.

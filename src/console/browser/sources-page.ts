@@ -2,7 +2,7 @@ import type { Page as List, Rejection, Source } from "./answers.ts";
 import type { Answered } from "./api.ts";
 import { clock } from "./format.ts";
 import type { Page, Screen } from "./page.ts";
-import { badge, facts, link, linkTo, older, section, table } from "./parts.ts";
+import { badge, facts, idShown, link, linkTo, older, section, table } from "./parts.ts";
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
@@ -10,7 +10,7 @@ const pathOf = (id: string): string => `/v1/sources/${encodeURIComponent(id)}`;
 
 const rowOf = (source: Source): readonly Tree[] => [
   badge(source.status),
-  h("div", {}, link(hrefOf("sources", source.id), source.name), h("small", {}, source.id)),
+  h("div", {}, link(hrefOf("sources", source.id), source.name), idShown(source.id)),
   source.type,
   linkTo("endpoints", source.endpoint_id),
   link(hrefOf("events", null, { source_id: source.id }), "Events"),

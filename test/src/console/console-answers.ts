@@ -85,11 +85,20 @@ export const APPROVAL: ApprovalDetail = {
   redacted: false,
 };
 
+const PLAIN_STEP = {
+  reversibility: "compensable",
+  compensation: null,
+  cost_eur: 1,
+  refusal: null,
+  resolution: null,
+};
+
 export const BUNDLE: Bundle = {
   id: "bun_1",
   name: "checkout",
   status: "rollback_incomplete",
   agent_id: "agt_1",
+  verdict: EVENT.verdict,
   steps: [
     {
       index: 0,
@@ -97,6 +106,7 @@ export const BUNDLE: Bundle = {
       status: "compensated",
       event_id: "evt_a",
       compensation_event_id: "evt_b",
+      ...PLAIN_STEP,
       compensation: "unreserve",
     },
     {
@@ -105,6 +115,7 @@ export const BUNDLE: Bundle = {
       status: "compensation_failed",
       event_id: "evt_c",
       compensation_event_id: "evt_d",
+      ...PLAIN_STEP,
       compensation: "refund",
       result: { status_code: 200, body: { id: "ch_1" } },
     },
@@ -114,6 +125,7 @@ export const BUNDLE: Bundle = {
       status: "skipped",
       event_id: null,
       compensation_event_id: null,
+      ...PLAIN_STEP,
       refusal: { code: "gate-content", detail: "not there" },
     },
   ],
@@ -179,6 +191,7 @@ export const REPLAY: Replay = {
   reason: null,
   started_at: AT,
   ended_at: null,
+  cancelled: null,
   total: 10,
   done: 4,
   delivered: 3,
@@ -211,7 +224,14 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
     status_code: null,
     failure: { kind: "timeout", detail: "no answer" },
   },
-  "POST /v1/replays": { count: 12, oldest: AT, newest: AT, endpoints: [{ id: "end_1", count: 12 }], estimated_s: 2 },
+  "POST /v1/replays": {
+    count: 12,
+    oldest: AT,
+    newest: AT,
+    endpoints: [{ id: "end_1", count: 12 }],
+    estimated_s: 2,
+    id: "rpl_1",
+  },
 };
 
 /** The same with every text that people or senders chose replaced by markup. */

@@ -5,7 +5,7 @@ import { PAGES } from "../../../src/console/browser/pages.ts";
 import { consolePage } from "../../../src/console/page.ts";
 import { type FakePage, fakePage, textOf, within } from "../../support/fake-page.ts";
 import { until } from "../../support/until.ts";
-import { ANSWERS, hostile, ME } from "./console-answers.ts";
+import { AGENT, ANSWERS, BUNDLE, hostile, ME } from "./console-answers.ts";
 
 const test = suite("console");
 
@@ -212,8 +212,10 @@ test("a replay of many is planned first, and what was planned is what is begun",
   const planned = { filter, rate_per_second: 50, reason: "mended" };
   assert.equal(lastOf(sent, "POST /v1/replays")?.body, { ...planned, dry_run: true });
   await page.find("button", "Replay 12 events").fire("click");
-  await shows(page, "The replay has begun.");
+  await until("it is gone to", () => page.browser.location.hash === "#/replays/rpl_1");
   assert.equal(lastOf(sent, "POST /v1/replays")?.body, planned);
+  await page.go(page.browser.location.hash);
+  await shows(page, "The replay has begun.");
   await page.find("button", "Cancel").fire("click");
   await wasSent(sent, "POST /v1/replays/rpl_1/cancel");
 });
@@ -242,6 +244,32 @@ test("a replay under way is looked at again by itself, and what has ended is not
   const before = sent.length;
   await page.later();
   assert.is(sent.length, before);
+});
+
+test("a refresh shows what has changed, says when it fails, and that it no longer does", async () => {
+  const { page, answers } = await opened({}, "#/agents");
+  await shows(page, "refund.*");
+  answers["GET /v1/agents"] = Response.json({ code: "overloaded", detail: "Too much to do." }, { status: 503 });
+  await page.byId("refresh").fire("click");
+  await shows(page, "Too much to do.");
+  assert.ok(page.text().includes("refund.*"));
+  answers["GET /v1/agents"] = { data: [{ ...AGENT, status: "suspended" }], next_cursor: null };
+  await page.byId("refresh").fire("click");
+  await shows(page, "suspended");
+  assert.not(page.text().includes("Too much to do."));
+});
+
+test("a bundle that was blocked says by what, and one that waits leads to who decides", async () => {
+  const denied = { gate: "content", outcome: "deny", code: "denied-by-rule", detail: "step 1: refused" };
+  const verdict = { decision: "deny", policy: null, gates: [denied] };
+  const { page, answers } = await opened(
+    { "GET /v1/bundles/bun_1": { ...BUNDLE, status: "blocked", reason: undefined, left: [], verdict } },
+    "#/bundles/bun_1",
+  );
+  await shows(page, "content: step 1: refused");
+  answers["GET /v1/bundles/bun_1"] = { ...BUNDLE, status: "held", left: [], approval_id: "apr_1" };
+  await page.go("#/bundles/bun_1");
+  await shows(page, "Decide on it");
 });
 
 test("who may only look finds no button that changes anything", async () => {

@@ -1,7 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { eventPage, timelineShown } from "../../../src/console/browser/event-page.ts";
-import { whyOf } from "../../../src/console/browser/events-page.ts";
 import { bytes, clock, duration, euro, percent, pretty, relative } from "../../../src/console/browser/format.ts";
 import type { Screen } from "../../../src/console/browser/page.ts";
 import { may } from "../../../src/console/browser/page.ts";
@@ -10,6 +9,7 @@ import { hrefOf, placeOf, searchOf } from "../../../src/console/browser/place.ts
 import { render } from "../../../src/console/browser/render.ts";
 import { replayAsked } from "../../../src/console/browser/replays-page.ts";
 import { elementsOf, h, textOf } from "../../../src/console/browser/tree.ts";
+import { whyInDetail, whyOf } from "../../../src/console/browser/why.ts";
 import { fakePage } from "../../support/fake-page.ts";
 import { EVENT } from "./console-answers.ts";
 
@@ -51,6 +51,16 @@ test("a row says in one look why an event is where it is", () => {
   const blocked = { ...quiet, failure: null, verdict: { ...EVENT.verdict, gates: [...EVENT.verdict.gates, denied] } };
   assert.is(whyOf(blocked), "budget: 250 of 250 EUR");
   assert.is(whyOf({ ...quiet, failure: null }), "");
+});
+
+test("who was asked is a reason as long as it is held; an end that people or time decided gives its own", () => {
+  const asked = { gate: "approval", outcome: "hold", code: "approval-required", detail: "needs an approval" };
+  const event = { ...EVENT, failure: null, verdict: { ...EVENT.verdict, gates: [asked] } };
+  assert.is(whyInDetail({ ...event, status: "held" }), "approval: needs an approval");
+  assert.is(whyInDetail({ ...event, status: "delivered" }), "");
+  const rejected = { stage: "rejected", at: EVENT.received_at, ms: 1, reason: "too much" };
+  assert.is(whyInDetail({ ...event, status: "rejected", timeline: [rejected] }), "too much");
+  assert.is(whyInDetail({ ...EVENT, status: "retrying" }), "http-4xx: The receiver answered 400");
 });
 
 test("the timeline shows the gaps and marks the long ones", () => {

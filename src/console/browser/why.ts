@@ -1,0 +1,31 @@
+import type { EventDetail, EventSummary, Verdict } from "./answers.ts";
+import { words } from "./format.ts";
+
+/** What stopped it, in a gate's own words; one that asked for people has stopped it as long as they are asked. */
+export const stoppedBy = ({ gates }: Verdict, isHeld: boolean): string => {
+  const gate = gates.find(({ outcome }) => outcome !== "allow" && (isHeld || outcome !== "hold"));
+  return gate === undefined ? "" : `${words(gate.gate)}: ${gate.detail}`;
+};
+
+const said = (texts: readonly string[]): string => texts.filter((it) => it !== "").join("; ");
+
+const ofFailure = ({ failure }: EventSummary): string => (failure === null ? "" : `${failure.kind}: ${failure.detail}`);
+
+/** Says in one look why an event is where it is. */
+export const whyOf = (event: EventSummary): string => {
+  const { verdict, duplicates, delivery_id_reused: reused } = event;
+  return said([
+    event.failure === null ? stoppedBy(verdict, event.status === "held") : ofFailure(event),
+    duplicates > 0 ? `${duplicates} duplicate${duplicates === 1 ? "" : "s"}` : "",
+    reused > 0 ? `${reused} refused with another body` : "",
+  ]);
+};
+
+const ENDED: ReadonlySet<string> = new Set(["rejected", "expired", "cancelled"]);
+
+/** The same with what the record of its end says; empty when all is well. */
+export const whyInDetail = (event: EventDetail): string => {
+  if (event.failure !== null) return ofFailure(event);
+  const reason = ENDED.has(event.status) ? event.timeline.findLast((it) => it.reason !== undefined)?.reason : undefined;
+  return reason ?? stoppedBy(event.verdict, event.status === "held");
+};

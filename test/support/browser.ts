@@ -1,0 +1,269 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { removeFolder, temporaryFolder, until } from "./program.ts";
+
+/** What a Chromium is called on the systems that people use; `BROWSER_BINARY` names another. */
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+const LIMIT_MS = 60_000;
+/** To write its profile; it is killed after that. */
+const CLOSE_MS = 5_000;
+/** No sandbox: containers have no user namespaces, and what is opened is our own. The network is asked for nothing else. */
+const FLAGS = [
+  "--headless",
+  "--disable-gpu",
+  "--no-sandbox",
+  "--no-first-run",
+  "--disable-dev-shm-usage",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--remote-debugging-pipe",
+];
+
+/** The browser of this machine, if there is one. */
+export const browserHere = (): string | null => {
+  const isThere = (name: string): boolean => {
+    try {
+      execFileSync(name, ["--version"], { stdio: "ignore", timeout: LIMIT_MS });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return process.env.BROWSER_BINARY ?? NAMES.find(isThere) ?? null;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+type Message = {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: Fields;
+  readonly result?: Fields;
+  readonly error?: { readonly message: string };
+};
+
+/** The Chrome DevTools Protocol over pipes: JSON, each message ended by a NUL byte. */
+const connection = (input: Writable, output: Readable, onEvent: (method: string, params: Fields) => void) => {
+  const waiting = new Map<number, (message: Message) => void>();
+  let calls = 0;
+  let unread = "";
+  output.setEncoding("utf8");
+  output.on("data", (chunk: string) => {
+    const messages = (unread + chunk).split("\0");
+    unread = messages.pop() ?? "";
+    for (const text of messages) {
+      // What the protocol's description says.
+      const message = JSON.parse(text) as Message;
+      if (message.id === undefined) onEvent(message.method ?? "", message.params ?? {});
+      else waiting.get(message.id)?.(message);
+    }
+  });
+  return (method: string, params: Fields = {}, sessionId?: string): Promise<Fields> =>
+    new Promise((resolve, reject) => {
+      calls += 1;
+      const id = calls;
+      waiting.set(id, ({ result, error }) => {
+        waiting.delete(id);
+        if (error === undefined) resolve(result ?? {});
+        else reject(new Error(`${method}: ${error.message}`));
+      });
+      input.write(`${JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
+    });
+};
+
+/** What a page did that it must not do: one line each. */
+const faultOf = (method: string, params: Fields): string | null => {
+  if (method === "Page.javascriptDialogOpening") return `dialog: ${params.message}`;
+  if (method === "Runtime.exceptionThrown") return `exception: ${JSON.stringify(params.exceptionDetails)}`;
+  if (method !== "Log.entryAdded") return null;
+  // As the protocol describes it. Answers of 4xx are logged, too, under "network".
+  const { source, level, text } = params.entry as { source: string; level: string; text: string };
+  return level === "error" && source !== "network" ? `${source}: ${text}` : null;
+};
+
+/** In the page: what people see there and can use, found by what it says. */
+const FINDING = `
+const isSeen = (it) => it.checkVisibility({ visibilityProperty: true }) && it.getClientRects().length > 0;
+const said = (it) => (it.innerText ?? "").replace(/\\s+/g, " ").trim();
+const all = (within, what) => [...(document.querySelector(within)?.querySelectorAll(what) ?? [])].filter(isSeen);
+const control = (within, label) => {
+  const found = all(within, "label").find((it) => said(it.querySelector("span") ?? it) === label);
+  return found?.querySelector("input, select, textarea") ?? null;
+};
+const press = (within, name) => {
+  const found = all(within, "button, a, summary").find((it) => said(it) === name && !it.disabled);
+  if (found === undefined) return false;
+  found.scrollIntoView({ block: "center", inline: "center" });
+  const [{ left, top, width, height }] = found.getClientRects();
+  // Nothing lies over it.
+  if (!found.contains(document.elementFromPoint(left + width / 2, top + height / 2))) return false;
+  found.click();
+  return true;
+};`;
+
+/** Text whose contrast is below 4.5 : 1 (WCAG 2.2, success criterion 1.4.3), with its ratio. */
+const PALE = `(() => {
+const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+const over = (colours) => {
+  canvas.globalAlpha = 1;
+  for (const [colour, alpha] of colours) { canvas.globalAlpha = alpha; canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+  return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+};
+const light = (rgb) => rgb.map((it) => it / 255).map((it) => it <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, it, at) => sum + it * [0.2126, 0.7152, 0.0722][at], 0);
+const page = matchMedia("(prefers-color-scheme: dark)").matches ? "#121212" : "#ffffff";
+const pale = [];
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walk.nextNode()) {
+  const it = walk.currentNode.parentElement;
+  if (!walk.currentNode.data.trim() || !it.checkVisibility({ visibilityProperty: true }) || it.closest("option")) continue;
+  const above = [];
+  for (let at = it; at !== null; at = at.parentElement) above.unshift(getComputedStyle(at));
+  const behind = [[page, 1], ...above.map((style) => [style.backgroundColor, 1])];
+  const opacity = above.reduce((product, style) => product * Number(style.opacity), 1);
+  const [back, front] = [over(behind), over([...behind, [getComputedStyle(it).color, opacity]])].map(light);
+  const ratio = (Math.max(back, front) + 0.05) / (Math.min(back, front) + 0.05);
+  if (ratio < 4.5) pale.push(ratio.toFixed(2) + " " + walk.currentNode.data.trim());
+}
+return pale; })()`;
+
+export type Shape = { readonly width?: number; readonly height?: number; readonly dark?: boolean };
+
+/** One page in a browser of its own, used as people do: by what is seen on it. Everything waits until it is there. */
+export type BrowserPage = {
+  open(url: string): Promise<void>;
+  evaluate<T>(expression: string): Promise<T>;
+  /** All that can be read on it. */
+  text(): Promise<string>;
+  shows(text: string): Promise<void>;
+  hides(text: string): Promise<void>;
+  /** A button, link or summary by its whole text; `within` is a CSS selector. */
+  click(name: string, within?: string): Promise<void>;
+  /** A field by its label. */
+  fill(label: string, value: string, within?: string): Promise<void>;
+  key(key: "Tab" | "Enter" | "Space"): Promise<void>;
+  shaped(shape: Shape): Promise<void>;
+  /** Text that is hard to read, each with its contrast. */
+  pale(): Promise<readonly string[]>;
+  /** Buttons and fields that have no name for those who do not see them. */
+  nameless(): Promise<readonly string[]>;
+  screenshot(path: string): Promise<void>;
+  /** Dialogs, exceptions and violations of the page's policy so far. */
+  faults(): readonly string[];
+  /** The origins of everything that was asked for. */
+  origins(): ReadonlySet<string>;
+  close(): Promise<void>;
+};
+
+const KEYS = {
+  Tab: { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 },
+  Enter: { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" },
+  Space: { key: " ", code: "Space", windowsVirtualKeyCode: 32, text: " " },
+} as const;
+
+const CONTROLS: ReadonlySet<unknown> = new Set(["button", "link", "textbox", "searchbox", "combobox", "spinbutton"]);
+
+type AxNode = {
+  readonly ignored: boolean;
+  readonly role?: { readonly value: unknown };
+  readonly name?: { readonly value: unknown };
+};
+
+export const openBrowser = async (binary: string): Promise<BrowserPage> => {
+  const profile = temporaryFolder();
+  const child = spawn(binary, [...FLAGS, `--user-data-dir=${profile}`, "about:blank"], {
+    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    // A group of its own: the processes that it starts end with it.
+    detached: true,
+  });
+  const ended = once(child, "close");
+  const kill = (): void => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, "SIGKILL");
+    }
+  };
+  process.on("exit", kill);
+  const faults: string[] = [];
+  const origins = new Set<string>();
+  // The pipes that `stdio` asks for.
+  const [input, output] = [child.stdio[3] as Writable, child.stdio[4] as Readable];
+  const call = connection(input, output, (method, params) => {
+    const fault = faultOf(method, params);
+    if (fault !== null) faults.push(fault);
+    if (method === "Page.javascriptDialogOpening") void send("Page.handleJavaScriptDialog", { accept: false });
+    if (method === "Network.requestWillBeSent") origins.add(new URL((params.request as { url: string }).url).origin);
+  });
+  const { targetId } = await call("Target.createTarget", { url: "about:blank" });
+  const { sessionId } = await call("Target.attachToTarget", { targetId, flatten: true });
+  const send = (method: string, params: Fields = {}) => call(method, params, String(sessionId));
+  for (const domain of ["Page", "Runtime", "Log", "Network", "Accessibility"]) await send(`${domain}.enable`);
+
+  const evaluate = async <T>(expression: string): Promise<T> => {
+    const { result, exceptionDetails } = await send("Runtime.evaluate", { expression, returnByValue: true });
+    if (exceptionDetails !== undefined) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
+    // The caller knows what its expression comes to.
+    return (result as { value: T }).value;
+  };
+  const inPage = (expression: string) => evaluate<boolean>(`(() => {${FINDING}\nreturn ${expression}; })()`);
+  const text = () => evaluate<string>("document.body.innerText");
+  const seen = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
+    try {
+      await until(what, holds);
+    } catch (error) {
+      throw new Error(`${error}; the page shows: ${await text()}`);
+    }
+  };
+
+  return {
+    evaluate,
+    text,
+    async open(url) {
+      await send("Page.navigate", { url });
+      await until("the page is loaded", () => evaluate<boolean>("document.readyState === 'complete'"));
+    },
+    shows: (what) => seen(`the page shows ${what}`, async () => (await text()).includes(what)),
+    hides: (what) => seen(`the page does not show ${what}`, async () => !(await text()).includes(what)),
+    click: (name, within = "body") =>
+      seen(`${name} can be clicked`, () => inPage(`press(${JSON.stringify(within)}, ${JSON.stringify(name)})`)),
+    fill: (label, value, within = "body") =>
+      seen(`${label} can be filled in`, () =>
+        inPage(`((it) => {
+          if (it === null) return false;
+          it.focus();
+          it.value = ${JSON.stringify(value)};
+          return it.value === ${JSON.stringify(value)};
+        })(control(${JSON.stringify(within)}, ${JSON.stringify(label)}))`),
+      ),
+    async key(key) {
+      await send("Input.dispatchKeyEvent", { type: "keyDown", ...KEYS[key] });
+      await send("Input.dispatchKeyEvent", { type: "keyUp", ...KEYS[key] });
+    },
+    async shaped({ width = 1_280, height = 800, dark = false }) {
+      await send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+      const features = [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }];
+      await send("Emulation.setEmulatedMedia", { features });
+    },
+    pale: () => evaluate(PALE),
+    async nameless() {
+      const { nodes } = await send("Accessibility.getFullAXTree");
+      return (nodes as readonly AxNode[])
+        .filter(({ ignored, role, name }) => !ignored && CONTROLS.has(role?.value) && !name?.value)
+        .map(({ role }) => String(role?.value));
+    },
+    async screenshot(path) {
+      const { data } = await send("Page.captureScreenshot", { captureBeyondViewport: true });
+      writeFileSync(path, Buffer.from(String(data), "base64"));
+    },
+    faults: () => faults,
+    origins: () => origins,
+    async close() {
+      const timer = setTimeout(kill, CLOSE_MS);
+      await Promise.race([call("Browser.close"), ended]);
+      await ended;
+      clearTimeout(timer);
+      process.off("exit", kill);
+      removeFolder(profile);
+    },
+  };
+};
