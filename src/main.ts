@@ -10,6 +10,7 @@ import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-loc
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
 import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engines.ts";
+import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
 import { checkKey } from "./key-check.ts";
 import { distanceIn } from "./loops/distance.ts";
 import type { ProjectorFailure } from "./loops/projector.ts";
@@ -106,6 +107,15 @@ const onDropped = (views: readonly string[]): void =>
 /** What goes wrong beside the service's own thread: to its logger, once there is one. */
 type Reporter = { report: (fault: unknown, what: string) => void };
 
+/** What was gathered is written before the process ends; what SIGKILL takes are the last moments' lines. */
+const logLines = (): LineStream => {
+  const lines = bufferedLines((text) => void process.stdout.write(text));
+  process.once("exit", lines.flush);
+  // Whoever read them has gone, which is no reason to stop.
+  process.stdout.on("error", () => undefined);
+  return lines;
+};
+
 const open = async (config: Config): Promise<Service> => {
   const reporter: Reporter = { report: (fault) => console.error(fault) };
   checkRanges(config);
@@ -159,6 +169,7 @@ const open = async (config: Config): Promise<Service> => {
     feed,
     exporter,
     meters,
+    lines: logLines(),
     appends,
     clock: systemClock,
     randomness,

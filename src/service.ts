@@ -46,6 +46,7 @@ import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
 import { agentReactions } from "./execute/reactions.ts";
 import { waitingPlaces } from "./execute/waiting-places.ts";
+import type { LineStream } from "./http/buffered-lines.ts";
 import { expiredAnswers } from "./http/expired-answers.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { attempts } from "./http/rate-limit.ts";
@@ -111,6 +112,8 @@ export type Engines = {
   /** Null: traces are sent nowhere. */
   readonly exporter: SpanExporter | null;
   readonly meters: Metrics;
+  /** Where log lines go. */
+  readonly lines: LineStream;
   /** Of the log: which appends have no answer yet. */
   readonly appends: Readings["appends"];
   readonly clock: Clock;
@@ -155,7 +158,8 @@ const whenAppended = (log: EventLog, afterMs: number, wake: () => void): (() => 
 
 /** Every port gets its adapter here, and every part what it needs: read it from top to bottom. */
 export const service = async (engines: Engines): Promise<Service> => {
-  const { config, places, key, log, views, projector, feed, exporter, meters, appends, clock, randomness } = engines;
+  const { config, places, key, log, views, projector, feed, exporter, meters, lines, appends, clock, randomness } =
+    engines;
   // One process an embedded role (`main.ts`): whatever an earlier one held when it ended is nobody's. The nodes of a
   // shared log know of each other only what is in it.
   const isAlone = places.log.engine === "sqlite";
@@ -493,7 +497,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     othersAreGone: isAlone,
     planOf,
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
-    logger: loggerOptions(config),
+    logger: loggerOptions(config, lines),
     onAnswered: observer.answered,
     async register(scope) {
       await scope.register(ingest({ accepting: accepts, admit, clock }));

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+import type { LineStream } from "./buffered-lines.ts";
 
 /** Never in a log line, wherever they stand. Bodies and headers are not logged at all; this is the second net. */
 const SECRET_NAMES = [
@@ -21,10 +22,15 @@ const redacted = SECRET_NAMES.flatMap((name) => {
   return [at, `*${at}`, `*.*${at}`];
 });
 
-export const loggerOptions = (config: { readonly logLevel: string }): NonNullable<FastifyServerOptions["logger"]> => ({
+/** `lines` takes what is logged; left out: stdout, a write for each line. */
+export const loggerOptions = (
+  config: { readonly logLevel: string },
+  lines?: LineStream,
+): NonNullable<FastifyServerOptions["logger"]> => ({
   level: config.logLevel,
   base: null,
   redact: { paths: redacted, censor: "[redacted]" },
+  ...(lines === undefined ? {} : { stream: lines }),
 });
 
 /**

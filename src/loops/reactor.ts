@@ -1,6 +1,7 @@
 import type { Clock, EventLog, Expected, Position, RecordedEvent } from "../../domain/ports.ts";
 import { NO_TRACE, toEvents } from "../envelope.ts";
 import { type Place, placeOf, positionOf } from "./place.ts";
+import { wakeablePause } from "./wakeable-pause.ts";
 
 /** What follows from an event: a command, idempotent, as it is given again after a crash. */
 export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise<void> };
@@ -79,6 +80,8 @@ export const reactor = (
   let wake: () => void = () => undefined;
   let woken = false;
   let running: Promise<void> = Promise.resolve();
+  // Of its own: appends wake the other one, and under load what fails would be tried again without a pause.
+  const backoff = wakeablePause();
 
   const checkpoint = async (
     done: string,
@@ -177,8 +180,7 @@ export const reactor = (
       } catch (error) {
         onError(error);
         failingSince ??= performance.now();
-        woken = false;
-        await pause(BACKOFF_MS);
+        if (!stopping) await backoff.pause(BACKOFF_MS);
       }
     }
   };
@@ -197,6 +199,7 @@ export const reactor = (
       silence();
       woken = true;
       wake();
+      backoff.wake();
       await running;
     },
     healthy: () => failingSince === null || performance.now() - failingSince < failingMs,

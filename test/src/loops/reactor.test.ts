@@ -83,6 +83,19 @@ test("one that begins at the end leaves out what was before, and nothing that ca
   assert.equal(again.seen, upTo(4));
 });
 
+test("what fails is tried again after a pause, however much is appended meanwhile", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(1));
+  const { it, errors } = begin(log, () => true);
+  await until("it has failed", () => errors.length === 1);
+  const { add, events } = history();
+  for (let i = 0; i < 50; i += 1) add("delivery-evt_later", { type: "Happened", data: { i } });
+  for (const event of events) await appendTo(log, [event]);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is(errors.length, 1);
+  await it.stop();
+});
+
 test("looking alone writes nothing", async () => {
   const log = memoryEventLog();
   const { add, events } = history();
