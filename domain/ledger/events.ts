@@ -28,6 +28,11 @@ export type LedgerEvent =
     }
   /** `cost` is what was really spent, which may be more than was reserved: it counts all the same. */
   | { readonly type: "Settled"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
+  /**
+   * Spent without a place and whatever limit there is, as it is spent already, each name once a ledger: of a replay, what it
+   * has cost on top. Micro-euros.
+   */
+  | { readonly type: "Charged"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
   /** `all`: whoever held it (a crash); else one of those that reserved it gives its part back. */
   | { readonly type: "Released"; readonly data: { readonly entries: readonly { event: string; all?: true }[] } }
   /**
@@ -52,6 +57,8 @@ export type LedgerCheckpoint = {
   /** These two missing as well where no threshold can be reached: the budget, and the highest threshold reached. */
   readonly budget?: number;
   readonly reached?: number;
+  /** Missing where nothing was charged: the names of what was. */
+  readonly charged?: readonly string[];
   /** Places. */
   readonly settled_count: number;
   readonly last_at: number;

@@ -28,7 +28,7 @@ export type Ledger = {
   /** Sums over the open and the settled places. */
   reserved: number;
   settled: number;
-  /** What places were settled for beyond what they had reserved: a part of `settled`. */
+  /** What was settled beyond what had been reserved for it: a part of `settled`. */
   overrun: number;
   /** What all of it may cost, as it was last told; null for any amount. */
   budget: number | null;
@@ -43,6 +43,8 @@ export type Ledger = {
   readonly recent: Map<string, Place>;
   /** All that is neither settled nor released, however old. */
   readonly open: Map<string, Place>;
+  /** Names of what was charged, however long ago: the same again is no second charge. */
+  readonly charged: Set<string>;
 };
 
 export const emptyLedger = (windowMs = WINDOW_MS): Ledger => ({
@@ -59,6 +61,7 @@ export const emptyLedger = (windowMs = WINDOW_MS): Ledger => ({
   lastAt: 0,
   recent: new Map(),
   open: new Map(),
+  charged: new Set(),
 });
 
 const enterWindow = (ledger: Ledger, event: string, place: Place): void => {
@@ -141,6 +144,13 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
         ledger.settledCount += place.places;
       }
       return;
+    case "Charged":
+      for (const { event, cost } of record.data.entries) {
+        ledger.charged.add(event);
+        ledger.settled += cost;
+        ledger.overrun += cost;
+      }
+      return;
     case "Released":
       for (const { event, all } of record.data.entries) {
         const place = ledger.open.get(event);
@@ -189,6 +199,7 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
     overrun: ledger.overrun,
     ...(ledger.budget === null ? {} : { budget: ledger.budget }),
     ...(ledger.reached === 0 ? {} : { reached: ledger.reached }),
+    ...(ledger.charged.size === 0 ? {} : { charged: [...ledger.charged] }),
     settled_count: ledger.settledCount,
     last_at: ledger.lastAt,
     open: [...ledger.open].map(([event, p]) =>
@@ -208,6 +219,7 @@ export const fromCheckpoint = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_M
   ledger.reached = checkpoint.reached ?? 0;
   ledger.settledCount = checkpoint.settled_count;
   ledger.lastAt = checkpoint.last_at;
+  for (const event of checkpoint.charged ?? []) ledger.charged.add(event);
   for (const [event, cost, at, holders, revision, places = 1] of checkpoint.open) {
     ledger.open.set(event, { at, cost, places, holders, settled: false, revision });
     ledger.reserved += cost;
@@ -261,6 +273,7 @@ export type LedgerCommand =
       readonly limits: Limits;
     }
   | { readonly type: "Settle"; readonly event: string; readonly cost: number }
+  | { readonly type: "Charge"; readonly event: string; readonly cost: number }
   | { readonly type: "Release"; readonly event: string; readonly all?: true };
 
 /** One limit as it stood when it was looked at; `used` is without the request itself. */
@@ -358,7 +371,7 @@ const entryOf = (event: string, cost: number, at: number, places = 1): Entry =>
 
 export type LedgerDecision = {
   readonly events: readonly LedgerEvent[];
-  /** One a command, in their order; settling and releasing are always granted. */
+  /** One a command, in their order; only reservations are ever refused. */
   readonly answers: readonly Answer[];
 };
 
@@ -373,6 +386,7 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
   const at = Math.max(now, ledger.lastAt);
   const settled: { event: string; cost: number }[] = [];
   const released: { event: string; all?: true }[] = [];
+  const charged = new Map<string, number>();
   const reserved: Entry[] = [];
   const pending: Pending = { cost: 0, places: 0, events: new Map() };
   const gone = expired(ledger, at);
@@ -381,6 +395,10 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
     const { event } = command;
     if (command.type === "Settle") {
       if (ledger.open.has(event)) settled.push({ event, cost: command.cost });
+      return GRANTED;
+    }
+    if (command.type === "Charge") {
+      if (!ledger.charged.has(event)) charged.set(event, command.cost);
       return GRANTED;
     }
     if (command.type === "Release") {
@@ -423,5 +441,8 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
   // Before the settled ones: a holder that gives back and one that spends leave the place spent.
   if (released.length > 0) events.push({ type: "Released", data: { entries: released } });
   if (settled.length > 0) events.push({ type: "Settled", data: { entries: settled } });
+  if (charged.size > 0) {
+    events.push({ type: "Charged", data: { entries: [...charged].map(([event, cost]) => ({ event, cost })) } });
+  }
   return { events: withThresholds(ledger, budgetAsked(commands), events), answers };
 };

@@ -43,6 +43,7 @@ const foreseen = (ledger: Ledger): ((event: LedgerEvent) => number) => {
         places.set(event, undefined);
       }
     }
+    if (type === "Charged") for (const { cost } of data.entries) used += cost;
     return used;
   };
 };

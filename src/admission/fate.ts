@@ -53,8 +53,6 @@ export const fate =
       const { state } = await readOn(log, source, `source-${holder}`, { state: source.initial, revision: null });
       return state.phase === "present" ? "open" : "free";
     }
-    // What a replay has cost on top, settled in the breath after it is reserved (`src/execute/reactions.ts`).
-    if (holder.includes("/")) return "spent";
     const at = new Date(clock.now()).toISOString();
     const envelope = {
       commandId: randomId("cmd_", randomness),

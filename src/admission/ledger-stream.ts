@@ -60,6 +60,8 @@ const ATTEMPTS_MAX = 64;
 const CHECKPOINT_EVERY = 1_000;
 /** A checkpoint lists every open place: with more of them it waits until some are settled. */
 const CHECKPOINT_OPEN_MAX = 2_000;
+/** As well with more names that were charged, which a day of an account seldom has: a checkpoint has 1 MB. */
+const CHECKPOINT_CHARGED_MAX = 5_000;
 /** A place whose event has not appeared by then belongs to a request that died. */
 export const ORPHAN_AGE_MS = 30_000;
 /** Between two questions after old places that a full ledger asks: one that is held for long costs a look each time. */
@@ -227,7 +229,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
 
   const checkpoint = (): void => {
     if (revision === null || revision - checkpointed < CHECKPOINT_EVERY) return;
-    if (ledger.open.size > CHECKPOINT_OPEN_MAX) return;
+    if (ledger.open.size > CHECKPOINT_OPEN_MAX || ledger.charged.size > CHECKPOINT_CHARGED_MAX) return;
     checkpointed = revision;
     const data = checkpointOf(ledger, revision) as unknown as JsonObject;
     const events = toEvents([{ type: "LedgerCheckpointed", data }], envelope(NO_TRACE));
@@ -319,10 +321,10 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
 /** Whether one of them is refused, or settles or gives back a place that is not known here. */
 const comesToNothing = (ledger: Ledger, commands: readonly LedgerCommand[], answers: readonly Answer[]): boolean =>
   commands.some(({ type, event }, index) =>
-    type === "Reserve" ? answers[index]?.granted !== true : !ledger.open.has(event),
+    type === "Reserve" ? answers[index]?.granted !== true : type !== "Charge" && !ledger.open.has(event),
   );
 
-/** In a closed ledger places are still settled and given back, and none is reserved. */
+/** In a closed ledger places are still settled and given back, and what was spent is charged; none is reserved. */
 const split = (batch: readonly Waiting[]): readonly [readonly Waiting[], readonly Waiting[]] => [
   batch.filter((waiting) => waiting.command.type !== "Reserve"),
   batch.filter((waiting) => waiting.command.type === "Reserve"),

@@ -12,16 +12,23 @@ import {
 /** Where a place was reserved: settling and releasing go to the same stream. */
 export type Reservation = { readonly stream: string; readonly account: string; readonly answer: Answer };
 
+export type DayPolicy = { readonly account: string; readonly id: string; readonly timeZone: string };
+
 export type Ledgers = {
   /** The ledger of a policy, one stream a day of the account's time zone. Cost in micro-euros; `places`: one, left out. */
   reserveDay(
-    policy: { readonly account: string; readonly id: string; readonly timeZone: string },
+    policy: DayPolicy,
     event: string,
     cost: number,
     limits: Limits,
     trace: Trace,
     places?: number,
   ): Promise<Reservation>;
+  /**
+   * Spends in the ledger of the day of `at` (ms since 1970), whatever its limits and also when it is closed, what is spent
+   * already; once for one name, by however many nodes and however late.
+   */
+  charge(policy: DayPolicy, name: string, cost: number, at: number, trace: Trace): Promise<void>;
   /** A ledger of one stream: a month's quota, an account's sources, a loop's limit. */
   reserve(
     stream: string,
@@ -118,6 +125,13 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
         // A node whose clock is ahead has begun the next day.
         day = dayBehind(day, 1);
       }
+    },
+
+    async charge({ account, id, timeZone }, name, cost, at, trace) {
+      const day = dayIn(timeZone, at);
+      // Begun with what it carries of the day before, unless that is done or past.
+      await enter(id, account, day, trace);
+      await streamOf(dayLedger(id, day), account).submit({ type: "Charge", event: name, cost }, trace);
     },
 
     async reserve(stream, account, event, limits, trace, places = 1) {

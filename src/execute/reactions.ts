@@ -18,7 +18,7 @@ export type AgentReactionsDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
-  readonly ledgers: Pick<Ledgers, "reserveDay" | "settleNow" | "release">;
+  readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "release">;
   readonly timeZoneOf: (account: string) => Promise<string>;
   readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly clock: Clock;
@@ -68,17 +68,15 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
     for await (const eventId of eachOfAgent(deps, agent, shown)) await cancel(cause, eventId);
   };
 
-  /** What a replay has cost on top is spent today, whatever limit there is: it is spent already. */
+  /** What a replay has cost on top, on the day on which that was determined: every node comes by here, some of them late. */
   const charge = async (
     account: string,
-    { event_id, cost, replay_id, policy_id }: Determined,
+    { event_id, cost, replay_id, policy_id, at }: Determined,
     trace: Envelope["trace"],
   ): Promise<void> => {
     if (replay_id === undefined || policy_id === undefined || policy_id === null || cost === null) return;
-    const holder = `${event_id}/${replay_id}`;
     const policy = { account, id: policy_id, timeZone: await deps.timeZoneOf(account) };
-    const { stream } = await ledgers.reserveDay(policy, holder, cost, {}, trace);
-    await ledgers.settleNow(stream, account, holder, cost, trace);
+    await ledgers.charge(policy, `${event_id}/${replay_id}`, cost, Date.parse(at), trace);
   };
 
   return [

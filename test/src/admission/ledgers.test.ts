@@ -237,6 +237,55 @@ test("a long ledger is read from its checkpoint and still decides exactly", asyn
   assert.ok(read < 3_000, `${read} of 5,000 records were read`);
 });
 
+test("what is charged is charged once, by every node and however late, on the day on which it was spent", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b, late] = [node(log, clock), node(log, clock), node(log, clock)];
+  const [today, tomorrow] = ["ledger-pol_1-2026-05-05", "ledger-pol_1-2026-05-06"];
+  const charge = (at: Ledgers) => at.charge(POLICY, "evt_1/rpl_1", 5, NOON, TRACE);
+  await Promise.all([charge(a), charge(b), charge(a)]);
+  const spent = async (at: Ledgers, stream = today) => {
+    const { settled, overrun, open, reserved } = await at.figures(stream, "acc_1");
+    return [settled, overrun, open, reserved];
+  };
+  assert.equal(await spent(b), [5, 5, 0, 0]);
+  // So many records behind it that a checkpoint is made.
+  for (let n = 0; n < 1_100; n += 1) {
+    clock.ms += 1_000;
+    await a.reserveDay(POLICY, `evt_${n}`, 0, { rate: 1_000 }, TRACE);
+    if (n > 100) await a.release(today, "acc_1", `evt_${n}`, TRACE);
+  }
+  assert.ok((await log.last(`checkpoint-${today}`)) !== null);
+  await charge(node(log, clock));
+  clock.ms = NOON + 24 * 60 * 60 * 1_000;
+  await a.reserveDay(POLICY, "evt_next", 1, { budget: 100 }, TRACE);
+  await charge(late);
+  await charge(node(log, clock));
+  assert.equal((await spent(late))[0], 5);
+  assert.equal(await spent(late, tomorrow), [0, 0, 1, 1]);
+  await late.charge(POLICY, "evt_1/rpl_2", 7, NOON, TRACE);
+  assert.equal((await spent(a))[0], 12, "also when the day is closed");
+  assert.is((await late.reserveDay(POLICY, "evt_then", 99, { budget: 100 }, TRACE)).answer.granted, true);
+});
+
+test("what is charged counts against the budget, and a threshold that it reaches is told", async () => {
+  const log = memoryEventLog();
+  const it = node(log, { ms: NOON });
+  await it.reserveDay(POLICY, "evt_1", 10, { budget: 100 }, TRACE);
+  await it.charge(POLICY, "evt_2/rpl_1", 75, NOON, TRACE);
+  const records = await recordsOf(log, "ledger-pol_1-2026-05-05");
+  const told = records.filter((record) => record.type === "BudgetThresholdReached");
+  assert.equal(
+    told.map(({ data }) => data),
+    [
+      { threshold: 50, used: 85, limit: 100 },
+      { threshold: 80, used: 85, limit: 100 },
+    ],
+  );
+  const { answer } = await it.reserveDay(POLICY, "evt_3", 16, { budget: 100 }, TRACE);
+  assert.equal(answer.budget, { used: 85, limit: 100, over: true });
+});
+
 test("a failed append refuses its requests and the next ones are decided on what is in the stream", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };

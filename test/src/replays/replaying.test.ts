@@ -277,6 +277,9 @@ test("what a target says that a replay has cost beyond what was counted is spent
     });
     const reaction = reactions.find(({ on }) => on === "CostDetermined");
     for (let times = 0; times < 2; times += 1) await reaction?.run(determined);
+    // Another node, that comes by much later.
+    world.clock.now = () => Date.now() + 25 * 60 * 60 * 1_000;
+    await reaction?.run(determined);
     const { settled, open } = await node.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
     assert.equal([settled, open], [3_000_000, 0]);
   });
