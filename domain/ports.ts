@@ -86,7 +86,7 @@ export type EventLog = {
 export type Document = JsonObject;
 
 export type ViewSchema = {
-  /** The collection's name with its version, as `events.v1`: a changed shape is a new view beside the old one. */
+  /** The collection's name with its version, as `events.v2`: a changed shape is a new view beside the old one. */
   readonly name: string;
   readonly fields: Readonly<Record<string, "text" | "number">>;
   /** Each a list of fields, equality first, then the sort; the document's id is always the last of them. */

@@ -12,7 +12,7 @@ const ID_LENGTH_MAX = 512;
 type FieldType = ViewSchema["fields"][string];
 
 const checkSchema = ({ name, fields, indexes }: ViewSchema): void => {
-  if (!VIEW_NAME.test(name)) throw new TypeError(`the view name ${JSON.stringify(name)} is not like events.v1`);
+  if (!VIEW_NAME.test(name)) throw new TypeError(`the view name ${JSON.stringify(name)} is not like events.v2`);
   const seen = new Set<string>();
   for (const [field, type] of Object.entries(fields)) {
     // SQLite's column names do not tell upper from lower case.

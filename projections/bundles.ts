@@ -13,7 +13,7 @@ import type { RecordedEvent } from "../domain/ports.ts";
 import { perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
 
-/** One step and what became of it. Its attempts are in `events.v1`. Money in micro-euros. */
+/** One step and what became of it. Its attempts are in `events.v2`. Money in micro-euros. */
 export type BundleStepDocument = {
   readonly index: number;
   readonly action: string;

@@ -12,6 +12,7 @@ import type {
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
 import type { Document, Position, RecordedEvent } from "../domain/ports.ts";
+import type { ReplayFilter } from "../domain/replay/events.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
@@ -98,10 +99,17 @@ export type EventDocument = {
   readonly failure: Failure | null;
   /** Of a failed or blocked one, the record that said so: a replay takes what had come to that before it began. */
   readonly stopped_at?: Position;
+  /** As it stands, of what a replay of many may take: neither erased nor a bundle's step; missing for all others. */
+  readonly replayable?: ReplayFilter["status"];
   /** Oldest first; missing when there was none. */
   readonly replays?: readonly EventReplay[];
+  /** The first and the last ones. */
   readonly attempts: readonly Attempt[];
+  /** How many came between those that are shown; missing for none. */
+  readonly attempts_left_out?: number;
+  /** The first and the last stages. */
   readonly timeline: readonly Stage[];
+  readonly stages_left_out?: number;
 };
 
 /**
@@ -120,6 +128,9 @@ export type SeenInAccount = {
 const TYPES_MAX = 500;
 /** Ten times the sources of the largest plan, for those that were deleted. */
 const ORIGINS_MAX = 1_000;
+/** Shown of attempts and of stages: a program that replays, or an endpoint that is probed for ever, must not grow a document. */
+const FIRST_SHOWN = 10;
+const LAST_SHOWN = 100;
 /** The stages of one decision: received, authenticated, gated, and admitted, blocked or held. */
 const DECISION_STAGES = 4;
 
@@ -352,6 +363,35 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
   }
 };
 
+type Shortened<T> = { readonly shown: readonly T[]; readonly leftOut: number };
+
+const shortened = <T>(all: readonly T[], leftOut = 0): Shortened<T> => {
+  const more = all.length - FIRST_SHOWN - LAST_SHOWN;
+  if (more <= 0) return { shown: all, leftOut };
+  return { shown: [...all.slice(0, FIRST_SHOWN), ...all.slice(-LAST_SHOWN)], leftOut: leftOut + more };
+};
+
+/** A payload that is gone cannot be sent, and a bundle's step is sent again by nothing but its bundle. */
+const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDocument, "replayable"> =>
+  (status === "failed" || status === "blocked") && payload.erased_at === null && bundle === undefined
+    ? { replayable: status }
+    : {};
+
+/** As it is kept: no longer than it may be, and found by what may be done with it. */
+const kept = (document: EventDocument): EventDocument => {
+  const { replayable: _, attempts_left_out, stages_left_out, ...rest } = document;
+  const attempts = shortened(document.attempts, attempts_left_out);
+  const stages = shortened(document.timeline, stages_left_out);
+  return {
+    ...rest,
+    ...replayableOf(document),
+    attempts: attempts.shown,
+    ...(attempts.leftOut === 0 ? {} : { attempts_left_out: attempts.leftOut }),
+    timeline: stages.shown,
+    ...(stages.leftOut === 0 ? {} : { stages_left_out: stages.leftOut }),
+  };
+};
+
 const NOTHING_SEEN: SeenInAccount = { types: [], types_complete: true, origins: [] };
 
 const withEvent = (before: SeenInAccount, { type, origin }: Request): SeenInAccount => {
@@ -367,7 +407,7 @@ const withEvent = (before: SeenInAccount, { type, origin }: Request): SeenInAcco
 /** One document an API event, for the inspector; and one an account with what its events have in common. */
 export const events: Projection = {
   schema: {
-    name: "events.v1",
+    name: "events.v2",
     fields: {
       account: "text",
       status: "text",
@@ -375,6 +415,7 @@ export const events: Projection = {
       origin_id: "text",
       endpoint_id: "text",
       type: "text",
+      replayable: "text",
       received_at: "text",
     },
     indexes: [
@@ -384,6 +425,7 @@ export const events: Projection = {
       ["account", "type", "received_at"],
       // The last: of indexes that would do equally well, the one declared last is taken.
       ["account", "status", "received_at"],
+      ["account", "replayable", "received_at"],
     ],
   },
 
@@ -400,7 +442,7 @@ export const events: Projection = {
     const before = documents.get(id) as unknown as EventDocument | null;
     const after = evolve(before, event);
     // Plain JSON throughout; the compiler does not see that of a type with optional members.
-    if (after !== before) documents.put(id, after as unknown as Document);
+    if (after !== null && after !== before) documents.put(id, kept(after) as unknown as Document);
     if (!isDecision(event)) return;
     const { account } = event.meta;
     const seen = (documents.get(account) as SeenInAccount | null) ?? NOTHING_SEEN;

@@ -7,7 +7,7 @@ export type RefusalDocument = {
   readonly account: string;
   readonly gate: GateName;
   readonly code: string;
-  /** As in `events.v1`: of the first request. */
+  /** As in `events.v2`: of the first request. */
   readonly received_at: string;
 };
 

@@ -17,6 +17,7 @@ import { derivedSecrets, subkey } from "../infra/crypto/subkey.ts";
 import { addressRules } from "../infra/http/addresses.ts";
 import { resolver } from "../infra/http/resolve.ts";
 import { httpSender } from "../infra/http/sender.ts";
+import { events as eventsView } from "../projections/events.ts";
 import { accountReactions } from "./account-reactions.ts";
 import { accountStream, accounts } from "./accounts.ts";
 import { accepting } from "./admission/accepting.ts";
@@ -137,7 +138,7 @@ const FOLDED_MS = 100;
 /** A page takes less, unless the broker hangs: then it is published again by whoever feeds next. */
 const FEED_STOP_MS = 2_000;
 /** Any view: whether the store answers. */
-const PROJECTED = "events.v1";
+const PROJECTED = eventsView.schema.name;
 /** How long repeats of a delivery are counted before the count is written down. */
 const COUNTS_MS = 1_000;
 

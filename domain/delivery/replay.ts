@@ -7,6 +7,8 @@ type Admitted = Extract<Delivery, { phase: "admitted" }>;
 /** What is known of a replay that is under way, or was the last. */
 export type Replaying = Replay & {
   readonly at: string;
+  /** The how many-th of its event. */
+  readonly nth: number;
   /** Attempts that had begun before it: the endpoint's schedule is counted from here. */
   readonly before: number;
   /** Micro-euros that its receiver was paid for before, which stay spent; null when nothing had reached one. */
@@ -31,8 +33,12 @@ export type ReplayRejection =
   | "not-failed"
   | "of-bundle"
   | "payload-erased"
+  | "too-often"
   /** Nothing of it has reached its receiver, so its cost was given back. */
   | "places-needed";
+
+/** Of one event: whoever has asked so often has something else to mend, and its stream is read as a whole each time. */
+export const REPLAYS_MAX = 100;
 
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 
@@ -77,7 +83,7 @@ export const replayed = (state: Admitted, data: Replayed): Admitted => {
     cancelling: null,
     reached: null,
     probes: 0,
-    replay: { id, by, reason, at, before: state.attempts, counted },
+    replay: { id, by, reason, at, nth: (state.replay?.nth ?? 0) + 1, before: state.attempts, counted },
   };
 };
 
@@ -99,6 +105,7 @@ export const decideReplay = (
   if (state.end === "delivered") return reject("already-delivered");
   if (state.end === "recorded") return reject("not-failed");
   if (state.erased) return reject("payload-erased");
+  if ((state.replay?.nth ?? 0) >= REPLAYS_MAX) return reject("too-often");
   const isFree = hasGivenBack(state);
   if (isFree && places === null) return reject("places-needed");
   const { event_id, endpoint_id } = state.request;

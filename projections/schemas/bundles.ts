@@ -67,7 +67,7 @@ const STEP = closed<BundleStepDocument>("One step and what became of it.", {
     "How it stands. unknown: it may have been done, and nobody knows. compensated: taken back, also by hand, or nothing " +
       "of it had to be. skipped: it was never sent.",
   ),
-  event_id: orNull(text("The event that carries it, evt_…; events.v1 has it."), "it was not started."),
+  event_id: orNull(text("The event that carries it, evt_…; events.v2 has it."), "it was not started."),
   compensation_event_id: orNull(text("The event that takes it back, evt_…."), "none was started."),
   started_at: orNull(time("When its start was recorded."), "it was not started."),
   ended_at: orNull(time("When its outcome was recorded."), "it has not ended."),

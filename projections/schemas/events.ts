@@ -153,9 +153,17 @@ const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   stopped_at: optional(
     text("Where in the log it was refused or failed last: opaque text. Missing: it was not, or is replayed."),
   ),
+  replayable: optional(
+    oneOf(["failed", "blocked"], "As the status, where a replay of many may take it. Missing: none can."),
+  ),
   replays: optional(list(REPLAY, "Each replay, oldest first, the last 50. Missing: there was none.")),
-  attempts: list(ATTEMPT, "Every attempt, oldest first."),
-  timeline: list(STAGE, "What happened when; of several decisions the first and the last."),
+  attempts: list(ATTEMPT, "The attempts, oldest first: of more than 110 the first 10 and the last 100."),
+  attempts_left_out: optional(count("How many came between those. Missing: none.")),
+  timeline: list(
+    STAGE,
+    "What happened when; of several decisions the first and the last; of more than 110 stages the first 10 and the last 100.",
+  ),
+  stages_left_out: optional(count("How many came between those. Missing: none.")),
 });
 
 const SEEN = closed<SeenInAccount>("One an account, under the account's id: what its events have in common.", {
@@ -165,7 +173,7 @@ const SEEN = closed<SeenInAccount>("One an account, under the account's id: what
 });
 
 export const eventsView: PublishedView = {
-  view: "events.v1",
+  view: "events.v2",
   description:
     "One document for every webhook that was authenticated and decided on, with its attempts and its timeline; " +
     "documents without a status say what an account's events have in common.",

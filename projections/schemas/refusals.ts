@@ -6,7 +6,7 @@ import { ACCOUNT } from "./words.ts";
 export const refusalsView: PublishedView = {
   view: "refusals.v1",
   description:
-    "Which gate refused an event. An event that was sent again and admitted keeps its document: events.v1 says how it stands.",
+    "Which gate refused an event. An event that was sent again and admitted keeps its document: events.v2 says how it stands.",
   id: "The event's id, evt_….",
   documents: [
     closed<RefusalDocument>("A blocked event.", {

@@ -23,7 +23,7 @@ const CANCELLED = closed<NonNullable<ReplayDocument["cancelled"]>>("Who stopped 
 
 export const replaysView: PublishedView = {
   view: "replays.v1",
-  description: "Replays of many events at once, and what became of them. A replay of one event is in events.v1 alone.",
+  description: "Replays of many events at once, and what became of them. A replay of one event is in events.v2 alone.",
   id: "The replay's id, rpl_….",
   documents: [
     closed<ReplayDocument>("A replay.", {

@@ -17,6 +17,7 @@ export type EventDetail = EventSummary & {
   readonly delivery_id_reused: number;
   readonly trace_id: string;
   readonly attempts: readonly AttemptShown[];
+  readonly attempts_left_out: number;
   readonly timeline: readonly {
     readonly stage: string;
     readonly at: string;
@@ -101,6 +102,7 @@ const shownEvent = (event: EventDetail): readonly string[] => {
     "timeline",
     ...table(stages),
     ...(event.attempts.length === 0 ? [] : ["attempts", ...event.attempts.flatMap(attemptLines)]),
+    ...(event.attempts_left_out > 0 ? [`  ${event.attempts_left_out} in the middle are not shown`] : []),
   ];
 };
 

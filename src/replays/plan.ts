@@ -16,6 +16,8 @@ export type ReplayPlan = {
 
 export type ChosenPage = {
   readonly chosen: readonly (ReplayCursor & { readonly endpointId: string | null })[];
+  /** Those, and what was passed over. */
+  readonly walked: number;
   /** Behind it the next page begins; null when there is none. */
   readonly next: ReplayCursor | null;
 };
@@ -28,7 +30,7 @@ const conditionsOf = (account: string, filter: ReplayFilter): readonly Condition
     value === undefined ? [] : [{ field, is: "=", value }];
   return [
     ...equal("account", account),
-    ...equal("status", filter.status),
+    ...equal("replayable", filter.status),
     ...equal("origin_id", filter.source_id),
     ...equal("endpoint_id", filter.endpoint_id),
     ...(filter.from === undefined ? [] : [{ field: "received_at", is: ">=", value: filter.from } as const]),
@@ -36,9 +38,8 @@ const conditionsOf = (account: string, filter: ReplayFilter): readonly Condition
   ];
 };
 
-/** An erased one has nothing left to send, and a bundle's step is replayed by nothing but its bundle. */
-const isChosen = ({ payload, bundle, stopped_at = "" }: EventDocument, upTo: Position | null): boolean =>
-  payload.erased_at === null && bundle === undefined && stopped_at <= (upTo ?? "");
+/** Others have come to that behind the snapshot. */
+const isChosen = ({ stopped_at = "" }: EventDocument, upTo: Position | null): boolean => stopped_at <= (upTo ?? "");
 
 // The view's documents with a status are what its projection writes for events.
 const eventOf = ({ document }: Found): EventDocument => document as unknown as EventDocument;
@@ -62,6 +63,7 @@ export const chosenBehind = async (
         const { received_at, endpoint_id: endpointId } = eventOf(found);
         return { id: found.id, received_at, endpointId };
       }),
+    walked: page.length,
     next: last === undefined || page.length < limit ? null : { received_at: eventOf(last).received_at, id: last.id },
   };
 };
@@ -69,7 +71,7 @@ export const chosenBehind = async (
 /** Documents in memory at once. */
 const PAGE = 500;
 
-/** Walks through all that a filter chooses; null when that is more than `most`. */
+/** Walks through all that a filter chooses; null when that is more than `most`, with what is passed over on the way. */
 export const planReplay = async (
   views: Pick<ViewStore, "page" | "position">,
   account: string,
@@ -79,17 +81,19 @@ export const planReplay = async (
   const upTo = await views.position(VIEW);
   const endpoints = new Map<string | null, number>();
   let count = 0;
+  let walked = 0;
   let oldest: string | null = null;
   let newest: string | null = null;
   for (let cursor: ReplayCursor | null = null; ; ) {
-    const { chosen, next }: ChosenPage = await chosenBehind(views, account, filter, upTo, cursor, PAGE);
+    const { chosen, walked: more, next }: ChosenPage = await chosenBehind(views, account, filter, upTo, cursor, PAGE);
     for (const { received_at, endpointId } of chosen) {
       count += 1;
       oldest ??= received_at;
       newest = received_at;
       endpoints.set(endpointId, (endpoints.get(endpointId) ?? 0) + 1);
     }
-    if (count > most) return null;
+    walked += more;
+    if (walked > most) return null;
     if (next === null) return { count, oldest, newest, endpoints, upTo };
     cursor = next;
   }

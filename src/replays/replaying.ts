@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryRejection } from "../../domain/delivery/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Replay, Request } from "../../domain/delivery/events.ts";
-import type { ReplayCommand } from "../../domain/delivery/replay.ts";
+import { REPLAYS_MAX, type ReplayCommand } from "../../domain/delivery/replay.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { refusedBy } from "../../domain/gate/decide.ts";
 import type { Position } from "../../domain/ports.ts";
@@ -56,6 +56,8 @@ const why = (rejection: DeliveryRejection, state: Delivery): Problem => {
       return conflict("The event is a step of a bundle: ask for the bundle anew.");
     case "payload-erased":
       return conflict("Its payload was erased: nothing is left to send. Its sender can send it as a new event.");
+    case "too-often":
+      return conflict(`The event was replayed ${REPLAYS_MAX} times: its sender can send it as a new event.`);
     case "not-failed":
       return state.phase === "ended"
         ? conflict(`The event was ${state.end}: whoever wants it has to send it as a new one.`)

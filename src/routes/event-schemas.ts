@@ -111,7 +111,9 @@ export const TIMELINE: JsonSchema = listOf(stage);
 export const EVENT_DETAIL: JsonSchema = object({
   ...summary,
   headers: { ...headers, type: ["object", "null"], description: "Of the request, secrets redacted; null once erased" },
-  attempts: { type: "array", items: attempt },
+  attempts: { type: "array", items: attempt, description: "Of more than 110 the first 10 and the last 100" },
+  attempts_left_out: { type: "integer", description: "How many came between those" },
   replays: EVENT_REPLAYS,
-  timeline: { type: "array", items: stage },
+  timeline: { type: "array", items: stage, description: "Of more than 110 stages the first 10 and the last 100" },
+  stages_left_out: { type: "integer", description: "How many came between those" },
 });

@@ -56,7 +56,7 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   delivery_id_reused: event.reused,
   trace_id: event.trace_id,
   failure: event.failure,
-  attempt_count: event.attempts.length,
+  attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
 });
 
 /** Receivers repeat what they were sent, so what is hidden of a payload is hidden here; what is no JSON, as a whole. */
@@ -96,6 +96,8 @@ export const eventDetail = (id: string, event: EventDocument, exchanges: Exchang
   ...eventSummary(id, event),
   headers: exchanges.headers,
   attempts: attemptsShown(event, exchanges, hidden),
+  attempts_left_out: event.attempts_left_out ?? 0,
   replays: event.replays ?? [],
   timeline: timelineShown(event),
+  stages_left_out: event.stages_left_out ?? 0,
 });

@@ -110,7 +110,7 @@ const begin: Handle = (deps) => async (call) => {
   if ("problem" in filter) return filter;
   const plan = await planReplay(deps.views, principal.account, filter, EVENTS_MAX);
   if (plan === null) {
-    const message = `chooses more than ${EVENTS_MAX} events: choose fewer, as by from and to`;
+    const message = `would walk through more than ${EVENTS_MAX} events: choose fewer, as by from and to`;
     return problem("invalid-request", `The filter ${message}.`, { errors: [{ path: "/filter", message }] });
   }
   const { count, oldest, newest, upTo } = plan;

@@ -94,6 +94,35 @@ test("however often a blocked event comes again, the document stays small", () =
   assert.equal(often.timeline.at(-1), { stage: "blocked", at: at(39) });
 });
 
+test("however often an event is tried, the first and the last attempts and stages are shown, and how many came between", () => {
+  const tried = (count: number): EventDocument =>
+    after(
+      facts.admitted(),
+      ...Array.from({ length: count }, (_, i) => [
+        facts.started(i + 1, i),
+        facts.attemptFailed(i + 1, i, at(i + 1)),
+      ]).flat(),
+    );
+  const few = tried(106);
+  assert.equal([few.attempts.length, few.attempts_left_out, few.stages_left_out], [106, undefined, undefined]);
+  assert.is(few.timeline.length, 110);
+  const many = tried(400);
+  assert.equal([many.attempts.length, many.attempts_left_out], [110, 290]);
+  assert.equal([many.attempts[9]?.number, many.attempts[10]?.number, many.attempts.at(-1)?.number], [10, 301, 400]);
+  assert.equal([many.timeline.length, many.stages_left_out], [110, 294]);
+  assert.is(many.attempts.at(-1)?.outcome, "failed");
+});
+
+test("what a replay may take is found by that, as long as there is something to send", () => {
+  const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
+  assert.is(after(...failed).replayable, "failed");
+  assert.is(after(facts.blocked()).replayable, "blocked");
+  assert.is(after(...failed, facts.erased(3)).replayable, undefined);
+  assert.is(after(facts.blocked(), facts.admitted()).replayable, undefined);
+  const bundle = { id: "bun_1", index: 0, undo: false };
+  assert.is(after(facts.admitted({ bundle }), ...failed.slice(1)).replayable, undefined);
+});
+
 test("repeats are added up and an erasure is shown", () => {
   const reused = { type: "DeliveryIdReused", data: { event_id: "evt_1", count: 4, at: at(4) } } as const;
   const document = after(facts.admitted(), facts.duplicates(2, 2), facts.duplicates(3, 3), reused, facts.erased(9));

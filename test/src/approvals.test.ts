@@ -114,7 +114,7 @@ test("rejected is rejected to everybody, says why, and is never executed", async
   await world.react();
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "HoldEnded"]);
   await world.project();
-  assert.is((await world.views.get("events.v1", eventId))?.status, "rejected");
+  assert.is((await world.views.get("events.v2", eventId))?.status, "rejected");
   assert.is((await world.views.get("approvals.v1", approvalId))?.status, "rejected");
   assert.equal(world.offered, []);
 });
@@ -143,7 +143,7 @@ test("behind its time nothing is approved, before the timer and after it, and it
   await world.react();
   assert.equal(await world.ofEvent(eventId), ["EventHeld", "HoldEnded"]);
   await world.project();
-  assert.is((await world.views.get("events.v1", eventId))?.status, "expired");
+  assert.is((await world.views.get("events.v2", eventId))?.status, "expired");
   assert.is((await world.views.get("approvals.v1", approvalId))?.status, "expired");
   assert.is(await world.expiry.look(), 0);
 });
@@ -232,7 +232,7 @@ test("without a destination what is approved is recorded", async () => {
   await world.react();
   assert.equal(world.offered, []);
   await world.project();
-  assert.is((await world.views.get("events.v1", eventId))?.status, "recorded");
+  assert.is((await world.views.get("events.v2", eventId))?.status, "recorded");
 });
 
 test("a bundle's approval is not a delivery's", async () => {

@@ -213,6 +213,11 @@ const deliveries = (log: History): void => {
   const origin = { kind: "system", id: "agent.resumed", name: "agent.resumed", type: "notification" } as const;
   told("evt_12", (is) => [is.admitted({ origin, type: origin.id, cost: null }), is.started(1, 10)]);
   const bundle = { id: "bun_2", index: 0, undo: false };
+  const often = Array.from({ length: 111 }, (_, n) => n + 1);
+  told("evt_14", (is) => [
+    is.admitted(),
+    ...often.flatMap((n) => [is.started(n, n), is.attemptFailed(n, n, at(n + 1))]),
+  ]);
   told("evt_13", (is) => [is.admitted({ bundle }), is.started(1, 10), is.succeeded(1, 11), is.delivered(11)]);
   told("evt_11", (is) => [is.admitted(), is.started(1, 10), is.cancelling(11), is.cancelled(50, 1)]);
 };

@@ -87,6 +87,7 @@ export type Stage = {
 export type EventDetail = EventSummary & {
   readonly headers: Headers | null;
   readonly attempts: readonly Attempt[];
+  readonly attempts_left_out?: number;
   readonly timeline: readonly Stage[];
   readonly replays?: readonly {
     readonly id: string;

@@ -271,6 +271,9 @@ export const eventPage: Page<EventDetail> = {
         "Attempts",
         ...(event.attempts.length === 0 ? [h("p", { class: "empty" }, "None yet.")] : []),
         ...event.attempts.map((attempt) => attemptShown(attempt, screen.now, attempt === event.attempts.at(-1))),
+        ...((event.attempts_left_out ?? 0) > 0
+          ? [h("p", { class: "empty" }, `${event.attempts_left_out} in the middle are not shown.`)]
+          : []),
       ),
       replaysShown(event, screen.now),
       payloadShown(event, screen),

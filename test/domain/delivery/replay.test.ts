@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { fold } from "../../../domain/decider.ts";
 import { type Delivery, type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
 import type { AttemptEnd, DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
-import { attemptOfSchedule, type ReplayCommand, triggerOf } from "../../../domain/delivery/replay.ts";
+import { attemptOfSchedule, REPLAYS_MAX, type ReplayCommand, triggerOf } from "../../../domain/delivery/replay.ts";
 import { specFor } from "../../support/given.ts";
 import { at, deliveryFacts, SERVER_ERROR } from "../../support/history.ts";
 
@@ -335,6 +335,26 @@ test("whatever is asked in whatever order: a replay replays once, only what has 
     }),
     { numRuns: 3_000 },
   );
+});
+
+test("one event is replayed so often and no more", () => {
+  const failed = [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
+  const times = (count: number) =>
+    Array.from({ length: count }, (_, n) => [
+      replayed(3, { replay_id: `rpl_${n}`, attempts: n + 1 }),
+      is.started(n + 2, 3, "replay"),
+      is.attemptFailed(n + 2, 4, null),
+      is.failed(4),
+    ]).flat();
+  given(...failed, ...times(REPLAYS_MAX - 1))
+    .when(replay(5, "rpl_last"))
+    .then(replayed(5, { replay_id: "rpl_last", attempts: REPLAYS_MAX }));
+  given(...failed, ...times(REPLAYS_MAX))
+    .when(replay(5, "rpl_last"))
+    .rejects("too-often");
+  given(...failed, ...times(REPLAYS_MAX))
+    .when(replay(5, `rpl_${REPLAYS_MAX - 1}`))
+    .thenNothing();
 });
 
 test.run();

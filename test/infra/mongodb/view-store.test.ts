@@ -235,9 +235,9 @@ test("a view whose collection was dropped, also if something was written to it s
     await views.close();
   };
   await fold(await mongoViewStore({ url, schemas: SCHEMAS }));
-  const indexes = await indexesIn(url, "events.v1");
+  const indexes = await indexesIn(url, "events.v2");
   await looking(url, async (db) => {
-    await db.collection("events.v1").drop();
+    await db.collection("events.v2").drop();
     await db.collection("audit.v1").drop();
     await db.collection("audit.v1").insertOne({ _position: "000001.1" });
     await db.collection("audit.v1").deleteMany({});
@@ -246,8 +246,8 @@ test("a view whose collection was dropped, also if something was written to it s
   const [ours, theirs] = await Promise.all([1, 2].map(() => mongoViewStore({ url, schemas: SCHEMAS })));
   await theirs?.close();
   if (ours !== undefined) await fold(ours);
-  assert.equal(dropped.sort(), ["audit.v1", "events.v1"]);
-  assert.equal(await indexesIn(url, "events.v1"), indexes);
+  assert.equal(dropped.sort(), ["audit.v1", "events.v2"]);
+  assert.equal(await indexesIn(url, "events.v2"), indexes);
 });
 
 test("a database that is dropped while it is folded is filled again, with its indexes", async ({ url }) => {
@@ -257,14 +257,14 @@ test("a database that is dropped while it is folded is filled again, with its in
   const following = projector(log, views, PROJECTIONS, QUICK);
   await following.start();
   await until("all is folded", isAtEnd([following], await log.head()), FOLD_MS);
-  const indexes = await indexesIn(url, "events.v1");
+  const indexes = await indexesIn(url, "events.v2");
   await looking(url, (db) => db.dropDatabase());
   await until("the drop is seen", () => following.positions().some((it) => it.position === null), FOLD_MS);
   await until("all is folded again", isAtEnd([following], await log.head()), FOLD_MS);
   await following.stop();
   await holdsTheFold(views, log);
   assert.ok(indexes.length > 2);
-  assert.equal(await indexesIn(url, "events.v1"), indexes);
+  assert.equal(await indexesIn(url, "events.v2"), indexes);
   await views.close();
 });
 

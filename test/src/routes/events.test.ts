@@ -184,9 +184,19 @@ test("an erasure is recorded, then done; the record stays, and a repeat changes 
 
 test("what a crash left recorded and not erased is erased by the repeat", async () => {
   const past = delivered();
-  past.add(`delivery-${ID}`, deliveryFacts(ID).erased(50));
+  const upTo = past.events.filter(({ stream }) => stream === `payload-${ID}`).length - 1;
+  past.add(`delivery-${ID}`, deliveryFacts(ID).erased(50, upTo));
   const { log, erase } = await world(past.events);
   assert.equal((await erase()).body, { event_id: ID, erased_at: at(50) });
+  assert.equal(await log.read(`payload-${ID}`, null, 10), []);
+});
+
+test("an old record of an erasure does not say how far it went: what is there is erased by a record of its own", async () => {
+  const past = delivered();
+  past.add(`delivery-${ID}`, deliveryFacts(ID).erased(50));
+  const { log, erase } = await world(past.events);
+  assert.equal((await erase()).body, { event_id: ID, erased_at: at(60) });
+  assert.equal((await erase(ADMIN, at(90))).body, { event_id: ID, erased_at: at(60) });
   assert.equal(await log.read(`payload-${ID}`, null, 10), []);
 });
 

@@ -213,7 +213,7 @@ test("a read waits for its views, and says when they are behind", async () => {
     asked.push(args);
     return args[1] === "0001";
   };
-  const app = await testApp([read({ reads: ["events.v1"] })], { progress: { waitFor } });
+  const app = await testApp([read({ reads: ["events.v2"] })], { progress: { waitFor } });
   const get = (query: string) => app.inject({ url: `/v1/things/1${query}`, headers: admin });
   assert.is((await get("")).statusCode, 201);
   assert.is((await get("?after=0001")).statusCode, 201);
@@ -222,8 +222,8 @@ test("a read waits for its views, and says when they are behind", async () => {
   assert.is(behind.json().code, "view-behind");
   assert.is(behind.headers["retry-after"], "1");
   assert.equal(asked, [
-    [["events.v1"], "0001", 2_000],
-    [["events.v1"], "0002", 2_000],
+    [["events.v2"], "0001", 2_000],
+    [["events.v2"], "0002", 2_000],
   ]);
   for (const query of ["?after=", "?after=%00", `?after=${"1".repeat(65)}`, "?after=a%20b"])
     assert.is((await get(query)).statusCode, 400, query);
