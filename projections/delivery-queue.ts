@@ -13,8 +13,6 @@ export type QueueDocument = {
   readonly due_at: string;
   /** Attempts begun. */
   readonly attempts: number;
-  /** The next attempt is that of a replay. */
-  readonly trigger?: "replay";
   /** Who is trying, and until when no other may; null between attempts. */
   readonly node: string | null;
   readonly lease_until: string | null;
@@ -35,22 +33,19 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
     const idle = { attempts: 0, node: null, lease_until: null, failed_at: null, position: recorded.position };
-    const isReplay = event.type === "EventAdmitted" && event.data.replay !== undefined;
-    const trigger = isReplay ? ({ trigger: "replay" } as const) : {};
-    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, ...trigger, revision };
+    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, revision };
   }
   if (event.type === "EventReplayed") {
     const { event_id, endpoint_id, admitted_at, attempts, at: due_at } = event.data;
     const { account } = recorded.meta;
     const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
-    return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, trigger: "replay", revision };
+    return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, revision };
   }
   if (document === null) return null;
   switch (event.type) {
     case "AttemptStarted": {
       const { number: attempts, node, lease_until } = event.data;
-      const { trigger: _, ...rest } = document;
-      return { ...rest, attempts, node, lease_until, due_at: lease_until, failed_at: null, revision };
+      return { ...document, attempts, node, lease_until, due_at: lease_until, failed_at: null, revision };
     }
     case "AttemptFailed": {
       const { next_attempt_at, at: failed_at } = event.data;
@@ -70,7 +65,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
 /** What is to be delivered, by endpoint and time: the deliverer's list on disk of what memory has forgotten or lost. */
 export const deliveryQueue: Projection = {
   schema: {
-    name: "delivery-queue.v2",
+    name: "delivery-queue.v3",
     fields: { endpoint_id: "text", due_at: "text", position: "text" },
     // The first walks from endpoint to endpoint, the others through what one of them waits for.
     indexes: [["endpoint_id"], ["endpoint_id", "due_at"], ["endpoint_id", "position"]],

@@ -15,11 +15,12 @@ export const endpointReactions = (aggregates: Aggregates, clock: Clock, well: ()
       const attempt = data as unknown as AttemptEnd;
       if (attempt.status_code !== GONE) return;
       const at = new Date(clock.now()).toISOString();
+      const startedAt = new Date(Date.parse(attempt.at) - attempt.duration_ms).toISOString();
       const reason = "The receiver answered 410: it asks not to be called again.";
       await aggregates.handle(
         endpoint,
         `endpoint-${attempt.endpoint_id}`,
-        { type: "DisableEndpoint", account: meta.account, reason, at },
+        { type: "DisableEndpoint", account: meta.account, reason, startedAt, at },
         {
           commandId: `react-${id}`,
           account: meta.account,

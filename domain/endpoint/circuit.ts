@@ -15,6 +15,8 @@ export type Circuit =
       /** Made since it opened. */
       readonly probes: number;
       readonly nextProbeAt: string;
+      /** The event of the last of them; null before the first. */
+      readonly lastProbed: string | null;
       /** When people were warned that it is about to be disabled; null before. */
       readonly warnedAt: string | null;
     };
@@ -49,6 +51,11 @@ export const OPEN_FAILURES = 10;
 export const OPEN_RATE = 0.7;
 /** With fewer attempts that rate says nothing. */
 export const OPEN_ATTEMPTS_MIN = 20;
+/**
+ * So many failures of one event count: what fails on is more likely to be its own trouble. Three such events together are
+ * fewer than `OPEN_FAILURES`, and do not keep their endpoint from the others, however often they are sent again.
+ */
+export const TELLING_FAILURES = 3;
 export const DEGRADED_FAILURES = 3;
 export const DEGRADED_RATE = 0.1;
 export const DEGRADED_ATTEMPTS_MIN = 10;
@@ -71,6 +78,11 @@ export const CATCH_UP_PER_SECOND = 10;
 export const CATCH_UP_DOUBLES_MS = 10_000;
 /** Ten doublings: what is more than any endpoint's own limit is none. */
 export const CATCH_UP_MS = 100_000;
+/**
+ * Of an outage up to here the order is kept, where order is asked for: the oldest event alone finds out how the endpoint is.
+ * In a longer one that event may be the trouble itself, and may not hold back all the others for days.
+ */
+export const ORDERED_PROBES_MS = 2 * 60 * 60_000;
 
 const plus = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 const since = (from: string, at: string): number => Date.parse(at) - Date.parse(from);
@@ -78,8 +90,9 @@ const since = (from: string, at: string): number => Date.parse(at) - Date.parse(
 /** Requests a second that it gets at `atMs`, which was well again at `wellAt` after it got nothing; null: as its settings say. */
 export const catchUpRate = (wellAt: string | null, atMs: number): number | null => {
   if (wellAt === null) return null;
-  // Another node's clock may be a little ahead.
-  const elapsed = Math.max(0, atMs - Date.parse(wellAt));
+  const elapsed = atMs - Date.parse(wellAt);
+  // Another node's clock may be a little ahead; further ahead it was this one that was set back.
+  if (elapsed < 0) return elapsed < -CATCH_UP_MS ? null : CATCH_UP_PER_SECOND;
   return elapsed >= CATCH_UP_MS ? null : CATCH_UP_PER_SECOND * 2 ** (elapsed / CATCH_UP_DOUBLES_MS);
 };
 
@@ -181,7 +194,7 @@ export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit =>
       return { state: "degraded", since: event.data.at };
     case "EndpointOpened": {
       const { failing_since: failingSince, next_probe_at: nextProbeAt, at } = event.data;
-      return { state: "open", since: at, failingSince, probes: 0, nextProbeAt, warnedAt: null };
+      return { state: "open", since: at, failingSince, probes: 0, nextProbeAt, lastProbed: null, warnedAt: null };
     }
     case "EndpointRecovered":
     case "EndpointEnabled":
@@ -189,15 +202,18 @@ export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit =>
   }
   if (circuit.state !== "open") return circuit;
   switch (event.type) {
-    case "EndpointProbed":
-      return { ...circuit, probes: event.data.probe, nextProbeAt: event.data.next_probe_at };
+    case "EndpointProbed": {
+      const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed } = event.data;
+      return { ...circuit, probes, nextProbeAt, lastProbed };
+    }
     case "EndpointProbeDeferred":
       return { ...circuit, nextProbeAt: event.data.next_probe_at };
     case "EndpointWarned":
       return { ...circuit, warnedAt: event.data.at };
     case "EndpointChanged":
       // Somewhere else it may be well: nobody has to wait to find out.
-      return event.data.changes.url === undefined ? circuit : { ...circuit, probes: 0, nextProbeAt: event.data.at };
+      if (event.data.changes.url === undefined) return circuit;
+      return { ...circuit, probes: 0, nextProbeAt: event.data.at, lastProbed: null };
     default:
       return circuit;
   }

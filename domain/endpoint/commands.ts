@@ -25,7 +25,14 @@ export type EndpointCommand =
       readonly previousUntil: string;
       readonly at: string;
     }
-  | { readonly type: "DisableEndpoint"; readonly account: string; readonly reason: string; readonly at: string }
+  | {
+      readonly type: "DisableEndpoint";
+      readonly account: string;
+      readonly reason: string;
+      /** When the attempt began that is the reason. */
+      readonly startedAt: string;
+      readonly at: string;
+    }
   | { readonly type: "EnableEndpoint"; readonly account: string; readonly at: string }
   /** An attempt has ended; `counted` with it. */
   | {

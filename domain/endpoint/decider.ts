@@ -18,6 +18,8 @@ export type PresentEndpoint = {
   readonly circuit: Circuit;
   /** Since when it takes deliveries again after it got none, open or disabled; null when it always has. */
   readonly wellAt: string | null;
+  /** Since when its deliveries go to its url; null when they always have. */
+  readonly urlSince: string | null;
   readonly createdAt: string;
 };
 
@@ -41,6 +43,10 @@ export const activeSecrets = (endpoint: Pick<PresentEndpoint, "secrets">, at: st
 /** Neither disabled nor open: what waits for it may go. */
 export const takesDeliveries = ({ disabled, circuit }: Pick<PresentEndpoint, "disabled" | "circuit">): boolean =>
   disabled === null && circuit.state !== "open";
+
+/** An attempt that began before says nothing of where its deliveries go now. */
+const wentElsewhere = ({ urlSince }: PresentEndpoint, startedAt: string): boolean =>
+  urlSince !== null && startedAt < urlSince;
 
 type Decided = Decision<EndpointEvent, EndpointRejection>;
 
@@ -78,8 +84,11 @@ const present = (state: PresentEndpoint, event: EndpointEvent): PresentEndpoint 
   const circuit = circuitAfter(state.circuit, event);
   const after = circuit === state.circuit ? state : { ...state, circuit };
   switch (event.type) {
-    case "EndpointChanged":
-      return { ...after, settings: { ...after.settings, ...event.data.changes } };
+    case "EndpointChanged": {
+      const { changes, at } = event.data;
+      const urlSince = changes.url === undefined ? after.urlSince : at;
+      return { ...after, settings: { ...after.settings, ...changes }, urlSince };
+    }
     case "EndpointSecretRotated": {
       const { secret, previous_until, at } = event.data;
       const before = after.secrets
@@ -104,7 +113,7 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
     if (event.type === "EndpointRegistered") {
       const { endpoint_id: endpointId, account, secret, at, ...settings } = event.data;
       const secrets = [{ sealed: secret, until: null }];
-      const well = { disabled: null, circuit: { state: "healthy" }, wellAt: null } as const;
+      const well = { disabled: null, circuit: { state: "healthy" }, wellAt: null, urlSince: null } as const;
       return { phase: "present", endpointId, account, settings, secrets, ...well, createdAt: at };
     }
     if (state.phase !== "present") return state;
@@ -130,13 +139,15 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
       case "RotateEndpointSecret":
         return rotate(command, state);
       case "DisableEndpoint":
-        if (state.disabled !== null) return accept();
+        if (state.disabled !== null || wentElsewhere(state, command.startedAt)) return accept();
+        // Somebody has enabled it since, or another attempt has found it well.
+        if (state.wellAt !== null && command.startedAt < state.wellAt) return accept();
         return accept({ type: "EndpointDisabled", data: { endpoint_id, reason: command.reason, at } });
       case "EnableEndpoint":
         // Also for one that is not disabled: it is what closes a circuit that has opened.
         return accept({ type: "EndpointEnabled", data: { endpoint_id, at } });
       case "ReportAttempt":
-        if (state.disabled !== null) return accept();
+        if (state.disabled !== null || wentElsewhere(state, command.seen.startedAt)) return accept();
         return accept(...afterAttempt(endpoint_id, state.circuit, command.seen, command.counted, at));
       case "ProbeEndpoint":
         if (state.disabled !== null) return accept();

@@ -1,12 +1,12 @@
 import type { QueueDocument } from "../delivery-queue.ts";
-import { closed, count, optional, orNull, text, time } from "./json-schema.ts";
+import { closed, count, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT } from "./words.ts";
 
 const BETWEEN = "nobody is trying.";
 
 export const deliveryQueueView: PublishedView = {
-  view: "delivery-queue.v2",
+  view: "delivery-queue.v3",
   description: "The events that wait for an attempt or are in one. What is delivered or given up leaves it.",
   id: "The event's id, evt_….",
   documents: [
@@ -17,7 +17,6 @@ export const deliveryQueueView: PublishedView = {
       admitted_at: time("When it was admitted, or released by an approval."),
       due_at: time("When to try. During an attempt: when its lease ends and another node may try."),
       attempts: count("Attempts begun."),
-      trigger: optional({ const: "replay", description: "The next attempt is that of a replay. Missing: it is not." }),
       node: orNull(text("The process that is trying."), BETWEEN),
       lease_until: orNull(time("Until when no other process may try."), BETWEEN),
       failed_at: orNull(time("When its last attempt failed."), "it has not been tried, or somebody is trying."),

@@ -12,6 +12,7 @@ import { type Trace, toEvents } from "../envelope.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
 import type { Attempted } from "../observing/observer.ts";
 import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
+import { redactHeaders } from "../providers/redact.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
 import type { Job } from "./lanes.ts";
 import type { Outbound } from "./outbound.ts";
@@ -20,6 +21,8 @@ import type { Outbound } from "./outbound.ts";
 export type Offered = Job & {
   /** Also before its schedule says so: as the probe of an open circuit, or in its turn behind an outage. */
   readonly early?: "probe" | "turn";
+  /** A probe that its schedule counts all the same: since the event failed, another one got through. */
+  readonly isCounted?: true;
   readonly trace?: Trace;
   readonly known?: Known<Delivery>;
   readonly body?: Buffer;
@@ -54,6 +57,8 @@ export type Answered = {
   readonly startedAt: number;
   readonly at: number;
   readonly succeeded: boolean;
+  /** Which of its event's schedule, 1-based; of a probe the one before it. */
+  readonly nth: number;
   readonly statusCode: number | null;
   readonly retryAt: number | null;
 };
@@ -84,16 +89,24 @@ const initial: Known<Delivery> = { state: delivery.initial, revision: null };
 /** Whose Retry-After is kept (RFC 6585, section 4; RFC 9110, section 15.6.4). */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
-const answerOf = (sent: Sent, startedAt: number, at: number): Answered => {
+const answerOf = (sent: Sent, nth: number, startedAt: number, at: number): Answered => {
   const statusCode = sent.statusCode ?? null;
   const isAsked = sent.outcome === "answered" && sent.retryAfterMs !== null && ASKS_TO_WAIT.has(sent.statusCode);
   const retryAt = isAsked && sent.retryAfterMs !== null ? at + sent.retryAfterMs : null;
-  return { startedAt, at, succeeded: failureOf(sent) === null, statusCode, retryAt };
+  return { startedAt, at, succeeded: failureOf(sent) === null, nth, statusCode, retryAt };
 };
 
 const costReported = (sent: Sent): Pick<AttemptEnd, "cost_reported"> => {
   const said = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
   return said === undefined ? {} : { cost_reported: reportedCost(said) };
+};
+
+/** Nothing has left this machine. The cause is told to whoever runs it, as it may name what is sealed. */
+const UNMADE: Sent = {
+  outcome: "failed",
+  kind: "connect",
+  detail: "The request could not be made: the endpoint's secret or one of its headers cannot be opened",
+  timings: { dns: 0, connect: 0, tls: 0, first_byte: null, total: 0 },
 };
 
 const DELETED: Failure = {
@@ -148,7 +161,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const data = {
       event_id: job.eventId,
       number,
-      headers: answered ? sent.headers : {},
+      headers: answered ? redactHeaders(sent.headers) : {},
       ...encodeBody(Buffer.from(answered ? sent.body : "")),
       truncated: answered && sent.truncated,
       request_headers: deps.outbound.shown(headers),
@@ -165,11 +178,14 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     };
   };
 
-  /** An event that failed as a probe waits for the next one, whatever its schedule says. */
-  const nextAfter = ({ settings, circuit }: PresentEndpoint, state: Admitted, answered: Answered): number | null => {
-    const { at, retryAt } = answered;
-    if (circuit.state === "open") return Math.max(Date.parse(circuit.nextProbeAt), retryAt ?? 0, at);
-    const nth = attemptOfSchedule(state, state.attempts);
+  /** An event that failed as a probe waits for the next one, whatever its schedule says, unless that has come to its end. */
+  const nextAfter = (
+    { isCounted }: Offered,
+    { settings, circuit }: PresentEndpoint,
+    { nth, at, retryAt }: Answered,
+  ): number | null => {
+    const isLast = isCounted === true && nth > settings.retry_schedule_s.length;
+    if (circuit.state === "open" && !isLast) return Math.max(Date.parse(circuit.nextProbeAt), retryAt ?? 0, at);
     const wait = retryAt === null ? null : retryAt - at;
     return nextAttemptAt(settings.retry_schedule_s, nth, at, randomness.number(), wait);
   };
@@ -190,7 +206,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
     // Gone (RFC 9110, section 15.5.11): the receiver asks not to be called again.
     const retryable = status !== 410;
-    const next = retryable ? nextAfter(endpoint, state, answered) : null;
+    const next = retryable ? nextAfter(job, endpoint, answered) : null;
     return { type: "Fail", end: attempt, failure, retryable, nextAttemptAt: next === null ? null : iso(next) };
   };
 
@@ -225,7 +241,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   };
 
   const startOf = (
-    { endpointId, early }: Offered,
+    { endpointId, early, isCounted }: Offered,
     state: Delivery,
     nowMs: number,
     timeoutMs: number,
@@ -241,7 +257,11 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       at: iso(nowMs),
       leaseUntil,
       othersAreGone,
-      ...(isProbe ? { early: "probe" as const } : early === undefined ? {} : { early }),
+      ...(isProbe
+        ? { early: isCounted ? ("turn" as const) : ("probe" as const) }
+        : early === undefined
+          ? {}
+          : { early }),
     } as const;
   };
 
@@ -250,6 +270,23 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   const isOpen = (job: Offered, { state }: Known<Delivery>): boolean => {
     const start = delivery.decide(startOf(job, state, clock.now(), 0), state);
     return start.ok || start.rejection === "payload-erased";
+  };
+
+  /**
+   * A request lives no longer than its lease, however long the log took to write that down: past it others go on as if
+   * nothing were under way, and what takes a step back could arrive before the step. It is tried again.
+   */
+  const isInTime = ({ lease }: Admitted, { settings }: PresentEndpoint): boolean =>
+    lease !== null && clock.now() + settings.timeout_ms <= Date.parse(lease.until);
+
+  /** A request that cannot be made is an attempt that has failed: the event ends as any other, and its endpoint is judged. */
+  const headersOf = (outgoing: Parameters<Outbound["headers"]>[0]): Record<string, string> | null => {
+    try {
+      return deps.outbound.headers(outgoing);
+    } catch (error) {
+      deps.onError(error);
+      return null;
+    }
   };
 
   /** The request of an attempt that has begun, and what is left to do with its answer. */
@@ -265,15 +302,15 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const { body, contentType = request.payload.content_type } = job;
     const contentEncoding = job.contentEncoding ?? request.payload.content_encoding ?? "";
     const content = { contentType, contentEncoding, body };
-    const headers = deps.outbound.headers({ job, endpoint, number, ...content, trace, nowMs: startedAt, request });
+    const headers = headersOf({ job, endpoint, number, ...content, trace, nowMs: startedAt, request });
     const { url, timeout_ms: timeoutMs } = endpoint.settings;
-    const sent = await deps.sender.send({ url, headers, body, timeoutMs });
+    const sent = headers === null ? UNMADE : await deps.sender.send({ url, headers, body, timeoutMs });
     return async () => {
-      const answered = answerOf(sent, startedAt, clock.now());
+      const answered = answerOf(sent, attemptOfSchedule(state, number), startedAt, clock.now());
       const reported = deps.onAnswered(job, answered, trace).catch(deps.onError);
       const command = outcome(job, endpoint, state, sent, answered);
       tell(job, command, trace);
-      const keep = keepingResponse(job, number, sent, headers, trace, request.payload.revision);
+      const keep = keepingResponse(job, number, sent, headers ?? {}, trace, request.payload.revision);
       const isAgents = request.origin.kind === "agent";
       // An agent is answered with what its target said: once the outcome is known, so is that.
       if (isAgents) await persistently(keep).catch(deps.onError);
@@ -304,7 +341,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       return null;
     }
     const isProbe = loaded.circuit.state === "open";
-    const isReplay = triggerOf(known.state) === "replay";
+    const isReplay = job.trigger === "replay" && triggerOf(known.state) === "replay";
     // A probe that was found on disk before somebody else found out.
     if (job.early === "probe" ? !isProbe : isProbe && !isReplay) return null;
     const body = job.body ?? (await deps.payloads.read(job.eventId, request.payload.revision))?.body;
@@ -327,7 +364,12 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       deps.onWritten(job, ran.known);
       return null;
     }
-    return send({ ...job, body }, endpoint, { ...ran.known, state: ran.known.state }, trace, startedAt);
+    const { state } = ran.known;
+    if (!isInTime(state, endpoint)) {
+      deps.onWritten(job, ran.known);
+      return null;
+    }
+    return send({ ...job, body }, endpoint, { ...ran.known, state }, trace, startedAt);
   };
 
   return { begin };

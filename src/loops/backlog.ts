@@ -1,10 +1,10 @@
 import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
-import type { Clock, Found, ViewStore } from "../../domain/ports.ts";
+import type { Clock, Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { Offered } from "./attempts.ts";
 
 export type BacklogDeps = {
-  readonly views: Pick<ViewStore, "page">;
+  readonly views: Pick<ViewStore, "page" | "get">;
   readonly clock: Clock;
   readonly node: string;
   readonly othersAreGone: boolean;
@@ -28,30 +28,39 @@ export type Backlog = {
   due(endpointId: string, limit: number): Promise<Look>;
   /** In the order of admission; what failed before the endpoint was last well again does not wait for its schedule. */
   inOrder(endpointId: string, endpoint: PresentEndpoint | null, limit: number): Promise<Look>;
-  /** The one to find out with how the endpoint is: the oldest, unless it is `unless` and there is another. */
-  oldest(endpointId: string, unless: string | null): Promise<Offered | null>;
+  /**
+   * The one to find out with how the endpoint is: the next one behind `after` that nobody is sending, the oldest behind the
+   * newest, and also for null or where `after` does not wait any more.
+   */
+  toProbe(endpointId: string, endpoint: PresentEndpoint, after: string | null): Promise<Offered | null>;
 };
 
 const QUEUE = deliveryQueue.schema.name;
-/** The oldest of an endpoint may be under way still. */
-const OLDEST_LOOKED_AT = 64;
+/** Those next in turn may be under way still. */
+const PROBES_LOOKED_AT = 64;
 const NEVER = Number.POSITIVE_INFINITY;
 
-const jobOf = (endpointId: string, { id: eventId, document: { account, trigger } }: Found): Offered => ({
+const jobOf = (endpointId: string, { id: eventId, document: { account } }: Found): Offered => ({
   eventId,
   account: String(account),
   endpointId,
-  ...(trigger === "replay" ? { trigger } : {}),
 });
 
 /** What waits on disk, in the log and its view. */
 export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogDeps): Backlog => {
-  const page = (endpointId: string, field: "due_at" | "position", limit: number) =>
+  const page = (endpointId: string, field: "due_at" | "position", limit: number, after?: ViewQuery["after"]) =>
     views.page(QUEUE, {
       where: [{ field: "endpoint_id", is: "=", value: endpointId }],
       sort: { field, order: "asc" },
+      ...(after === undefined ? {} : { after }),
       limit,
     });
+
+  const isFree = (found: Found): boolean => !isLeased(found) && isFresh(found.id, Number(found.document.revision));
+
+  /** The first that nobody is sending. */
+  const free = async (endpointId: string, after?: ViewQuery["after"]): Promise<Found | undefined> =>
+    (await page(endpointId, "position", PROBES_LOOKED_AT, after)).find(isFree);
 
   const isLeased = ({ document: { node: holder, lease_until } }: Found): boolean => {
     if (typeof lease_until !== "string") return false;
@@ -108,12 +117,14 @@ export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogD
       // So many that wait for their schedules are no backlog of an outage: what is due is behind them.
       return look.listed === null && look.jobs.length === 0 ? due(endpointId, limit) : look;
     },
-    async oldest(endpointId, unless) {
-      const found = await page(endpointId, "position", OLDEST_LOOKED_AT);
-      const free = found.filter((it) => !isLeased(it) && isFresh(it.id, Number(it.document.revision)));
-      const chosen = free.find(({ id }) => id !== unless) ?? free[0];
+    async toProbe(endpointId, endpoint, after) {
+      const last = after === null ? null : await views.get(QUEUE, after);
+      const behind = last === null ? undefined : { value: String(last.position), id: String(last.event_id) };
+      const chosen = (behind && (await free(endpointId, behind))) ?? (await free(endpointId));
       if (chosen === undefined) return null;
-      return { ...jobOf(endpointId, chosen), early: "probe" };
+      // It failed before the endpoint was last well, which another one found out, and its own schedule has it tried by now.
+      const isCounted = isItsTurn(chosen, endpoint) && dueAt(chosen) <= clock.now();
+      return { ...jobOf(endpointId, chosen), early: "probe", ...(isCounted ? { isCounted } : {}) };
     },
   };
 };

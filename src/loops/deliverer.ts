@@ -1,5 +1,5 @@
 import type { Delivery } from "../../domain/delivery/decider.ts";
-import { triggerOf } from "../../domain/delivery/replay.ts";
+import { type OpenCircuit, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
 import {
   type Endpoint,
   endpoint as endpointDecider,
@@ -40,6 +40,8 @@ export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onAnswered" | "onW
 const RUNNING_MAX = 512;
 /** Bodies kept with waiting jobs; beyond, a body is read from the log when its turn comes. */
 const BODY_BYTES_MAX = 32 * 1_048_576;
+/** Waiting jobs that keep what is known of their delivery, some kilobytes each; beyond, it is read from the log as well. */
+const KNOWN_MAX = 16_384;
 /** What another process admitted is found at a look, unless one is asked for before. */
 const POLL_MS = 1_000;
 /** Between two looks on disk, however often one is asked for. */
@@ -53,13 +55,13 @@ const DELIVERIES_A_LOOK = LANE_MAX + RUNNING_MAX;
 /** Deliveries whose newest revision is remembered, as the view that lists what waits is a little behind. */
 const ENDED_MAX = 20_000;
 const NEVER = Number.POSITIVE_INFINITY;
+const NOTHING: ReadonlySet<string> = new Set();
 
 /** One request at a time: its events are sent in the order of their admission, whatever has waited on disk. */
 const isOrdered = ({ settings }: PresentEndpoint): boolean => settings.concurrency === 1;
 
-/** Somebody has it sent again: it does not wait for the circuit of its endpoint. */
-const isReplay = ({ trigger, known }: Offered): boolean =>
-  trigger === "replay" || (known?.state.phase === "admitted" && triggerOf(known.state) === "replay");
+/** Somebody has this one sent again: it does not wait for the circuit of its endpoint. One of many replayed at once does. */
+const isReplay = ({ trigger }: Offered): boolean => trigger === "replay";
 
 /** The receiver is there, and refuses this one event: another may be taken. */
 const isRefusal = ({ statusCode, retryAt }: Answered): boolean =>
@@ -73,7 +75,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const behind = arrivals<Offered>();
   const ended = new Map<string, number>();
   const disk = backlog({ ...deps, isFresh: (eventId, revision) => (ended.get(eventId) ?? -1) <= revision });
-  /** By endpoint, the event that its last probe was refused with. */
+  /** By endpoint, the event of this process's last probe of it if that was refused. */
   const refused = new Map<string, string>();
   let bodyBytes = 0;
   let stopping = false;
@@ -82,6 +84,8 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   let timerAt = NEVER;
   let refilling = false;
   let lastEndpoint = "";
+  /** Those that something on disk waits for, as far as this round over it has come. */
+  const found = new Set<string>();
   /** The start counts as a look; null before, and after one that failed. */
   let lookedAt: number | null = null;
   const recording = new Set<Promise<void>>();
@@ -115,8 +119,12 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const hold = (endpointId: string, account: string, job?: Offered): void => {
     const forgotten = queue.hold(endpointId, account);
     const lane = queue.lane(endpointId);
-    for (const it of forgotten) forgetBody(it, lane);
-    const newest = forgotten.at(-1) ?? job;
+    for (const it of forgotten) {
+      forgetBody(it, lane);
+      const { body: _left, ...lean } = it;
+      if (isReplay(it)) queue.put(lean);
+    }
+    const newest = forgotten.findLast((it) => !isReplay(it)) ?? job;
     if (newest !== undefined) behind.miss(endpointId, newest.eventId, clock.now());
   };
 
@@ -127,7 +135,9 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const takes = takesDeliveries(state);
     // What was admitted before this process saw an endpoint for the first time may be on disk.
     const took = before === null ? !isOrdered(state) : takesDeliveries(before);
-    if (before === null ? !takes || !took : took && !takes) hold(endpointId, state.account, job);
+    // What waited on disk all the while is older than what is offered from now on.
+    const isBehind = isOrdered(state) && (before === null || (takes && !took));
+    if (isBehind || (took && !takes)) hold(endpointId, state.account, takes && before !== null ? undefined : job);
     if (takes) refused.delete(endpointId);
     if (takes && !took) lookAt(clock.now());
     if (state.circuit.state === "open") lookAt(Date.parse(state.circuit.nextProbeAt));
@@ -146,8 +156,8 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     ...deps,
     onEndpoint: maySend,
     async onAnswered(job, answered, trace) {
+      if (job.early === "probe") refused.delete(job.endpointId);
       if (job.early === "probe" && isRefusal(answered)) refused.set(job.endpointId, job.eventId);
-      else refused.delete(job.endpointId);
       const state = await health.answered(job, answered, trace);
       if (state?.phase === "present") see(job.endpointId, state);
     },
@@ -173,7 +183,10 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const lane = queue.lane(job.endpointId);
     const drained = lane?.overflowed === true && lane.waiting.length < LANE_MAX / 2;
     recording.add(recorded);
-    recorded.then(() => recording.delete(recorded));
+    recorded.then(() => {
+      recording.delete(recorded);
+      pump();
+    });
     queue.done(job);
     if (drained) lookAt(clock.now() + REFILL_GAP_MS);
     pump();
@@ -207,7 +220,11 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
       for (let looked = 0; looked < ENDPOINTS_A_LOOK; looked += 1) {
         const next = await disk.endpointAfter(lastEndpoint);
         lastEndpoint = next ?? "";
-        if (next === null) break;
+        if (next === null) {
+          letGo();
+          break;
+        }
+        found.add(next);
         soonest = Math.min(soonest, await refillLane(next));
       }
       if (lastEndpoint !== "") soonest = clock.now() + REFILL_GAP_MS;
@@ -227,7 +244,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     if (state.phase === "present") {
       see(endpointId, state);
       if (state.disabled !== null) return NEVER;
-      if (state.circuit.state === "open") return probe(endpointId, state.circuit.nextProbeAt);
+      if (state.circuit.state === "open") return probe(endpointId, state, state.circuit);
     }
     const lane = queue.lane(endpointId);
     if (lane !== undefined && lane.waiting.length > LANE_MAX / 2) return NEVER;
@@ -240,11 +257,27 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     return look.soonest;
   };
 
-  /** One event finds out how an endpoint is that takes nothing else. */
-  const probe = async (endpointId: string, nextProbeAt: string): Promise<number> => {
-    const at = Date.parse(nextProbeAt);
-    if (at > clock.now()) return at;
-    const job = await disk.oldest(endpointId, refused.get(endpointId) ?? null);
+  /** Behind a whole round over the disk: where another node has sent what waited, nothing has to be remembered any more. */
+  const letGo = (): void => {
+    for (const { endpointId, waiting, running, overflowed } of queue.all()) {
+      if (found.has(endpointId) || waiting.length > 0 || running > 0) continue;
+      if (overflowed) joinArrivals(endpointId, NOTHING);
+      if (queue.lane(endpointId)?.overflowed === false) queue.letGo(endpointId);
+    }
+    found.clear();
+  };
+
+  /**
+   * One event finds out how an endpoint is that takes nothing else, and another one after each that failed: it may be the
+   * event that fails. In the order of admission that is believed of one that is refused, or after a long time.
+   */
+  const probe = async (endpointId: string, state: PresentEndpoint, circuit: OpenCircuit): Promise<number> => {
+    const { nextProbeAt, lastProbed, since } = circuit;
+    const [now, at] = [clock.now(), Date.parse(nextProbeAt)];
+    if (at > now) return at;
+    const mayPass =
+      !isOrdered(state) || refused.get(endpointId) === lastProbed || now - Date.parse(since) >= ORDERED_PROBES_MS;
+    const job = await disk.toProbe(endpointId, state, mayPass ? lastProbed : null);
     if (job !== null) queue.put(job);
     return NEVER;
   };
@@ -270,8 +303,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const putAll = (jobs: readonly Offered[]): boolean => {
     let isTaken = true;
     for (const job of jobs) {
-      const isFull = (queue.lane(job.endpointId)?.waiting.length ?? 0) >= LANE_MAX;
-      if (isFull) isTaken = false;
+      if (queue.isFull(job.endpointId)) isTaken = false;
       queue.put(job);
     }
     return isTaken;
@@ -306,8 +338,12 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
       const laneBytes = queue.lane(job.endpointId)?.bodyBytes ?? 0;
       // As with requests: one endpoint's bodies leave as much room to those of the others.
       const keepsBody = laneBytes + bytes <= BODY_BYTES_MAX - bodyBytes;
-      const { body: _left, ...lean } = job;
-      if (!queue.put(keepsBody ? job : lean)) return;
+      const { body, known, ...lean } = job;
+      const kept = {
+        ...(keepsBody && body !== undefined ? { body } : {}),
+        ...(queue.waiting() < KNOWN_MAX && known !== undefined ? { known } : {}),
+      };
+      if (!queue.put({ ...lean, ...kept })) return;
       const lane = queue.lane(job.endpointId);
       if (keepsBody && lane !== undefined) {
         bodyBytes += bytes;

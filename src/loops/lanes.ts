@@ -3,12 +3,16 @@ export type Job = {
   readonly eventId: string;
   readonly account: string;
   readonly endpointId: string;
-  /** Somebody has asked for it now: a replay is a probe of an endpoint that takes nothing else. */
+  /** Somebody has asked for this one event now: it is a probe of an endpoint that takes nothing else, and waits for no order. */
   readonly trigger?: "replay";
 };
 
 /** Jobs that one endpoint may have waiting in memory; the rest waits on disk, in the log and its `delivery-queue` view. */
 export const LANE_MAX = 2_048;
+/** Jobs of all endpoints together, at some hundred bytes each. As with requests, none has more than it leaves to the others. */
+export const WAITING_MAX = 65_536;
+/** An endpoint has these whatever the others have waiting: it goes on while many hang. */
+export const LANE_MIN = 32;
 
 export type Lane<J extends Job> = {
   readonly endpointId: string;
@@ -22,13 +26,17 @@ export type Lane<J extends Job> = {
 };
 
 export type Lanes<J extends Job> = {
-  /** False when the endpoint's lane is full or the job is already known here: it is found again on disk. */
+  /** False when the endpoint's lane, or memory, is full or the job is already known here: it is found again on disk. */
   put(job: J): boolean;
   /** The next job whose endpoint has room, endpoints taking turns. `room` says how many more an endpoint may run. */
   take(room: (lane: Lane<J>) => number): J | null;
   done(job: J): void;
   /** Forgets what waits for an endpoint, and answers it: it is on disk, and so is what comes until somebody has looked. */
   hold(endpointId: string, account: string): readonly J[];
+  /** Whether the endpoint's lane takes no more. */
+  isFull(endpointId: string): boolean;
+  /** Nothing of the endpoint is on disk any more: its lane goes when nothing is in it either. */
+  letGo(endpointId: string): void;
   /** The lane may have room again. */
   wake(lane: Lane<J>): void;
   lane(endpointId: string): Lane<J> | undefined;
@@ -55,11 +63,19 @@ export const lanes = <J extends Job>(): Lanes<J> => {
     return lane;
   };
 
+  const isFull = ({ waiting: own }: Lane<J>): boolean =>
+    own.length >= Math.max(LANE_MIN, Math.min(LANE_MAX, WAITING_MAX - waiting));
+
+  /** One that is held, or has more on disk, says so as long as it is there. */
+  const forget = (lane: Lane<J>): void => {
+    if (lane.waiting.length === 0 && lane.running === 0 && !lane.overflowed) byEndpoint.delete(lane.endpointId);
+  };
+
   return {
     put(job) {
       if (known.has(job.eventId)) return false;
       const lane = laneOf(job.endpointId, job.account);
-      if (lane.waiting.length >= LANE_MAX) {
+      if (isFull(lane)) {
         lane.overflowed = true;
         return false;
       }
@@ -92,7 +108,7 @@ export const lanes = <J extends Job>(): Lanes<J> => {
       lane.running -= 1;
       running -= 1;
       if (lane.waiting.length > 0) ready.add(lane);
-      else if (lane.running === 0 && !lane.overflowed) byEndpoint.delete(job.endpointId);
+      else forget(lane);
     },
     hold(endpointId, account) {
       const lane = laneOf(endpointId, account);
@@ -101,6 +117,16 @@ export const lanes = <J extends Job>(): Lanes<J> => {
       waiting -= forgotten.length;
       lane.overflowed = true;
       return forgotten;
+    },
+    isFull(endpointId) {
+      const lane = byEndpoint.get(endpointId);
+      return lane !== undefined && isFull(lane);
+    },
+    letGo(endpointId) {
+      const lane = byEndpoint.get(endpointId);
+      if (lane === undefined) return;
+      lane.overflowed = false;
+      forget(lane);
     },
     wake(lane) {
       if (lane.waiting.length > 0) ready.add(lane);

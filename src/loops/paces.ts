@@ -23,6 +23,8 @@ export type Paces = {
 const FIRST_CONCURRENCY = 1;
 /** A timer that is late, or shorter than a millisecond, is made up for within this: else a high rate would never be reached. */
 const SLACK_MS = 20;
+/** A clock that is set meanwhile is looked at again by then. */
+const TIMER_MAX_MS = 1_000;
 /** Endpoints remembered; the one that was seen first goes, and begins again as at its first attempt. */
 const ENDPOINTS_MAX = 10_000;
 
@@ -59,6 +61,8 @@ export const paces = (clock: Clock, timers: Timers): Paces => {
       const now = clock.now();
       const rate = rateOf(paced.state, now);
       if (rate === null) return true;
+      // So far ahead only where the clock was set back, or the rate was lower before.
+      if (paced.notBefore - now > 1_000 / rate + SLACK_MS) paced.notBefore = now;
       if (paced.notBefore <= now) {
         const turn = now - paced.notBefore <= SLACK_MS ? paced.notBefore : now;
         paced.notBefore = turn + 1_000 / rate;
@@ -66,7 +70,7 @@ export const paces = (clock: Clock, timers: Timers): Paces => {
       }
       if (!paced.isWaiting) {
         paced.isWaiting = true;
-        timers.after(paced.notBefore - now, () => {
+        timers.after(Math.min(paced.notBefore - now, TIMER_MAX_MS), () => {
           paced.isWaiting = false;
           wake();
         });

@@ -70,6 +70,9 @@ const why = (rejection: DeliveryRejection, state: Delivery): Problem => {
 /** Each lost race means that the event was written to meanwhile: so often it is not by chance. */
 const TRIES_MAX = 8;
 
+/** One event is sent at once, also as the probe of an endpoint whose circuit is open; many wait as all that is queued. */
+const AT_ONCE = { trigger: "replay" } as const;
+
 /** What ended a delivery: behind its position nothing of an earlier replay's snapshot is left. */
 const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
 
@@ -88,6 +91,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
   const { log, aggregates } = deps;
   const again = askedAgain(deps);
   const claim = claiming(deps);
+  const claimAlone = claiming({ ...deps, deliver: { offer: (job) => deps.deliver.offer({ ...job, ...AT_ONCE }) } });
   const takePlaces = placesAgain({ ...deps, judge: judgement(deps) });
 
   const recall = async ({ eventId, envelope }: ReplayOrder): Promise<Recalled> => {
@@ -105,16 +109,13 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
   };
 
   /** Of a blocked one: through the gates, as if its sender had sent it again. */
-  const decideAgain = async (
-    { envelope, replay }: ReplayOrder,
-    known: Known<Delivery>,
-    last: Request,
-  ): Promise<Replayed> => {
+  const decideAgain = async (order: ReplayOrder, known: Known<Delivery>, last: Request): Promise<Replayed> => {
+    const { envelope, replay, upTo } = order;
     if (last.bundle !== undefined) return refused(why("of-bundle", known.state));
     if (last.origin.kind === "system") return refused(why("not-failed", known.state));
     const it = await again(last, { account: envelope.account, replay, trace: envelope.trace });
     if ("problem" in it) return refused(it);
-    const claimed = await claim(it, known);
+    const claimed = await (upTo === undefined ? claimAlone : claim)(it, known);
     if (claimed.outcome === "refused") {
       return { outcome: "blocked", problem: refusal({ event_id: claimed.request.event_id }, claimed.judged) };
     }
@@ -152,7 +153,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (state.phase !== "admitted" || state.request.endpoint_id === null) return;
     const { eventId, envelope } = order;
     const job = { eventId, account: envelope.account, endpointId: state.request.endpoint_id };
-    deps.deliver.offer({ ...job, known, trace, trigger: "replay" });
+    deps.deliver.offer({ ...job, known, trace, ...(order.upTo === undefined ? AT_ONCE : {}) });
   };
 
   /** Null: somebody has written to it meanwhile. Places that were taken on what was known before are given back then, as a

@@ -45,17 +45,15 @@ const SETTINGS: EndpointSettings = {
   notifications: [],
 };
 
-/** What a payload stream would hold is of no interest here, and half of all that is written. */
-const withoutPayloads = (log: EventLog): EventLog => ({
-  ...log,
-  append: async (stream, expected, events) =>
-    stream.startsWith("payload-")
-      ? { outcome: "appended", revision: 0, position: "0" }
-      : log.append(stream, expected, events),
-});
+export type Troubles = {
+  /** How long the log takes to write a record of a type down. */
+  readonly appendMs?: (type: string) => number;
+  /** Throws where the headers for an event cannot be made. */
+  readonly seal?: (eventId: string) => void;
+};
 
 /** The deliverer over a log in memory and a view on disk, in virtual time, with receivers that are functions. */
-export const deliverySimulation = async (receivers: Readonly<Record<string, Answers>>) => {
+export const deliverySimulation = async (receivers: Readonly<Record<string, Answers>>, troubles: Troubles = {}) => {
   const time = virtualTime(START);
   const { clock } = time;
   const log = memoryEventLog();
@@ -106,6 +104,18 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     });
   });
 
+  const deliverersLog: EventLog = {
+    ...log,
+    async append(stream, expected, events) {
+      // What a payload stream would hold is of no interest here, and half of all that is written.
+      if (stream.startsWith("payload-")) return { outcome: "appended", revision: 0, position: "0" };
+      const appended = await log.append(stream, expected, events);
+      const ms = troubles.appendMs?.(events[0]?.type ?? "") ?? 0;
+      if (ms > 0) await time.sleep(ms);
+      return appended;
+    },
+  };
+
   const timings = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
   const sender: HttpSender = {
     async send({ url, headers, timeoutMs }) {
@@ -123,7 +133,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
 
   const node = (name: string): Deliverer =>
     deliverer({
-      log: withoutPayloads(log),
+      log: deliverersLog,
       views,
       clock,
       timers: time.timers,
@@ -142,7 +152,13 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
         keepFirst: async () => null,
         keepAgain: () => Promise.reject(new Error("nothing is kept here")),
       },
-      outbound: { headers: ({ job }) => ({ "webhook-id": job.eventId }), shown: (headers) => headers },
+      outbound: {
+        headers({ job }) {
+          troubles.seal?.(job.eventId);
+          return { "webhook-id": job.eventId };
+        },
+        shown: (headers) => headers,
+      },
       node: name,
       othersAreGone: true,
       onError: (error) => errors.push(error),
@@ -179,6 +195,14 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
       const known = { state: delivery.evolve(delivery.initial, fact), revision: 0 };
       to.offer({ eventId, account: ACCOUNT, endpointId, trace: TRACE, known, body: Buffer.from("{}") });
     },
+    /** As somebody does who has one event, or with it many others, sent again. */
+    async replay(eventId: string, endpointId: string, to: Deliverer, isAlone: boolean): Promise<void> {
+      const about = { event_id: eventId, endpoint_id: endpointId, replay_id: `rpl_${eventId}`, reason: null };
+      const now = new Date(clock.now()).toISOString();
+      const data = { ...about, by: { kind: "member", id: "mem_1" }, attempts: 1, admitted_at: now, at: now } as const;
+      await append(`delivery-${eventId}`, { type: "EventReplayed", data });
+      to.offer({ eventId, account: ACCOUNT, endpointId, ...(isAlone ? { trigger: "replay" } : {}) });
+    },
     /** The records of a type, of all streams, as far as they are folded. */
     all: (type: string): readonly RecordedEvent[] => facts.get(type) ?? [],
     async state(id: string) {
@@ -191,4 +215,27 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
       removeFolder(folder);
     },
   };
+};
+
+/** Events to one receiver at a steady rate. */
+export const steady = (
+  it: Awaited<ReturnType<typeof deliverySimulation>>,
+  node: Deliverer,
+  endpointId: string,
+  gapMs: number,
+) => {
+  const admitted: string[] = [];
+  let untilMs = Number.POSITIVE_INFINITY;
+  const next = (): void => {
+    if (it.clock.now() >= untilMs) return;
+    const eventId = `evt_${endpointId}_${admitted.length}`;
+    admitted.push(eventId);
+    it.admit(eventId, endpointId, node).catch((error) => it.errors.push(error));
+    it.time.timers.after(gapMs, next);
+  };
+  next();
+  const stopAt = (ms: number): void => {
+    untilMs = ms;
+  };
+  return { admitted, stopAt };
 };

@@ -9,6 +9,8 @@ export type VirtualTime = {
   sleep(ms: number): Promise<void>;
   /** It is later at once, as after a machine has slept: what was to be run meanwhile is run next. */
   jump(ms: number): void;
+  /** The clock is set: it says another time from now on. What is to be run comes when it would have come. */
+  set(byMs: number): void;
   /** Goes from timer to timer, and to the end of what each leads to, until nothing is left before that time. */
   runUntil(ms: number): Promise<void>;
 };
@@ -19,6 +21,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 /** A clock that stands still while there is something to do, and then jumps to the next timer: ten minutes take seconds. */
 export const virtualTime = (fromMs: number): VirtualTime => {
   let now = fromMs;
+  let setBy = 0;
   let made = 0;
   /** A binary heap by time, those of one time in the order in which they were made. */
   const heap: Timer[] = [];
@@ -63,11 +66,14 @@ export const virtualTime = (fromMs: number): VirtualTime => {
   };
 
   return {
-    clock: { now: () => Math.floor(now) },
+    clock: { now: () => Math.floor(now) + setBy },
     timers: { after },
     sleep: (ms) => new Promise((resolve) => void after(ms, resolve)),
     jump(ms) {
       now += ms;
+    },
+    set(byMs) {
+      setBy += byMs;
     },
     async runUntil(ms) {
       await settled();

@@ -108,11 +108,30 @@ test("no more secrets sign at once than the header has room for", () => {
 });
 
 test("disabling twice is disabling once; the first reason stays", () => {
-  const disable = { type: "DisableEndpoint", account, reason: "410 Gone", at } as const;
+  const disable = { type: "DisableEndpoint", account, reason: "410 Gone", startedAt: at, at } as const;
   given(registered).when(disable).then(disabled);
   given(registered, disabled).when(disable).thenNothing();
   const state = fold(endpoint, [registered, disabled]);
   assert.equal(state.phase === "present" && state.disabled, { reason: "410 Gone", at });
+});
+
+test("an attempt that began before the url was changed, or before it was enabled, is no reason to disable it", () => {
+  const by = (startedAt: string) =>
+    ({ type: "DisableEndpoint", account, reason: "410 Gone", startedAt, at: tomorrow }) as const;
+  const later: EndpointEvent = { type: "EndpointDisabled", data: { endpoint_id, reason: "410 Gone", at: tomorrow } };
+  const changed = (changes: { url: string } | { name: string }): EndpointEvent => ({
+    type: "EndpointChanged",
+    data: { endpoint_id, changes, at: tomorrow },
+  });
+  const moved = changed({ url: "https://b.example/" });
+  given(registered, moved).when(by(at)).thenNothing();
+  given(registered, moved).when(by(tomorrow)).then(later);
+  given(registered, changed({ name: "b" }))
+    .when(by(at))
+    .then(later);
+  const again: EndpointEvent = { type: "EndpointEnabled", data: { endpoint_id, at: tomorrow } };
+  given(registered, disabled, again).when(by(at)).thenNothing();
+  given(registered, disabled, again).when(by(tomorrow)).then(later);
 });
 
 test("enabling is recorded even for one that is not disabled, as it closes a circuit", () => {
@@ -125,7 +144,7 @@ test("enabling is recorded even for one that is not disabled, as it closes a cir
 const commands = [
   { type: "ChangeEndpoint", account, changes: { name: "x" }, at },
   { type: "RotateEndpointSecret", account, secret: "s2", previousUntil: tomorrow, at },
-  { type: "DisableEndpoint", account, reason: "x", at },
+  { type: "DisableEndpoint", account, reason: "x", startedAt: at, at },
   { type: "EnableEndpoint", account, at },
   { type: "DeleteEndpoint", account, at },
 ] as const;

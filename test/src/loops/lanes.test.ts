@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { LANE_MAX, lanes } from "../../../src/loops/lanes.ts";
+import { LANE_MAX, LANE_MIN, lanes, WAITING_MAX } from "../../../src/loops/lanes.ts";
 
 const test = suite("lanes");
 const job = (endpointId: string, n: number) => ({ eventId: `${endpointId}/${n}`, account: "acc", endpointId });
@@ -71,6 +71,28 @@ test("what waits for an endpoint is forgotten when it is held, and may be taken 
   if (running !== null) queue.done(running);
   assert.is(queue.take(() => 1)?.eventId, "a/2");
   assert.equal([queue.hold("new", "acc"), queue.lane("new")?.overflowed], [[], true]);
+});
+
+test("all lanes together have an end, none takes more than it leaves, and an endpoint has some room whatever the others have", () => {
+  const queue = lanes();
+  for (let endpoint = 0; endpoint < 100; endpoint += 1)
+    for (let n = 0; n < LANE_MAX; n += 1) queue.put(job(`hanging_${endpoint}`, n));
+  assert.ok(queue.waiting() <= WAITING_MAX + 100 * LANE_MIN, String(queue.waiting()));
+  assert.equal([queue.isFull("hanging_0"), queue.isFull("fast")], [true, false]);
+  for (let n = 0; n < LANE_MIN; n += 1) assert.is(queue.put(job("fast", n)), true);
+  assert.equal([queue.put(job("fast", LANE_MIN)), queue.lane("fast")?.overflowed], [false, true]);
+});
+
+test("a lane that is let go is forgotten once nothing is in it", () => {
+  const queue = lanes();
+  queue.hold("a", "acc");
+  queue.letGo("a");
+  assert.is(queue.lane("a"), undefined);
+  queue.put(job("b", 1));
+  queue.hold("b", "acc");
+  queue.put(job("b", 2));
+  queue.letGo("b");
+  assert.equal([queue.lane("b")?.overflowed, queue.lane("b")?.waiting.length], [false, 1]);
 });
 
 test.run();

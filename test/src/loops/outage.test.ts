@@ -1,38 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { catchUpRate } from "../../../domain/endpoint/circuit.ts";
-import type { Deliverer } from "../../../src/loops/deliverer.ts";
-import { deliverySimulation } from "../../support/delivery-simulation.ts";
-import { at, START } from "../../support/history.ts";
+import { deliverySimulation, steady } from "../../support/delivery-simulation.ts";
+import { START } from "../../support/history.ts";
 
 /** Receivers that fail and come back, in virtual time. */
 const test = suite("outages");
 
 const MINUTE_MS = 60_000;
 const PER_SECOND = 100;
-
-/** Events to one receiver at a steady rate. */
-const steady = (
-  it: Awaited<ReturnType<typeof deliverySimulation>>,
-  node: Deliverer,
-  endpointId: string,
-  gapMs: number,
-) => {
-  const admitted: string[] = [];
-  let untilMs = Number.POSITIVE_INFINITY;
-  const next = (): void => {
-    if (it.clock.now() >= untilMs) return;
-    const eventId = `evt_${endpointId}_${admitted.length}`;
-    admitted.push(eventId);
-    it.admit(eventId, endpointId, node).catch((error) => it.errors.push(error));
-    it.time.timers.after(gapMs, next);
-  };
-  next();
-  const stopAt = (ms: number): void => {
-    untilMs = ms;
-  };
-  return { admitted, stopAt };
-};
 
 const percentile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(part * (values.length - 1))] ?? 0;
@@ -283,13 +259,7 @@ test("a replay does not wait for an open circuit, and closes it when it arrives;
   events.stopAt(START + 500);
   await it.time.runUntil(START + 2_000);
   assert.is(it.all("DeliveryFailed").length, 10);
-  const replay = async (eventId: string): Promise<void> => {
-    const by = { kind: "member", id: "mem_1" } as const;
-    const about = { event_id: eventId, endpoint_id: "end_1", replay_id: `rpl_${eventId}`, by, reason: null };
-    const data = { ...about, attempts: 1, admitted_at: at(0), at: new Date(it.clock.now()).toISOString() };
-    await it.append(`delivery-${eventId}`, { type: "EventReplayed", data });
-    node.offer({ eventId, account: "acc_1", endpointId: "end_1", trigger: "replay" });
-  };
+  const replay = (eventId: string): Promise<void> => it.replay(eventId, "end_1", node, true);
   const [first = "", second = ""] = events.admitted;
   await replay(first);
   await it.time.runUntil(START + 3_000);

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { catchUpRate } from "../../../domain/endpoint/circuit.ts";
 import type { PresentEndpoint } from "../../../domain/endpoint/decider.ts";
 import { paces } from "../../../src/loops/paces.ts";
 import { at, START } from "../../support/history.ts";
@@ -26,6 +27,7 @@ const endpoint = (over: Partial<PresentEndpoint["settings"]> = {}, wellAt: strin
   disabled: null,
   circuit: { state: "healthy" },
   wellAt,
+  urlSince: null,
   createdAt: at(0),
 });
 
@@ -81,6 +83,25 @@ test("one request that may not begin is told of once, when it may", async () => 
   assert.equal([may(), may(), may()], [true, false, false]);
   await time.runUntil(START + 5_000);
   assert.is(woken, 1);
+});
+
+test("a clock that is set back stops nothing, neither its own rate nor a catch-up", async () => {
+  for (const state of [endpoint({ rate_per_second: 5 }), endpoint({ rate_per_second: 5 }, at(0))]) {
+    const time = virtualTime(START);
+    const pace = paces(time.clock, time.timers);
+    pace.see("end_1", state);
+    let begun = 0;
+    const begin = (): void => {
+      while (pace.mayBegin("end_1", 0, begin)) begun += 1;
+    };
+    begin();
+    await time.runUntil(START + 1_000);
+    assert.is(begun, 6);
+    time.set(-3_600_000);
+    await time.runUntil(START + 3_000);
+    assert.ok(begun >= 14 && begun <= 17, String(begun));
+  }
+  assert.is(catchUpRate(at(3_600), START), null);
 });
 
 test.run();

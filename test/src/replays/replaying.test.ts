@@ -134,7 +134,10 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
         },
       ],
     });
-    assert.is(node.offered.length, 1);
+    assert.equal(
+      node.offered.map(({ trigger }) => trigger),
+      ["replay"],
+    );
     const state = await world.deliveryOf(id);
     assert.is(state.phase, "admitted");
   });
@@ -333,6 +336,24 @@ test("places that a fence has freed meanwhile are not relied on: they are taken 
   assert.equal((await world.typesOf(id)).slice(-2), ["AdmissionAbandoned", "EventReplayed"]);
   assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
   await node.stop();
+});
+
+test("one of many replayed at once waits as all that is queued: it is no probe", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const [failed, blocked] = [await world.failed(1), await world.blocked(2)];
+  await world.publish({}, 2);
+  const upTo = (await world.log.head()) ?? "";
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(failed, 1, { upTo })), "replayed");
+    assert.is(outcomeOf(await node.replay(blocked, 1, { upTo })), "replayed");
+    assert.equal(
+      node.offered.map(({ eventId, trigger }) => [eventId, trigger]),
+      [
+        [failed, undefined],
+        [blocked, undefined],
+      ],
+    );
+  });
 });
 
 test("what has failed behind the snapshot of a replay is left alone", async () => {
