@@ -60,7 +60,7 @@ const idOf = (recorded: RecordedEvent): string | null => {
 
 type Started = Extract<ReplayEvent, { type: "ReplayStarted" }>["data"];
 
-const started = ({ replay_id: _, up_to: _snapshot, at, ...about }: Started): ReplayDocument => ({
+const started = ({ replay_id: _, up_to: _snapshot, log: _log, at, ...about }: Started): ReplayDocument => ({
   ...about,
   status: "running",
   replayed: 0,

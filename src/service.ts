@@ -266,6 +266,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, onError) : bundles;
   const replayOne = replaying({ ...claims, actions });
   const replayMany = replaysLoop({
+    log,
     views,
     aggregates: streams,
     replaying: replayOne,
@@ -459,7 +460,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({ log, views, begin: beginBundle, outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept, publicUrl }),
-    ...replayRoutes({ views, aggregates: streams, replaying: replayOne, loop: replayMany }),
+    ...replayRoutes({ log, views, aggregates: streams, replaying: replayOne, loop: replayMany }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({ views, log, progress: projector, onError }),

@@ -29,6 +29,8 @@ export type ReplayEvent =
         readonly reason: string | null;
         /** What fails or is blocked behind it is no part of this; null when the log was empty. */
         readonly up_to: Position | null;
+        /** The identity of the log that `up_to` is a position of: a copy has others. */
+        readonly log?: string;
         readonly at: string;
       };
     }

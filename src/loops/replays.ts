@@ -1,7 +1,8 @@
-import type { Clock, Found, Randomness, ViewStore } from "../../domain/ports.ts";
+import type { Clock, EventLog, Found, Position, Randomness, ViewStore } from "../../domain/ports.ts";
 import { type BegunReplay, type ReplayCommand, replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayCursor } from "../../domain/replay/events.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
+import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { events } from "../../projections/events.ts";
 import { replays as replaysView } from "../../projections/replays.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -15,11 +16,12 @@ export type ReplaysLoop = {
   start(): void;
   /** Finishes the events in hand; the rest goes on from the last checkpoint, here or elsewhere. */
   stop(): Promise<void>;
-  /** A replay that has just been started here: nobody has to find it first. */
-  begin(replayId: string): void;
+  /** A replay of the account that has just been started here: nobody has to find it first. */
+  begin(replayId: string, account: string): void;
 };
 
 export type ReplaysDeps = {
+  readonly log: Pick<EventLog, "read" | "identity">;
   readonly views: Pick<ViewStore, "page" | "position">;
   readonly aggregates: Aggregates;
   readonly replaying: Replaying;
@@ -35,11 +37,15 @@ export type ReplaysDeps = {
 const LOOK_MS = 1_000;
 /** Replays worked on here at once, each at a rate of its own; the others wait for their turn. */
 const RUNNING_MAX = 32;
+/** Of one account: whoever starts many delays nobody else's. */
+const OF_ACCOUNT_MAX = 2;
 /** A checkpoint after so many events, or so much time: what a crash makes this do again comes to nothing. */
 const CHECKPOINT_EVENTS = 100;
-const CHECKPOINT_MS = 1_000;
+const CHECKPOINT_MS = 5_000;
 /** Several checkpoints: a node that has not written one for so long is dead or very slow, and another goes on. */
-const CLAIM_MS = 5_000;
+const CLAIM_MS = 20_000;
+/** So soon a wait notices that the loop stops. */
+const WAIT_MS = 1_000;
 /** Events in hand at once at a high rate. */
 const AT_ONCE_MAX = 16;
 /** Batches a second: those of a low rate are of one event. */
@@ -57,9 +63,9 @@ type Place = { readonly cursor: ReplayCursor | null; readonly skipped: number };
  * once: a crash, and nodes that work on the same replay for a moment, only ask for what is done already.
  */
 export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
-  const { views, aggregates, clock, node, onError } = deps;
+  const { log, views, aggregates, clock, node, onError } = deps;
   const rest = wakeablePause();
-  const working = new Map<string, Promise<void>>();
+  const working = new Map<string, { readonly account: string; readonly ended: Promise<void> }>();
   let isStarted = false;
   let isStopping = false;
   let running: Promise<void> = Promise.resolve();
@@ -94,18 +100,34 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     return done.outcome !== "rejected";
   };
 
-  const replayOne = async ({ started }: BegunReplay, eventId: string): Promise<boolean> => {
-    const { replay_id: id, account, by, reason, up_to: upTo } = started;
+  /** Up to where in this log it goes: in a copy its own record stands right behind all that it has chosen. */
+  const snapshotOf = async ({ started }: BegunReplay): Promise<Position | null> => {
+    const { replay_id: id, up_to, log: of } = started;
+    if (of === undefined || of === (await log.identity())) return up_to;
+    const [record] = await log.read(replayStream(id), null, 1);
+    return record?.position ?? up_to;
+  };
+
+  const replayOne = async ({ started }: BegunReplay, upTo: Position | null, eventId: string): Promise<boolean> => {
+    const { replay_id: id, account, by, reason } = started;
     const envelope: Envelope = { ...envelopeOf(account), commandId: `${id}/${eventId}`, actor: by };
-    const { outcome } = await deps.replaying({ eventId, replay: { id, by, reason }, envelope, upTo });
-    return outcome !== "refused";
+    try {
+      const { outcome } = await deps.replaying({ eventId, replay: { id, by, reason }, envelope, upTo });
+      return outcome !== "refused";
+    } catch (error) {
+      // The log is for all of them.
+      if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) throw error;
+      onError(error);
+      return false;
+    }
   };
 
   /** From where the stream says that it is to its end, or until it is not this node's any more. */
   const work = async (id: string): Promise<void> => {
     const begun = await own(id, 0);
     if (begun === null) return;
-    const { account, filter, rate_per_second: rate, up_to: upTo } = begun.started;
+    const { account, filter, rate_per_second: rate } = begun.started;
+    const upTo = await snapshotOf(begun);
     /** A view that is being folded again does not show all of them. */
     const isShown = async (): Promise<boolean> => ((await views.position(EVENTS)) ?? "") >= (upTo ?? "");
     if (!(await isShown())) return;
@@ -115,13 +137,15 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     let dueMs = performance.now();
     const size = Math.min(AT_ONCE_MAX, Math.max(1, Math.floor(rate / BATCHES_A_SECOND)));
     for (;;) {
+      // A page may have nothing for it.
+      if ((await own(id)) === null) return;
       const { chosen, next } = await chosenBehind(views, account, filter, upTo, place.cursor, CHECKPOINT_EVENTS);
       for (let from = 0; from < chosen.length; from += size) {
         const batch = chosen.slice(from, from + size);
         await untilDue(dueMs);
         const state = await own(id);
         if (state === null) return;
-        const replayed = await Promise.all(batch.map((it) => replayOne(state, it.id)));
+        const replayed = await Promise.all(batch.map((it) => replayOne(state, upTo, it.id)));
         const last = batch.at(-1);
         const skipped = place.skipped + replayed.filter((isReplayed) => !isReplayed).length;
         if (last !== undefined) place = { cursor: { received_at: last.received_at, id: last.id }, skipped };
@@ -143,16 +167,19 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     while (!isStopping) {
       const leftMs = dueMs - performance.now();
       if (leftMs <= 0) return;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, CHECKPOINT_MS)));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, WAIT_MS)));
     }
   };
 
-  const begin = (id: string): void => {
-    if (!isStarted || isStopping || working.has(id) || working.size >= RUNNING_MAX) return;
+  const isFull = (account: string): boolean =>
+    [...working.values()].filter((it) => it.account === account).length >= OF_ACCOUNT_MAX;
+
+  const begin = (id: string, account: string): void => {
+    if (!isStarted || isStopping || working.has(id) || working.size >= RUNNING_MAX || isFull(account)) return;
     const ended = work(id)
       .catch(onError)
       .finally(() => working.delete(id));
-    working.set(id, ended);
+    working.set(id, { account, ended });
   };
 
   const look = async (): Promise<void> => {
@@ -162,7 +189,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     do {
       const after = last === undefined ? {} : { after: { value: String(last.document.started_at), id: last.id } };
       const found = await views.page(replaysView.schema.name, { where, sort, limit: RUNNING_MAX, ...after });
-      for (const { id } of found) begin(id);
+      for (const { id, document } of found) begin(id, String(document.account));
       last = found.length < RUNNING_MAX ? undefined : found.at(-1);
     } while (last !== undefined && working.size < RUNNING_MAX);
   };
@@ -183,7 +210,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
       isStopping = true;
       rest.wake();
       await running;
-      await Promise.all(working.values());
+      await Promise.all([...working.values()].map(({ ended }) => ended));
     },
     begin,
   };

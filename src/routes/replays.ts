@@ -1,6 +1,6 @@
 import type { Replayer } from "../../domain/delivery/events.ts";
 import { statusOf } from "../../domain/delivery/status.ts";
-import type { Document, ViewStore } from "../../domain/ports.ts";
+import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayFilter } from "../../domain/replay/events.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
@@ -29,7 +29,8 @@ import { type Call, type Principal, positionOf, type Route } from "./route.ts";
 import { timeRangeOf } from "./time-range.ts";
 
 export type ReplayRoutesDeps = {
-  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position">;
+  readonly log: Pick<EventLog, "identity">;
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position" | "count">;
   readonly aggregates: Aggregates;
   readonly replaying: Replaying;
   readonly loop: Pick<ReplaysLoop, "begin">;
@@ -50,6 +51,9 @@ const REPLAYS = { session: "admin", key: "admin" } as const;
 
 /** A walk through so many takes seconds; what is more is replayed in parts, by time. */
 const EVENTS_MAX = 100_000;
+
+/** Of one account: the others would only wait, and be looked for each second. */
+const RUNNING_MAX = 20;
 
 const replayerOf = ({ kind, id }: Principal): Replayer => {
   // The table lets no agent through.
@@ -102,6 +106,14 @@ const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: n
   return Math.ceil(Math.max(plan.count / rate, ...ofEndpoints));
 };
 
+const isFull = async ({ views }: ReplayRoutesDeps, account: string): Promise<boolean> => {
+  const running = [
+    { field: "account", is: "=", value: account },
+    { field: "status", is: "=", value: "running" },
+  ] as const;
+  return (await views.count(VIEW, running, RUNNING_MAX)) >= RUNNING_MAX;
+};
+
 const begin: Handle = (deps) => async (call) => {
   const { principal, envelope } = call;
   // The route's schema has checked the shape.
@@ -121,12 +133,23 @@ const begin: Handle = (deps) => async (call) => {
   }
   const id = derivedId("rpl_", envelope.commandId);
   const { account } = principal;
+  const { state } = await deps.aggregates.load(replayDecider, replayStream(id), 0);
+  if (state.phase === "absent" && (await isFull(deps, account))) {
+    const detail = `${RUNNING_MAX} replays of the account are running: wait until one has ended, or cancel one.`;
+    return problem("conflict", detail);
+  }
   const about = { replay_id: id, account, filter, total: count, rate_per_second: rate };
-  const replay = { ...about, by: replayerOf(principal), reason: reasonOf(call), up_to: upTo };
+  const replay = {
+    ...about,
+    by: replayerOf(principal),
+    reason: reasonOf(call),
+    up_to: upTo,
+    log: await deps.log.identity(),
+  };
   const command = { type: "StartReplay", replay, at: envelope.at } as const;
   const started = await deps.aggregates.handle(replayDecider, replayStream(id), command, envelope);
   if (started.outcome === "rejected" || started.state.phase === "absent") return notFound();
-  deps.loop.begin(id);
+  deps.loop.begin(id, account);
   const { total } = started.state.started;
   const headers = { location: `/v1/replays/${id}` };
   return { status: 202, headers, body: { id, status: "running", total }, ...positionOf(started) };
@@ -194,7 +217,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     tag: "replays",
     body: NEW_REPLAY,
     answers: { 200: PLAN, 202: STARTED },
-    reads: [events.schema.name],
+    reads: [events.schema.name, VIEW],
     handle: begin(deps),
   },
   {

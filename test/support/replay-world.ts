@@ -20,7 +20,7 @@ import type { Offered } from "../../src/loops/attempts.ts";
 import { replaysLoop } from "../../src/loops/replays.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
 import { payloads } from "../../src/payloads.ts";
-import { replaying } from "../../src/replays/replaying.ts";
+import { type Replaying, replaying } from "../../src/replays/replaying.ts";
 import { actionStream } from "../../src/routes/actions.ts";
 import { replayRoutes } from "../../src/routes/replays.ts";
 import type { Principal } from "../../src/routes/route.ts";
@@ -210,12 +210,15 @@ export const replayNode = async (
     views: seen,
     othersAreGone = false,
     onError = fail,
+    onReplay,
   }: {
     readonly log?: EventLog;
     /** What its loop sees of them; its own unless given. */
     readonly views?: ViewStore;
     readonly othersAreGone?: boolean;
     readonly onError?: (error: unknown) => void;
+    /** May throw. */
+    readonly onReplay?: (eventId: string) => void;
   } = {},
 ) => {
   nodes += 1;
@@ -233,7 +236,7 @@ export const replayNode = async (
     orphanAgeMs: othersAreGone ? 0 : 30_000,
     onError,
   });
-  const replayOne = replaying({
+  const decideAndSend = replaying({
     ...{ log, aggregates: streams, clock, randomness, payloads: payloads(log, randomness), ledgers: places },
     deliver: { offer: (job) => void offered.push(job) },
     policies: compiledPolicies(),
@@ -241,8 +244,13 @@ export const replayNode = async (
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     actions: compiledActions(),
   });
+  const replayOne: Replaying = async (order) => {
+    onReplay?.(order.eventId);
+    return decideAndSend(order);
+  };
   const loop = replaysLoop({
     ...{
+      log,
       views: seen ?? views,
       aggregates: streams,
       replaying: replayOne,
@@ -253,7 +261,7 @@ export const replayNode = async (
       onError,
     },
   });
-  const routes = replayRoutes({ views, aggregates: streams, replaying: replayOne, loop });
+  const routes = replayRoutes({ log, views, aggregates: streams, replaying: replayOne, loop });
   let orders = 0;
   return {
     node,

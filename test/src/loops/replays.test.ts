@@ -21,18 +21,27 @@ const ids = async (world: ReplayWorld, count: number): Promise<readonly string[]
 };
 
 /** As the route starts one. */
-const started = async (node: Node, filter: ReplayFilter = { status: "failed" }, rate = RATE, number = 1) => {
+const started = async (
+  node: Node,
+  filter: ReplayFilter = { status: "failed" },
+  rate = RATE,
+  number = 1,
+  log: string | null = null,
+  account = ACCOUNT,
+) => {
   await node.shown();
-  const plan = await planReplay(node.views, ACCOUNT, filter, 10_000);
+  const plan = await planReplay(node.views, account, filter, 10_000);
   if (plan === null) throw new Error("too many");
   const id = replayIdOf(number);
   const at = new Date().toISOString();
-  const about = { replay_id: id, account: ACCOUNT, filter, total: plan.count, rate_per_second: rate };
+  const about = { replay_id: id, account, filter, total: plan.count, rate_per_second: rate };
+  // Of another log the position says nothing.
+  const upTo = log === null ? { up_to: plan.upTo } : { up_to: "0", log };
   await node.streams.handle(
     replayDecider,
     replayStream(id),
-    { type: "StartReplay", replay: { ...about, by: BY, reason: "mended", up_to: plan.upTo }, at },
-    { commandId: `start-${id}`, account: ACCOUNT, actor: BY, trace: { trace_id: "1", span_id: "2" }, at },
+    { type: "StartReplay", replay: { ...about, by: BY, reason: "mended", ...upTo }, at },
+    { commandId: `start-${id}`, account, actor: BY, trace: { trace_id: "1", span_id: "2" }, at },
   );
   return { id, plan };
 };
@@ -56,7 +65,7 @@ test("each event that the plan counted is replayed once, in the order in which t
   const { id, plan } = await started(node);
   assert.is(plan.count, 130);
   node.loop.start();
-  node.loop.begin(id);
+  node.loop.begin(id, ACCOUNT);
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
   for (const { data, meta } of await world.ofType("EventReplayed"))
@@ -106,7 +115,7 @@ test("cancelled it stops, and what it has sent stays sent", async () => {
   const node = await replayNode(world);
   const { id } = await started(node, { status: "failed" }, 50);
   node.loop.start();
-  node.loop.begin(id);
+  node.loop.begin(id, ACCOUNT);
   await until("it has begun", async () => (await replayedIds(world)).length >= 3);
   const at = new Date().toISOString();
   const cancel = { type: "CancelReplay", account: ACCOUNT, by: BY, reason: "enough", at } as const;
@@ -125,7 +134,7 @@ test("its rate is kept", async () => {
   const node = await replayNode(world);
   const { id } = await started(node, { status: "failed" }, 20);
   node.loop.start();
-  node.loop.begin(id);
+  node.loop.begin(id, ACCOUNT);
   await until("it is done", isDone(world, id));
   const times = (await world.ofType("EventReplayed")).map(({ data }) => Date.parse(String(data.at)));
   // The eleventh is due 10 / 20 s behind the first, which may be a quarter of a second late; timers end a little early.
@@ -141,7 +150,7 @@ test("two nodes at one replay double nothing, and one of them does it", async ()
   await Promise.all(both.map((node) => node.shown()));
   for (const { loop } of both) {
     loop.start();
-    loop.begin(id);
+    loop.begin(id, ACCOUNT);
   }
   await until("it is done", isDone(world, id));
   assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
@@ -163,7 +172,7 @@ test("stopped anywhere and begun again from its checkpoint, it replays each even
     const node = await replayNode(world, { log, othersAreGone: true, onError: () => undefined });
     await node.shown();
     node.loop.start();
-    node.loop.begin(id);
+    node.loop.begin(id, ACCOUNT);
     await until(`${limit} are replayed`, async () => (await replayedIds(world)).length >= limit);
     isGone = true;
     await node.stop();
@@ -186,12 +195,60 @@ test("as long as the view does not show all of them it waits", async () => {
   const behind = { ...node.views, position: async () => "" };
   const waiting = await replayNode(world, { views: behind });
   waiting.loop.start();
-  waiting.loop.begin(id);
+  waiting.loop.begin(id, ACCOUNT);
   await waiting.loop.stop();
   assert.is(plan.count, 5);
   assert.equal(await replayedIds(world), []);
   assert.is((await stateOf(world, id)).phase, "running");
   await waiting.stop();
+  await node.stop();
+});
+
+test("one that cannot be replayed because of a mistake of ours is reported and skipped: those behind it are replayed", async () => {
+  const world = await replayWorld();
+  const failed = await ids(world, 5);
+  const errors: unknown[] = [];
+  const node = await replayNode(world, {
+    onError: (error) => errors.push(error),
+    onReplay: (eventId) => {
+      if (eventId === failed[1]) throw new TypeError("a record that nobody can read");
+    },
+  });
+  const { id } = await started(node);
+  node.loop.start();
+  await until("it is done", isDone(world, id));
+  assert.equal([...(await replayedIds(world))].sort(), failed.filter((it) => it !== failed[1]).sort());
+  assert.equal(errors.map(String), ["TypeError: a record that nobody can read"]);
+  const { total, replayed, skipped } = await shownOf(node, id);
+  assert.equal([total, replayed, skipped], [5, 4, 1]);
+  await node.stop();
+});
+
+test("in a copy of the log, whose positions are others, it goes on to its end", async () => {
+  const world = await replayWorld();
+  const failed = await ids(world, 3);
+  const node = await replayNode(world);
+  const { id } = await started(node, { status: "failed" }, RATE, 1, "another log");
+  await world.failed(9);
+  await node.shown();
+  node.loop.start();
+  await until("it is done", isDone(world, id));
+  assert.equal([...(await replayedIds(world))].sort(), [...failed].sort());
+  await node.stop();
+});
+
+test("many replays of one account take a part of a node: another account's is worked on at once", async () => {
+  const world = await replayWorld();
+  const failed = await ids(world, 2);
+  const node = await replayNode(world);
+  for (let number = 1; number <= 40; number += 1) await started(node, { status: "failed" }, 1, number, null);
+  const { id } = await started(node, { status: "failed" }, RATE, 50, null, "acc_b");
+  await node.shown();
+  node.loop.start();
+  await until("the other account's is done", isDone(world, id));
+  const claimed = new Set((await world.ofType("ReplayProgressed")).map(({ data }) => data.replay_id));
+  assert.is(claimed.size, 3, "two of the one, one of the other");
+  assert.ok(failed.length > 0);
   await node.stop();
 });
 

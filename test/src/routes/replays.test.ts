@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { forbiddenFor } from "../../../src/http/presented.ts";
+import { planReplay } from "../../../src/replays/plan.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import {
   ACCOUNT,
@@ -163,6 +164,40 @@ test("who may not change anything replays nothing", async () => {
     assert.is(refuses({ kind: "agent", account: ACCOUNT, id: "agt_1" }), true, path);
     assert.is(refuses(KEY), false, path);
   }
+  await node.stop();
+});
+
+test("an account runs so many at once, and a repeat of one of them is none", async () => {
+  const world = await replayWorld();
+  await world.failed(1);
+  const { node, start, cancel } = await opened(world);
+  const begun: string[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const { outcome, body } = await start({ status: "failed" });
+    assert.is(outcome, 202, `${n}`);
+    begun.push(String(body.id));
+    await node.shown();
+  }
+  const refused = await start({ status: "failed" });
+  assert.is(refused.outcome, "conflict");
+  assert.is((await start({ status: "failed" }, { dry_run: true })).outcome, 200);
+  assert.is((await start({ status: "failed" }, {}, STRANGER)).outcome, 202);
+  await cancel(begun[0]);
+  await node.shown();
+  assert.is((await start({ status: "failed" })).outcome, 202);
+  await node.stop();
+});
+
+test("a filter that has to pass over too much is refused with what to do", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3]) await world.failed(number);
+  const { node } = await opened(world);
+  const upTo = await node.views.position("events.v2");
+  // What has failed behind the snapshot is passed over, and walked through all the same.
+  const early = { ...node.views, position: async () => "0" };
+  assert.is((await planReplay(early, ACCOUNT, { status: "failed" }, 3))?.count, 0);
+  assert.is(await planReplay(early, ACCOUNT, { status: "failed" }, 2), null);
+  assert.is((await planReplay(node.views, ACCOUNT, { status: "failed" }, 3))?.upTo, upTo);
   await node.stop();
 });
 
