@@ -320,7 +320,7 @@ export type ProvidedSubscription = {
 export type BillingWebhooks = {
   /** "forged" when the signature does not hold; null when it is about nothing that changes a subscription. */
   read(headers: Readonly<Record<string, unknown>>, body: Uint8Array): BillingNotice | null | "forged";
-  /** Null: the customer has bought nothing, so that its plan is not the provider's affair. */
+  /** "Cancelled": nothing holds, whether anything was bought before or not. Null: there is no such customer. */
   subscriptionOf(customer: string): Promise<ProvidedSubscription | null>;
 };
 

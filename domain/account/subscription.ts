@@ -16,6 +16,8 @@ export type Subscription = {
   readonly provider: string | null;
   /** What the provider calls the account; null where it has no name for it. */
   readonly customer: string | null;
+  /** The plan that holds is the provider's own word: it was bought there, and can end there. */
+  readonly bought: boolean;
   /** The largest plan that held in a month (YYYY-MM), of the months around the last change: see `largestIn`. */
   readonly largest: Readonly<Record<string, string>>;
   /** How many begun blocks of a month the provider has been told of. */
@@ -85,6 +87,7 @@ export const openedWith = (plan: string): Subscription => ({
   status: "active",
   provider: null,
   customer: null,
+  bought: false,
   largest: {},
   reported: {},
   references: [],
@@ -115,17 +118,22 @@ const asOf = (subscription: Subscription, at: string): Subscription => ({
   scheduled: subscription.scheduled !== null && subscription.scheduled.from <= at ? null : subscription.scheduled,
 });
 
+/** Nobody but a provider says of itself what it says. */
+const saysProvider = ({ by, provider }: { readonly by: string; readonly provider: string }): boolean => by === provider;
+
 const changed = (subscription: Subscription, event: Exclude<SubscriptionEvent, { type: "OverageReported" }>) => {
   const { type, data } = event;
   switch (type) {
     case "PlanChanged":
-      return { ...subscription, plan: data.plan, scheduled: null, provider: data.provider };
+      return { ...subscription, plan: data.plan, scheduled: null, provider: data.provider, bought: saysProvider(data) };
     case "DowngradeScheduled":
       return { ...subscription, scheduled: { plan: data.plan, from: data.from }, provider: data.provider };
     case "DowngradeCancelled":
       return { ...subscription, scheduled: null };
-    case "SubscriptionChanged":
-      return { ...subscription, status: data.status, provider: data.provider, customer: data.customer };
+    case "SubscriptionChanged": {
+      const { status, provider, customer } = data;
+      return { ...subscription, status, provider, customer, bought: subscription.bought || saysProvider(data) };
+    }
   }
 };
 
@@ -179,7 +187,9 @@ const followProvider = (
     events.push({ type: "DowngradeScheduled", data: { ...about, ...scheduled } });
   }
   if (scheduled === null && left !== null) events.push({ type: "DowngradeCancelled", data: about });
-  if (status !== before.status || provider !== before.provider || customer !== before.customer) {
+  const isNews = status !== before.status || provider !== before.provider || customer !== before.customer;
+  // That a plan which was given is paid for now is written down as well: it can end from now on.
+  if (isNews || (plan === current && !before.bought)) {
     events.push({ type: "SubscriptionChanged", data: { ...about, status, customer } });
   }
   return accept(...events);

@@ -31,11 +31,12 @@ export const providerEnvelope = (provider: string, commandId: string, accountId:
 });
 
 /**
+ * Only what was bought there can have ended there: a plan that came from elsewhere stays, whatever was begun and not paid.
  * A customer who is not the account's any more, as an admin once began two checkouts at once, counts when it has bought;
  * that what it had is over is nothing to the account.
  */
-const isAbout = (subscription: Subscription, customer: string, said: ProvidedSubscription): boolean =>
-  subscription.customer === null || subscription.customer === customer || said.status !== "cancelled";
+const isAbout = ({ bought, customer: own }: Subscription, customer: string, said: ProvidedSubscription): boolean =>
+  said.status !== "cancelled" || (bought && own === customer);
 
 /**
  * Makes the account's plan what the provider says. Webhooks come late, twice and in any order, and several nodes may read

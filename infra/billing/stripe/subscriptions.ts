@@ -20,12 +20,11 @@ export type Live = {
   readonly paymentMethod: string | null;
 };
 
-/** `unpaid`: Stripe has given up to collect, and leaves to us what follows: as long as it is not cancelled, the plan holds. */
+/** With any other status nothing is paid for: not begun, paused, ended, or given up to collect (`unpaid`). */
 const STATUS: Readonly<Record<string, Live["status"]>> = {
   active: "active",
   trialing: "active",
   past_due: "past_due",
-  unpaid: "past_due",
 };
 
 const timeOf = (seconds: number): string => new Date(seconds * 1_000).toISOString();
@@ -78,11 +77,6 @@ export const liveSubscription = async (stripe: Stripe, place: StripePlace, custo
   return live.toSorted((one, other) => rankOf(other) - rankOf(one))[0] ?? null;
 };
 
-const hadOne = async (stripe: Stripe, { prices }: StripePlace, customer: string): Promise<boolean> => {
-  const { data } = await stripe.subscriptions.list({ customer, status: "canceled", limit: SUBSCRIPTIONS_MAX });
-  return data.some(({ items }) => items.data.some(({ price }) => planOf(prices, price.id) !== null));
-};
-
 const ENDED = { plan: "free", scheduled: null, status: "cancelled" } as const;
 
 /** Stripe keeps deleted customers and ends what they had bought. */
@@ -98,6 +92,7 @@ export const customerOf = async (
   }
 };
 
+/** What holds of a customer; null: Stripe has never had it. "Cancelled" says that nothing holds, whether anything ever did or not. */
 export const subscriptionOf = async (
   stripe: Stripe,
   place: StripePlace,
@@ -108,10 +103,7 @@ export const subscriptionOf = async (
   if (found.deleted === true) return { account: null, ...ENDED };
   const account = found.metadata.account ?? null;
   const live = await liveSubscription(stripe, place, customer);
-  if (live !== null) {
-    const { plan, scheduled, status } = live;
-    return { account, plan, scheduled, status };
-  }
-  // Begun and not paid yet is nothing: only what was bought can have ended.
-  return (await hadOne(stripe, place, customer)) ? { account, ...ENDED } : null;
+  if (live === null) return { account, ...ENDED };
+  const { plan, scheduled, status } = live;
+  return { account, plan, scheduled, status };
 };

@@ -187,12 +187,40 @@ test("the next phase of a schedule is the plan that follows; taken back, it is n
   assert.is((await it.stands()).scheduled, null);
 });
 
+test("where nothing that was bought holds any more, the plan is the free one, however it ended", async ({ stripe }) => {
+  const ended: readonly Partial<StripeSubscription>[] = [
+    ...["paused", "incomplete", "incomplete_expired", "unpaid", "canceled", "unheard_of"].map((status) => ({ status })),
+    { price: "price_of_another_product" },
+  ];
+  const it = await world(stripe, { plan: "scale" });
+  const customer = await customerOf(it);
+  for (const over of ended) {
+    stripe.has(subscription(customer));
+    await it.hook(stripe.webhook("customer.subscription.updated", { customer }));
+    assert.equal(await it.stands(), { plan: "core", scheduled: null, status: "active" });
+    stripe.has(subscription(customer, over));
+    assert.equal(await it.hook(stripe.webhook("customer.subscription.updated", { customer })), [200, "followed"]);
+    assert.equal(await it.stands(), { plan: "free", scheduled: null, status: "cancelled" }, JSON.stringify(over));
+  }
+});
+
+test("a plan that was given and is then bought ends with what was bought", async ({ stripe }) => {
+  const it = await world(stripe, { plan: "scale" });
+  const customer = await customerOf(it);
+  stripe.has(subscription(customer, { price: PRICES.scale }));
+  await it.hook(stripe.webhook("customer.subscription.created", { customer }));
+  stripe.has(subscription(customer, { price: PRICES.scale, status: "canceled" }));
+  await it.hook(stripe.webhook("customer.subscription.deleted", { customer }));
+  assert.equal(await it.stands(), { plan: "free", scheduled: null, status: "cancelled" });
+});
+
 test("what was begun and not paid is nothing: a plan that was not bought at Stripe stays", async ({ stripe }) => {
   const it = await world(stripe, { plan: "scale" });
   const customer = await customerOf(it);
   stripe.has(subscription(customer, { status: "incomplete" }));
-  const expired = { ...subscription(customer, { id: "sub_2" }), status: "incomplete_expired" };
-  stripe.has(expired);
+  for (const status of ["incomplete_expired", "paused", "unpaid", "canceled"]) {
+    stripe.has(subscription(customer, { id: `sub_${status}`, status }));
+  }
   assert.equal(await it.hook(stripe.webhook("customer.subscription.created", { customer })), [200, "ignored"]);
   assert.is(await it.plan(), "scale");
 });
