@@ -15,6 +15,25 @@ export type StatusCounts = {
 /** `latency`: from admission to the end of the successful delivery. */
 export type StatusHour = StatusCounts & { readonly latency: Histogram };
 
+export type Health = "operational" | "degraded" | "down";
+
+/** Stream `checkpoint-status`: how the service found itself, said by whichever nodes run, once in `SLOT_MS` each. */
+export type StatusObserved = {
+  readonly type: "StatusObserved";
+  readonly data: { readonly status: Health; readonly at: string };
+};
+
+/** How often in a day it was found how, counted once in `SLOT_MS`; in what is missing nobody was there to look. */
+export type StatusHealth = Readonly<Record<Health, number>> & {
+  /** Slots since midnight (UTC) of the first and the last look. */
+  readonly first: number;
+  readonly last: number;
+};
+
+export const STATUS_STREAM = "checkpoint-status";
+/** Short enough to notice an outage, long enough that looking costs nothing. */
+export const SLOT_MS = 5 * 60_000;
+
 export const DAYS_KEPT = 90;
 /** A day and a day before it; the page shows 24. */
 const HOURS_KEPT = 48;
@@ -24,6 +43,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** `at` is ISO-8601 UTC. */
 export const hourId = (at: string): string => `hour/${at.slice(0, "YYYY-MM-DDTHH".length)}`;
 export const dayId = (at: string): string => `day/${at.slice(0, "YYYY-MM-DD".length)}`;
+export const healthId = (at: string): string => `health/${at.slice(0, "YYYY-MM-DD".length)}`;
+/** Since midnight (UTC). */
+export const slotOf = (at: string): number => Math.floor((Date.parse(at) % DAY_MS) / SLOT_MS);
 
 const COUNTED = {
   EventAdmitted: "admitted",
@@ -69,14 +91,36 @@ const applyDay = (event: CountedEvent, documents: Documents): void => {
   documents.put(id, counted(known ?? NOTHING, event));
 };
 
-/** The public status page's figures: a document an hour and a document a day, the old ones removed. */
+const observedIn = (recorded: RecordedEvent): StatusObserved["data"] | null =>
+  recorded.stream === STATUS_STREAM && recorded.type === "StatusObserved"
+    ? // The type of a recorded event says what its data are.
+      (recorded.data as unknown as StatusObserved["data"])
+    : null;
+
+const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: Documents): void => {
+  const id = healthId(at);
+  const slot = slotOf(at);
+  // The view's own documents come back as they were put.
+  const known = documents.get(id) as StatusHealth | null;
+  if (known === null) documents.put(healthId(back(at, DAYS_KEPT * DAY_MS)), null);
+  const before = known ?? { operational: 0, degraded: 0, down: 0, first: slot, last: -1 };
+  // Another node has looked: the service is what the first one says.
+  if (slot <= before.last) return;
+  documents.put(id, { ...before, [found]: before[found] + 1, last: slot });
+};
+
+/** The public status page's figures: a document an hour and two a day, the old ones removed. */
 export const status: Projection = {
   schema: { name: "status.v1", fields: {}, indexes: [] },
   idsOf: (recorded) => {
+    const observed = observedIn(recorded);
+    if (observed !== null) return [healthId(observed.at)];
     const event = countedIn(recorded);
     return event === null ? [] : [hourId(event.data.at), dayId(event.data.at)];
   },
   apply(recorded, documents) {
+    const observed = observedIn(recorded);
+    if (observed !== null) return applyHealth(observed, documents);
     const event = countedIn(recorded);
     if (event === null) return;
     applyHour(event, documents);

@@ -18,6 +18,7 @@ import { addressRules } from "../infra/http/addresses.ts";
 import { resolver } from "../infra/http/resolve.ts";
 import { httpSender } from "../infra/http/sender.ts";
 import { events as eventsView } from "../projections/events.ts";
+import { SLOT_MS } from "../projections/status.ts";
 import { accountReactions } from "./account-reactions.ts";
 import { accountStream, accounts } from "./accounts.ts";
 import { accepting } from "./admission/accepting.ts";
@@ -59,6 +60,7 @@ import { overageLoop } from "./loops/overage.ts";
 import { reactor } from "./loops/reactor.ts";
 import { replaysLoop } from "./loops/replays.ts";
 import { retention } from "./loops/retention.ts";
+import { statusLog } from "./loops/status-log.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
 import { endpointsReading } from "./observing/endpoints-reading.ts";
@@ -95,7 +97,7 @@ import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
 import { rejectionRoutes } from "./routes/rejections.ts";
 import { replayRoutes } from "./routes/replays.ts";
 import { sourceRoutes } from "./routes/sources.ts";
-import { statusRoutes } from "./routes/status.ts";
+import { statusNow, statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
 import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "./traces/exporting.ts";
 
@@ -129,6 +131,8 @@ export type Service = {
   stop(graceMs: number): Promise<void>;
 };
 
+/** By then each part has had the time to begin. */
+const STATUS_FIRST_MS = 10_000;
 /** Requests that died have reserved places: looked for this often. */
 const SWEEP_MS = 60_000;
 /** From what happened to those who are told of it. */
@@ -395,6 +399,12 @@ export const service = async (engines: Engines): Promise<Service> => {
     return isWell ? "operational" : "down";
   };
 
+  const components = Object.entries({ ...checks, ...beside }).map(([name, check]) => ({
+    name,
+    check: healthOf(check),
+  }));
+  const writeStatus = statusLog({ log, clock, randomness, look: () => statusNow(components) });
+
   const routes = [
     ...operationsRoutes({
       version: config.version,
@@ -464,11 +474,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({ views, log, progress: projector, onError }),
-    ...statusRoutes({
-      views,
-      clock,
-      components: Object.entries({ ...checks, ...beside }).map(([name, check]) => ({ name, check: healthOf(check) })),
-    }),
+    ...statusRoutes({ views, clock, components }),
   ];
 
   const readings: Readings = {
@@ -536,6 +542,8 @@ export const service = async (engines: Engines): Promise<Service> => {
         replayMany.start();
         retaining.start();
         overage.start();
+        timers.push(setTimeout(() => writeStatus().catch(onError), STATUS_FIRST_MS).unref());
+        every(SLOT_MS, writeStatus);
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
       if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);

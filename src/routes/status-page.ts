@@ -1,5 +1,5 @@
+import type { Health } from "../../projections/status.ts";
 import { contentSecurityPolicy, escapeHtml } from "../http/html.ts";
-import type { Health } from "./status.ts";
 
 /** What the page shows: the body of `GET /public/status/summary`. A count below ten is "<10". */
 export type StatusBody = {
@@ -10,6 +10,7 @@ export type StatusBody = {
   readonly days: readonly {
     readonly date: string;
     readonly status: Health;
+    readonly observed: boolean;
     readonly admitted: number | string;
     readonly delivered: number | string;
     readonly failed: number | string;
@@ -21,9 +22,10 @@ const STYLE = `
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 48rem; margin: 8vh auto 4rem; padding: 0 1.25rem }
 h1 { font-size: 1.7rem; margin: 0 0 .25rem } h2 { font-size: 1.05rem; margin: 2.2rem 0 .4rem } p { margin: 0; opacity: .8 }
 table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .5rem; border-bottom: 1px solid var(--line) }
-.operational { color: var(--ok) } .degraded { color: var(--degraded) } .down { color: var(--down) }
+.operational { color: var(--ok) } .degraded { color: var(--degraded) } .down { color: var(--down) } .unknown { color: var(--line) }
 ol { display: flex; gap: 2px; list-style: none; padding: 0; margin: .3rem 0 }
 ol li { flex: 1; height: 2rem; border-radius: 2px; background: currentColor }
+ol li span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 `;
 
 const SAYS: Readonly<Record<Health, string>> = {
@@ -45,8 +47,12 @@ const FIGURES: readonly (readonly [key: string, label: string])[] = [
 const shown = (value: number | string | null | undefined): string =>
   value === null || value === undefined ? "too few to say" : escapeHtml(String(value));
 
-const dayItem = ({ date, status, admitted, delivered, failed }: StatusBody["days"][number]): string =>
-  `<li class="${status}" title="${escapeHtml(`${date}: ${status}, ${admitted} admitted, ${delivered} delivered, ${failed} failed`)}"></li>`;
+const dayItem = ({ date, status, observed, admitted, delivered, failed }: StatusBody["days"][number]): string => {
+  const said = observed ? `${date}: ${status}` : `${date}: nobody looked yet`;
+  const counts = `${admitted} admitted, ${delivered} delivered, ${failed} failed`;
+  const text = escapeHtml(`${said}, ${counts}`);
+  return `<li class="${observed ? status : "unknown"}" title="${text}"><span>${text}</span></li>`;
+};
 
 export const STATUS_CSP = contentSecurityPolicy(STYLE, "'none'");
 

@@ -1,10 +1,21 @@
 import type { Clock, Document, ViewStore } from "../../domain/ports.ts";
 import { merged, percentile, sizeOf } from "../../projections/histogram.ts";
-import { DAYS_KEPT, dayId, hourId, type StatusCounts, type StatusHour, status } from "../../projections/status.ts";
+import {
+  DAYS_KEPT,
+  dayId,
+  type Health,
+  healthId,
+  hourId,
+  SLOT_MS,
+  type StatusCounts,
+  type StatusHealth,
+  type StatusHour,
+  slotOf,
+  status,
+} from "../../projections/status.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
 import { STATUS_CSP, type StatusBody, statusPage } from "./status-page.ts";
 
-export type Health = "operational" | "degraded" | "down";
 export type Component = { readonly name: string; readonly check: () => Promise<Health> };
 
 export type StatusDeps = {
@@ -16,15 +27,20 @@ export type StatusDeps = {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Smaller counts could be one tenant's: they are not told apart, and nothing is computed from them. */
+/** Smaller counts could be one tenant's: they are not told apart, nor can they be computed from the others, which are told
+ * in tens. */
 const COUNT_SHOWN_MIN = 10;
-/** A day on which fewer of the finished deliveries succeeded was not a good one, wherever the cause was. */
-const DEGRADED_RATE = 0.9;
+/** In looks five minutes apart. A restart is no bad day. */
+const DEGRADED_LOOKS = 2;
+/** Of a day. */
+const DOWN_SHARE = 0.5;
+const SLOTS_A_DAY = DAY_MS / SLOT_MS;
 /** Anyone may ask, as often as they like: the answer is made once in this time, and caches may keep it as long. */
 const MAX_AGE_S = 15;
 const CHECK_TIMEOUT_MS = 1_000;
 
-const shownCount = (count: number): number | string => (count < COUNT_SHOWN_MIN ? `<${COUNT_SHOWN_MIN}` : count);
+const shownCount = (count: number): number | string =>
+  count < COUNT_SHOWN_MIN ? `<${COUNT_SHOWN_MIN}` : count - (count % COUNT_SHOWN_MIN);
 
 const NOTHING: StatusCounts = { admitted: 0, blocked: 0, delivered: 0, failed: 0 };
 
@@ -45,11 +61,11 @@ const successRate = ({ delivered, failed }: StatusCounts): number | null =>
 
 const DECIMALS_MAX = 4;
 
-/** So many places that one unit of the last is at least ten deliveries: what is not told as a count cannot be computed. */
+/** Rounded down, to so many places that one unit of the last is at least ten deliveries: at least so many succeed. */
 const shownRate = (counts: StatusCounts): number | null => {
   const decimals = Math.min(DECIMALS_MAX, Math.floor(Math.log10((counts.delivered + counts.failed) / COUNT_SHOWN_MIN)));
   const rate = successRate(counts);
-  return rate === null || decimals < 1 ? null : Math.round(rate * 10 ** decimals) / 10 ** decimals;
+  return rate === null || decimals < 1 ? null : Math.floor(rate * 10 ** decimals) / 10 ** decimals;
 };
 
 const last24h = (hours: readonly StatusHour[]) => {
@@ -67,9 +83,19 @@ const last24h = (hours: readonly StatusHour[]) => {
   };
 };
 
-const dayShown = (date: string, counts: StatusCounts) => ({
+/** `from` and `to`: slots of the day in which somebody should have looked. */
+const healthOfDay = (found: StatusHealth | undefined, from: number, to: number): Health => {
+  const { operational, degraded, down } = found ?? { operational: 0, degraded: 0, down: 0 };
+  // One look is the slot that runs.
+  const missing = Math.max(0, to - from - operational - degraded - down);
+  if (down + missing >= DOWN_SHARE * SLOTS_A_DAY) return "down";
+  return degraded + down + missing > DEGRADED_LOOKS ? "degraded" : "operational";
+};
+
+const dayShown = (date: string, health: Health, observed: boolean, counts: StatusCounts) => ({
   date,
-  status: (successRate(counts) ?? 1) < DEGRADED_RATE ? "degraded" : "operational",
+  status: health,
+  observed,
   admitted: shownCount(counts.admitted),
   delivered: shownCount(counts.delivered),
   failed: shownCount(counts.failed),
@@ -94,17 +120,37 @@ const overall = (components: readonly { status: Health }[]): Health => {
   return components[0]?.status === "down" ? "down" : "degraded";
 };
 
+/** How the service is at this moment. */
+export const statusNow = async (components: readonly Component[]): Promise<Health> =>
+  overall(await Promise.all(components.map(healthOf)));
+
 const range = (count: number, stepMs: number, now: number): string[] =>
   Array.from({ length: count }, (_, i) => new Date(now - i * stepMs).toISOString());
+
+/** Newest first. Of a day before anybody looked nothing is said against it, and `observed` is false. */
+const daysShown = (days: readonly string[], documents: ReadonlyMap<string, Document>, now: number) => {
+  // Written by the projection alone.
+  const healthAt = (at: string) => documents.get(healthId(at)) as StatusHealth | undefined;
+  const firstLook = days.findLastIndex((at) => healthAt(at) !== undefined);
+  return days.map((at, index) => {
+    const counts = (documents.get(dayId(at)) as StatusCounts | undefined) ?? NOTHING;
+    const observed = index <= firstLook;
+    const found = healthAt(at);
+    const from = index === firstLook ? (found?.first ?? 0) : 0;
+    const to = index === 0 ? slotOf(new Date(now).toISOString()) : SLOTS_A_DAY;
+    const health = observed ? healthOfDay(found, from, to) : "operational";
+    return dayShown(at.slice(0, "YYYY-MM-DD".length), health, observed, counts);
+  });
+};
 
 const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> => {
   const now = clock.now();
   const hours = range(24, HOUR_MS, now).map(hourId);
-  const days = range(DAYS_KEPT, DAY_MS, now);
+  const range90 = range(DAYS_KEPT, DAY_MS, now);
   const checks = Promise.all(components.map(healthOf));
   // A page that says what is down has to be there when the views are not.
   const documents = await views
-    .getMany(status.schema.name, [...hours, ...days.map(dayId)])
+    .getMany(status.schema.name, [...hours, ...range90.map(dayId), ...range90.map(healthId)])
     .catch(() => new Map<string, Document>());
   const checked = await checks;
   // Written by the projection alone.
@@ -114,9 +160,7 @@ const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> =
     updated_at: new Date(now).toISOString(),
     components: checked,
     last_24h: last24h(found),
-    days: days.map((at) =>
-      dayShown(at.slice(0, "YYYY-MM-DD".length), (documents.get(dayId(at)) as StatusCounts | undefined) ?? NOTHING),
-    ),
+    days: daysShown(range90, documents, now),
   };
   return { status: 200, body, headers: { "cache-control": `public, max-age=${MAX_AGE_S}` } };
 };
@@ -124,7 +168,7 @@ const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> =
 const text: JsonSchema = { type: "string" };
 const count: JsonSchema = {
   type: ["integer", "string"],
-  description: `"<${COUNT_SHOWN_MIN}" below ${COUNT_SHOWN_MIN}`,
+  description: `In tens, rounded down; "<${COUNT_SHOWN_MIN}" below ${COUNT_SHOWN_MIN}`,
 };
 const nullableNumber: JsonSchema = { type: ["number", "null"] };
 const health: JsonSchema = { enum: ["operational", "degraded", "down"] };
@@ -149,7 +193,14 @@ const SUMMARY = object({
   }),
   days: {
     type: "array",
-    items: object({ date: text, status: health, admitted: count, delivered: count, failed: count }),
+    items: object({
+      date: text,
+      status: health,
+      observed: { type: "boolean", description: "Whether the service looked at itself by then" },
+      admitted: count,
+      delivered: count,
+      failed: count,
+    }),
   },
 });
 

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { percentile } from "../../projections/histogram.ts";
-import { dayId, hourId, type StatusCounts, type StatusHour, status } from "../../projections/status.ts";
+import { dayId, healthId, hourId, type StatusCounts, type StatusHour, status } from "../../projections/status.ts";
 import { at, deliveryFacts, history } from "../support/history.ts";
 import { folded } from "../support/projected.ts";
 
@@ -44,6 +44,23 @@ test("what was held counts as admitted from its release", () => {
   const view = folded(status, log.events);
   assert.is(view.get<StatusHour>(hourId(at(0))), null);
   assert.is(view.get<StatusHour>(hourId(at(3_700)))?.admitted, 1);
+});
+
+test("a day is as the service found itself, once in five minutes however many nodes look", () => {
+  const log = history();
+  const look = (second: number, status: string) =>
+    log.add("checkpoint-status", { type: "StatusObserved", data: { status, at: at(second) } }, { account: "" });
+  look(0, "operational");
+  look(10, "down");
+  look(300, "degraded");
+  look(900, "operational");
+  assert.equal(folded(status, log.events).get(healthId(at(0))), {
+    operational: 2,
+    degraded: 1,
+    down: 0,
+    first: 144,
+    last: 147,
+  });
 });
 
 test.run();

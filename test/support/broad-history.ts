@@ -325,5 +325,6 @@ export const broadHistory = (): History => {
   approvals(log);
   bundles(log);
   replays(log);
+  log.add("checkpoint-status", { type: "StatusObserved", data: { status: "operational", at: at(0) } }, { account: "" });
   return log;
 };

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Document } from "../../../domain/ports.ts";
-import { dayId, hourId } from "../../../projections/status.ts";
+import { dayId, healthId, hourId } from "../../../projections/status.ts";
 import { type Component, statusRoutes } from "../../../src/routes/status.ts";
 import { caller } from "../../support/call.ts";
 import { at, START } from "../../support/history.ts";
@@ -67,10 +67,11 @@ test("a rate is told no finer than ten deliveries: a small count cannot be compu
     return (body.last_24h as { delivery_success_rate: number | null }).delivery_success_rate;
   };
   assert.is(await rateOf(95, 4), null);
-  assert.is(await rateOf(195, 4), 1);
-  assert.is(await rateOf(996, 4), 1);
+  assert.is(await rateOf(195, 4), 0.9);
+  assert.is(await rateOf(996, 4), 0.99);
+  assert.is(await rateOf(1_000, 0), 1);
   assert.is(await rateOf(9_960, 40), 0.996);
-  assert.is(await rateOf(999_996, 4), 1);
+  assert.is(await rateOf(999_996, 4), 0.9999);
 });
 
 test("the page says the same for people, without a script", async () => {
@@ -86,7 +87,7 @@ test("the page says the same for people, without a script", async () => {
   assert.not.match(text, /<script|<views>/);
   assert.match(text, /&lt;views&gt;<\/td><td class="down">/);
   assert.match(text, /<td>Deliveries that failed in the end<\/td><td>&lt;10<\/td>/);
-  assert.is(text.match(/<li class=/g)?.length, 90);
+  assert.is(text.match(/<li class="unknown"/g)?.length, 90);
 });
 
 test("from too few deliveries nothing is computed", async () => {
@@ -96,18 +97,36 @@ test("from too few deliveries nothing is computed", async () => {
   assert.equal([delivery_success_rate, delivery_p50_ms, delivered], [null, null, "<10"]);
 });
 
-test("90 days are shown, newest first, a bad one as degraded", async () => {
-  const counts = { admitted: 100, blocked: 0, delivered: 80, failed: 20 };
-  const { get } = world({ [dayId(at(-86_400))]: counts });
-  const { body } = await get();
-  const days = body.days as Record<string, unknown>[];
+const looks = (over: Record<string, number>): Document => ({
+  operational: 0,
+  degraded: 0,
+  down: 0,
+  first: 0,
+  last: 287,
+  ...over,
+});
+
+test("90 days are shown, newest first: as the service found itself, and where nobody looked as down", async () => {
+  const day = (back: number) => at(-back * 86_400);
+  const { get } = world({
+    [healthId(day(0))]: looks({ operational: 144 }),
+    [healthId(day(1))]: looks({ operational: 280, degraded: 8 }),
+    [healthId(day(2))]: looks({ operational: 286 }),
+    [healthId(day(3))]: looks({ operational: 200 }),
+    [healthId(day(4))]: looks({ operational: 100, down: 188 }),
+    [healthId(day(6))]: looks({ operational: 28, first: 260 }),
+    // Receivers that fail are no fault of the service.
+    [dayId(day(0))]: { admitted: 128, blocked: 0, delivered: 19, failed: 109 },
+  });
+  const days = (await get()).body.days as Record<string, unknown>[];
   assert.is(days.length, 90);
   assert.equal(
-    days.slice(0, 2).map(({ date, status, failed }) => [date, status, failed]),
-    [
-      ["2026-03-01", "operational", "<10"],
-      ["2026-02-28", "degraded", 20],
-    ],
+    days.slice(0, 8).map(({ status, observed }) => (observed ? status : "not observed")),
+    ["operational", "degraded", "operational", "degraded", "down", "down", "operational", "not observed"],
+  );
+  assert.equal(
+    ["admitted", "delivered", "failed"].map((name) => days[0]?.[name]),
+    [120, 10, 100],
   );
 });
 
