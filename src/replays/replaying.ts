@@ -4,16 +4,18 @@ import type { Replay, Request } from "../../domain/delivery/events.ts";
 import { REPLAYS_MAX, type ReplayCommand } from "../../domain/delivery/replay.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { refusedBy } from "../../domain/gate/decide.ts";
-import type { Position } from "../../domain/ports.ts";
+import type { Metadata, Position } from "../../domain/ports.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
 import { judgement } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
-import { type Envelope, type Trace, toEvents } from "../envelope.ts";
+import { type Envelope, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
+import { DECISIONS } from "../traces/execution-spans.ts";
+import { spanIdOf } from "../traces/span.ts";
 import { askedAgain } from "./asked-again.ts";
 import { placesAgain } from "./places-again.ts";
 
@@ -76,6 +78,12 @@ const AT_ONCE = { trigger: "replay" } as const;
 /** What ended a delivery: behind its position nothing of an earlier replay's snapshot is left. */
 const ENDS: ReadonlySet<string> = new Set(["EventBlocked", "DeliveryFailed"]);
 
+/** Where a decision stands, below whom its sender said. */
+const placeOf = ({ trace_id, span_id, parent_span_id }: Metadata): Trace => ({
+  ...{ trace_id, span_id },
+  ...(parent_span_id === undefined ? {} : { parent_span_id }),
+});
+
 type Recalled = {
   readonly known: Known<Delivery>;
   readonly account: string | null;
@@ -99,21 +107,21 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     let trace: Trace = envelope.trace;
     let endedAt: Position | null = null;
     const known = await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN, ({ meta, type, position }) => {
-      if (account === null) {
-        account = meta.account;
-        trace = { trace_id: meta.trace_id, span_id: meta.span_id };
-      }
+      account ??= meta.account;
+      if (DECISIONS.has(type)) trace = placeOf(meta);
       if (ENDS.has(type)) endedAt = position;
     });
     return { known, account, trace, endedAt };
   };
 
   /** Of a blocked one: through the gates, as if its sender had sent it again. */
-  const decideAgain = async (order: ReplayOrder, known: Known<Delivery>, last: Request): Promise<Replayed> => {
+  const decideAgain = async (order: ReplayOrder, { known, trace }: Recalled, last: Request): Promise<Replayed> => {
     const { envelope, replay, upTo } = order;
     if (last.bundle !== undefined) return refused(why("of-bundle", known.state));
     if (last.origin.kind === "system") return refused(why("not-failed", known.state));
-    const it = await again(last, { account: envelope.account, replay, trace: envelope.trace });
+    // Its sender's trace goes on: the new decision is a span of its own there, the same each time.
+    const own = { ...trace, span_id: spanIdOf(replay.id, last.event_id) };
+    const it = await again(last, { account: envelope.account, replay, trace: own });
     if ("problem" in it) return refused(it);
     const claimed = await (upTo === undefined ? claimAlone : claim)(it, known);
     if (claimed.outcome === "refused") {
@@ -172,7 +180,9 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (places !== null && "problem" in places) return refused(places);
     const decision = places === null ? first : delivery.decide({ ...command, places: places.places }, state);
     if (!decision.ok) throw new Error(`${eventId} was not replayed with its places: ${decision.rejection}`);
-    const events = toEvents(decision.events, envelope);
+    // Of many at once no request stands for the single one: its record is found by the event's own trace.
+    const isAlone = envelope.trace.trace_id !== NO_TRACE.trace_id;
+    const events = toEvents(decision.events, isAlone ? envelope : { ...envelope, trace: from.trace });
     const appended = await appendKnown(log, `delivery-${eventId}`, revision ?? "absent", events);
     if (appended.outcome === "conflict") {
       await places?.giveBack();
@@ -195,7 +205,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (state.phase === "undecided") {
       if (state.last === null) return refused(notFound());
       if (state.last.replay?.id === order.replay.id) return taken(order.replay, state);
-      return isLater ? refused(why("not-admitted", state)) : decideAgain(order, from.known, state.last);
+      return isLater ? refused(why("not-admitted", state)) : decideAgain(order, from, state.last);
     }
     if (isLater && state.phase === "admitted" && state.end === "failed") {
       const isOurs = state.replay?.id === order.replay.id || state.request.replay?.id === order.replay.id;

@@ -119,6 +119,11 @@ export const attemptSpan = ({ number, endpointId, trigger, statusCode, failure }
   } satisfies Attributes,
 });
 
+export const replaySpan = (replayId: string) => ({
+  name: "replay",
+  attributes: { "countersign.replay.id": replayId } satisfies Attributes,
+});
+
 export const holdSpan = (approvalId: string) => ({
   name: "hold for approval",
   attributes: { "countersign.approval.id": approvalId } satisfies Attributes,

@@ -1,6 +1,6 @@
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { RecordedEvent, Span, SpanEvent } from "../../domain/ports.ts";
-import { attemptSpan, END_UNKNOWN, executionSpan } from "./conventions.ts";
+import { attemptSpan, END_UNKNOWN, executionSpan, replaySpan } from "./conventions.ts";
 import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
 import { attemptSpanId, childOf, type Root, spanIdOf, withRoot } from "./span.ts";
 
@@ -10,6 +10,7 @@ type Decision = Pick<RecordedEvent, "meta"> &
   Extract<DeliveryEvent, { type: "EventAdmitted" | "EventBlocked" | "EventHeld" }>;
 type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
 type Ended = Extract<DeliveryEvent, { type: "AttemptSucceeded" | "AttemptFailed" }>;
+type Begun = Extract<DeliveryEvent, { type: "EventReplayed" }>;
 
 export const DECISIONS: ReadonlySet<string> = new Set<Decision["type"]>(["EventAdmitted", "EventBlocked", "EventHeld"]);
 
@@ -86,14 +87,28 @@ const errorAfter = (error: string | null, event: DeliveryEvent): string | null =
   return event.type === "AttemptSucceeded" ? null : error;
 };
 
-/** One decision and all that came of it. */
-const spansOfOne = (
+const lastOf = (following: readonly DeliveryEvent[], otherwise: string): string =>
+  following.findLast(({ type }) => GOES_ON.has(type))?.data.at ?? otherwise;
+
+const errorOf = (following: readonly DeliveryEvent[], before: string | null): string | null =>
+  following.filter(({ type }) => GOES_ON.has(type)).reduce(errorAfter, before);
+
+/** What was ended has ended: a replay is a span of its own, below the root and behind its end. */
+const spansOfReplay = (root: Root, { data }: Begun, following: readonly DeliveryEvent[]): readonly Span[] => {
+  const last = lastOf(following, data.at);
+  const times = { startMs: ms(data.at), endMs: ms(last) };
+  const about = { ...replaySpan(data.replay_id), ...times, error: errorOf(following, null) };
+  const whole = childOf(root, ["replay", data.replay_id], about);
+  return withRoot(whole, attemptSpans(whole, following, last));
+};
+
+const spansOfDecision = (
   decision: Decision,
+  top: Root & ReturnType<typeof topOf>,
   following: readonly DeliveryEvent[],
   approvals: readonly RecordedEvent[],
 ): readonly Span[] => {
   const request: Request = decision.data;
-  const top = { ...topOf(decision), traceId: decision.meta.trace_id, startMs: ms(request.received_at) };
   const spans: Span[] = [];
   // A step is asked for by its bundle, which has shown who it is of.
   if (request.bundle !== undefined) spans.push(...gatesAsked(top, request));
@@ -104,16 +119,31 @@ const spansOfOne = (
     const hold = { approvalId, from: request.at, until: holdEnd.data.at, error: errorAfter(null, holdEnd) };
     spans.push(holdSpanOf(top, hold, approvals));
   }
-  const lasted = following.filter(({ type }) => GOES_ON.has(type));
-  const last = lasted.at(-1)?.data.at ?? request.at;
+  const last = lastOf(following, request.at);
   spans.push(...attemptSpans(top, following, last));
   const whole = {
     ...{ ...executionSpan(request), ...top },
     endMs: Math.max(ms(request.at), ms(last)),
-    error: lasted.reduce(errorAfter, decision.type === "EventBlocked" ? "blocked" : null),
+    error: errorOf(following, decision.type === "EventBlocked" ? "blocked" : null),
     events: following.flatMap(noted),
   };
   return withRoot(whole, spans);
+};
+
+/** Those of one decision up to its end, then those of each replay. */
+const partsOf = (
+  decision: Decision,
+  following: readonly DeliveryEvent[],
+  approvals: readonly RecordedEvent[],
+): readonly (readonly Span[])[] => {
+  const top = { ...topOf(decision), traceId: decision.meta.trace_id, startMs: ms(decision.data.received_at) };
+  const replays = following.flatMap((event, index) => (event.type === "EventReplayed" ? [{ event, index }] : []));
+  return [
+    spansOfDecision(decision, top, following.slice(0, replays[0]?.index), approvals),
+    ...replays.map(({ event, index }, nth) =>
+      spansOfReplay(top, event, following.slice(index + 1, replays[nth + 1]?.index)),
+    ),
+  ];
 };
 
 /**
@@ -123,10 +153,16 @@ const spansOfOne = (
 export const executionSpans = (
   delivery: readonly RecordedEvent[],
   approvals: readonly RecordedEvent[],
-): readonly Span[] => {
+): readonly Span[] => spansInParts(delivery, approvals).flat();
+
+/** The same in the parts of which each has come to an end of its own, oldest first; the last may go on. */
+export const spansInParts = (
+  delivery: readonly RecordedEvent[],
+  approvals: readonly RecordedEvent[],
+): readonly (readonly Span[])[] => {
   const decisions = delivery.flatMap(({ type }, index) => (DECISIONS.has(type) ? [index] : []));
   return decisions.flatMap((from, nth) =>
-    spansOfOne(
+    partsOf(
       // The type of a recorded event says what its data are, and the stream's category which types are in it.
       delivery[from] as unknown as Decision,
       delivery.slice(from + 1, decisions[nth + 1]) as unknown as readonly DeliveryEvent[],

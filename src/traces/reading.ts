@@ -1,7 +1,7 @@
 import type { EventLog, RecordedEvent, Span } from "../../domain/ports.ts";
 import { approvalStream } from "../approvals.ts";
 import { BUNDLE_DECISIONS, bundleSpans } from "./bundle-spans.ts";
-import { DECISIONS, executionSpans } from "./execution-spans.ts";
+import { DECISIONS, executionSpans, spansInParts } from "./execution-spans.ts";
 
 type Reads = Pick<EventLog, "read">;
 
@@ -62,9 +62,11 @@ const ofBundle = async (log: Reads, records: readonly RecordedEvent[]): Promise<
 export const spansOfEvent = async (log: Reads, eventId: string): Promise<readonly Span[]> =>
   ofEvent(log, await recordsOf(log, `delivery-${eventId}`));
 
-/** Of the decision on an event that has come to its end with this record. */
-export const spansOfEndedEvent = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> =>
-  ofEvent(log, await recordsEndingWith(log, end, DECISIONS));
+/** Of the decision on an event, or of the replay of it, that has come to its end with this record: what ended before is told. */
+export const spansOfEndedEvent = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> => {
+  const records = await recordsEndingWith(log, end, DECISIONS);
+  return spansInParts(records, await approvalsOf(log, records, "EventHeld")).at(-1) ?? [];
+};
 
 /** The same of a bundle, without its steps and undos: these end by themselves. */
 export const spansOfEndedBundle = async (log: Reads, end: RecordedEvent): Promise<readonly Span[]> =>

@@ -33,7 +33,7 @@ const keyOf = ({ traceId }: Pick<Span, "traceId">, spanId: string): string => `$
 
 /**
  * Every span has its parent there, but for `roots` of them; none has the id of another; ids are as W3C Trace Context
- * wants them; each lies within its parent, and none ends before it starts.
+ * wants them; each lies within its parent, or behind it as a replay does, and none ends before it starts.
  */
 export const isWellFormed = (spans: readonly Span[], roots: number): void => {
   const byKey = new Map(spans.map((span) => [keyOf(span, span.spanId), span]));
@@ -45,6 +45,7 @@ export const isWellFormed = (spans: readonly Span[], roots: number): void => {
     assert.ok(Number.isSafeInteger(span.startMs) && span.endMs >= span.startMs, `the times of ${span.name}`);
     const parent = span.parentId === null ? undefined : byKey.get(keyOf(span, span.parentId));
     if (parent === undefined) top += 1;
+    else if (span.name === "replay") assert.ok(span.startMs >= parent.endMs, "a replay behind what had ended");
     else assert.ok(span.startMs >= parent.startMs && span.endMs <= parent.endMs, `${span.name} in ${parent.name}`);
   }
   assert.is(top, roots, "one root a decision");

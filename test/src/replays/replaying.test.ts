@@ -143,6 +143,30 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
   });
 });
 
+test("a replay goes on in the trace of the event: a new decision is a span of its own below the same caller", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const [blocked, failed] = [await world.blocked(1), await world.failed(2)];
+  const first = last(await world.recordsOf(blocked)).meta;
+  await withNode(world, async (node) => {
+    for (const [id, number] of [
+      [blocked, 1],
+      [blocked, 2],
+      [failed, 3],
+    ] as const) {
+      await node.replay(id, number);
+    }
+    const [, second, third] = (await world.recordsOf(blocked)).map(({ meta }) => meta);
+    for (const again of [second, third]) {
+      assert.equal([again?.trace_id, again?.parent_span_id], [first.trace_id, first.parent_span_id]);
+    }
+    assert.is(new Set([first.span_id, second?.span_id, third?.span_id]).size, 3);
+    const records = await world.recordsOf(failed);
+    const replayed = records.find(({ type }) => type === "EventReplayed")?.meta;
+    assert.is(replayed?.trace_id, records[0]?.meta.trace_id, "of many nobody's request is meant");
+    assert.is(node.offered.at(-1)?.trace?.trace_id, first.trace_id);
+  });
+});
+
 test("one replay at two nodes at once has a blocked event decided once", async () => {
   const world = await replayWorld({ require_fields: ["missing"] });
   const id = await world.blocked(1);

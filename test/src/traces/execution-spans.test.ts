@@ -190,6 +190,30 @@ test("given up or cancelled, the whole is an error; an attempt that was under wa
   assert.equal([spanNamed(spans, "ingest stripe").error, spanNamed(spans, "POST").endMs], ["cancelled", START + 9_000]);
 });
 
+test("a replay is a span of its own below the root, which stays as it had ended", () => {
+  const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
+  const before = executionSpans(tracedRecords(STREAM, ...failed), []);
+  const again = [
+    ...[facts.replayed(100), facts.started(2, 101, "replay"), facts.attemptFailed(2, 102, null), facts.failed(102)],
+    ...[facts.replayed(200, { id: "rpl_2" }), facts.started(3, 201, "replay"), facts.succeeded(3, 202)],
+  ];
+  const spans = executionSpans(tracedRecords(STREAM, ...failed, ...again, facts.delivered(202)), []);
+  isWellFormed(spans, 1);
+  assert.equal(spans.slice(0, before.length), before);
+  const [one, two] = spans.filter(({ name }) => name === "replay");
+  assert.equal(
+    [one, two].map((it) => [it?.parentId, it?.error, it?.endMs, it?.attributes["countersign.replay.id"]]),
+    [
+      [ROOT_ID, "http-5xx", START + 102_000, "rpl_1"],
+      [ROOT_ID, null, START + 202_000, "rpl_2"],
+    ],
+  );
+  assert.equal(
+    spans.filter(({ name }) => name === "POST").map(({ parentId }) => parentId),
+    [ROOT_ID, one?.spanId, two?.spanId],
+  );
+});
+
 test("what happens long after its end, to its payload or by a repeat, is told and makes it no longer", () => {
   const late = [facts.duplicates(3, 1_000), facts.erased(2_000), { type: "OfALaterVersion", data: {} }] as const;
   const [root] = executionSpans(tracedRecords(STREAM, facts.admitted(), facts.delivered(5), ...late), []);

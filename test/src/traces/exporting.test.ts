@@ -84,6 +84,20 @@ test("sent again and again, each refusal is exported once, and costs no look at 
   assert.equal([hold?.error, hold?.events.length], ["rejected", 1]);
 });
 
+test("of a replay what is new is exported, and no span twice", async () => {
+  const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
+  const again = [facts.replayed(50), facts.started(2, 51, "replay"), facts.succeeded(2, 52), facts.delivered(52)];
+  const { log, exported, ended } = await world({ "delivery-evt_1": [...failed, ...again] });
+  assert.equal(ended, ["DeliveryFailed", "EventDelivered"]);
+  assert.equal(
+    exported[1]?.spans.map(({ name }) => name),
+    ["replay", "POST"],
+  );
+  const all = exported.flatMap(({ spans }) => spans);
+  isWellFormed(all, 1);
+  assert.equal(all, await spansOfEvent(log, "evt_1"), "and as it is shown");
+});
+
 const bundle = bundleFacts();
 /** The delivery of a step or an undo. */
 const carried = (id: string, undo: boolean, from: number, ok = true): Facts => {
