@@ -132,6 +132,12 @@ const kafka = (env: Env): Config["kafka"] => {
   return { brokers, topic };
 };
 
+/** What the exporter sets itself, or what belongs to one connection (RFC 9110, sections 7.6.1 and 8.6): another value breaks the request. */
+const FRAMING: ReadonlySet<string> = new Set([
+  ...["connection", "content-encoding", "content-length", "content-type", "expect", "host", "keep-alive"],
+  ...["proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
+]);
+
 /** `name=value,name=value`, each percent-encoded (OTLP exporter specification, "Specifying headers via environment variables"). */
 const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {};
@@ -146,13 +152,23 @@ const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()) || !/^[\x20-\x7e]+$/.test(headers[name.trim()] ?? "")) {
       throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS has to be like name=value,name=value, percent-encoded.");
     }
+    if (FRAMING.has(name.trim().toLowerCase())) {
+      throw new ConfigError(
+        `OTEL_EXPORTER_OTLP_HEADERS sets ${name.trim()}, which the exporter sets itself: leave it out.`,
+      );
+    }
   }
   return headers;
 };
 
 const otlp = (env: Env): Config["otlp"] => {
   const endpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === undefined || endpoint === "") return null;
+  if (endpoint === undefined || endpoint === "") {
+    if (!env.OTEL_EXPORTER_OTLP_HEADERS) return null;
+    throw new ConfigError(
+      "OTEL_EXPORTER_OTLP_HEADERS is set without OTEL_EXPORTER_OTLP_ENDPOINT: set where traces go, or unset it.",
+    );
+  }
   const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
     throw new ConfigError("OTEL_EXPORTER_OTLP_ENDPOINT has to be an http or https address like http://localhost:4318.");
@@ -166,7 +182,12 @@ const METER_EVENT = /^[\w.-]{1,100}$/;
 /** Values may be secrets, so that no message repeats them. */
 const stripe = (env: Env): Config["stripe"] => {
   const secretKey = env.STRIPE_SECRET_KEY;
-  if (secretKey === undefined || secretKey === "") return null;
+  if (secretKey === undefined || secretKey === "") {
+    const others = Object.keys(env).filter((name) => name.startsWith("STRIPE_") && env[name]);
+    if (others.length === 0) return null;
+    // Else whoever misspelt it would charge nobody, and not know.
+    throw new ConfigError(`STRIPE_SECRET_KEY is missing beside ${others.join(", ")}: set it, or unset the others.`);
+  }
   if (!/^(?:sk|rk)_[\x21-\x7e]+$/.test(secretKey)) {
     throw new ConfigError("STRIPE_SECRET_KEY has to be a secret or restricted key of Stripe, like sk_live_….");
   }
@@ -183,7 +204,18 @@ const stripe = (env: Env): Config["stripe"] => {
     const names = missing.map(([name]) => name).join(", ");
     throw new ConfigError(`STRIPE_SECRET_KEY is set without ${names}: set what is missing, or unset it.`);
   }
+  if (!/^whsec_[\x21-\x7e]+$/.test(webhookSecret)) {
+    throw new ConfigError("STRIPE_WEBHOOK_SECRET has to be the signing secret of a webhook endpoint, like whsec_….");
+  }
   const overagePrice = env.STRIPE_PRICE_OVERAGE || null;
+  const named = {
+    STARTER: starter,
+    CORE: core,
+    SCALE: scale,
+    ...(overagePrice === null ? {} : { OVERAGE: overagePrice }),
+  };
+  const odd = Object.entries(named).find(([, id]) => !/^price_\w+$/.test(id));
+  if (odd !== undefined) throw new ConfigError(`STRIPE_PRICE_${odd[0]} has to be the id of a price, like price_….`);
   const prices = [starter, core, scale, ...(overagePrice === null ? [] : [overagePrice])];
   if (new Set(prices).size < prices.length) {
     throw new ConfigError("STRIPE_PRICE_STARTER, _CORE, _SCALE and _OVERAGE name one price twice: each needs its own.");

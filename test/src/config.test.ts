@@ -2,8 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ConfigError, readConfig } from "../../src/config.ts";
 
-/** What the environment may say of metrics and traces; the rest is walked through by `test/program/config.test.ts`. */
-const test = suite("configuration of metrics and traces");
+/** What the environment may say of metrics, traces and Stripe; the rest is walked through by `test/program/config.test.ts`. */
+const test = suite("configuration of metrics, traces and Stripe");
 
 const refuses = (env: Record<string, string>, says: RegExp): void => {
   try {
@@ -48,8 +48,37 @@ test("what cannot be used is refused with a sentence, without the value where it
   for (const headers of ["secret", "a b=secret", "=secret", "a=", "a=secret%zz", "a=secret%0D%0Ab", "a=secret%FF"]) {
     refuses({ ...at, OTEL_EXPORTER_OTLP_HEADERS: headers }, /OTEL_EXPORTER_OTLP_HEADERS has to be like/);
   }
+  for (const name of ["content-length", "Host", "connection", "Transfer-Encoding", "content-type"]) {
+    refuses(
+      { ...at, OTEL_EXPORTER_OTLP_HEADERS: `x-a=1,${name}=secret` },
+      new RegExp(`OTEL_EXPORTER_OTLP_HEADERS sets ${name}, which`),
+    );
+  }
+  refuses({ OTEL_EXPORTER_OTLP_HEADERS: "a=secret" }, /HEADERS is set without OTEL_EXPORTER_OTLP_ENDPOINT: /);
   for (const token of ["short-secret", "a secret with blanks in it", "secret".repeat(5).concat("é")]) {
     refuses({ METRICS_TOKEN: token }, /METRICS_TOKEN has to be at least 16 visible ASCII characters/);
+  }
+});
+
+const STRIPE = {
+  STRIPE_SECRET_KEY: "rk_live_secret1",
+  STRIPE_WEBHOOK_SECRET: "whsec_secret1",
+  STRIPE_PRICE_STARTER: "price_1",
+  STRIPE_PRICE_CORE: "price_2",
+  STRIPE_PRICE_SCALE: "price_3",
+};
+
+test("Stripe is configured as a whole or not at all, each value by what Stripe's own look like", () => {
+  assert.is(readConfig({ STRIPE_PRICE_CORE: "", STRIPE_SECRET_KEY: "" }).stripe, null);
+  assert.is(readConfig(STRIPE).stripe?.prices.core, "price_2");
+  for (const [name, value] of Object.entries({ ...STRIPE, STRIPE_API_URL: "http://127.0.0.1:1", STRIPE_TYPO: "1" })) {
+    if (name !== "STRIPE_SECRET_KEY")
+      refuses({ [name]: value }, new RegExp(`STRIPE_SECRET_KEY is missing beside ${name}: `));
+  }
+  refuses({ ...STRIPE, STRIPE_SECRET_KEY: "pk_live_secret" }, /STRIPE_SECRET_KEY has to be a secret or restricted key/);
+  refuses({ ...STRIPE, STRIPE_WEBHOOK_SECRET: "sk_secret" }, /STRIPE_WEBHOOK_SECRET has to be .* like whsec_/);
+  for (const name of ["STRIPE_PRICE_STARTER", "STRIPE_PRICE_CORE", "STRIPE_PRICE_SCALE", "STRIPE_PRICE_OVERAGE"]) {
+    refuses({ ...STRIPE, [name]: "prod_secret" }, new RegExp(`${name} has to be the id of a price, like price_`));
   }
 });
 
