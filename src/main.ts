@@ -19,6 +19,7 @@ import { watchedViews } from "./loops/watched-views.ts";
 import { measuredLog } from "./observing/measured-log.ts";
 import { metrics } from "./observing/metrics.ts";
 import { type Service, service } from "./service.ts";
+import { refusalsTold } from "./traces/refusals-told.ts";
 
 /** What is under way when the program is told to stop has this long to finish. */
 const STOP_MS = 10_000;
@@ -146,6 +147,9 @@ const open = async (config: Config): Promise<Service> => {
       ? null
       : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
   const { otlp, serviceName, version } = config;
+  const refused = refusalsTold((error, count) =>
+    reporter.report(error, `the collector has refused ${count} spans: they are dropped`),
+  );
   const exporter =
     otlp === null || !config.roles.includes("deliverer")
       ? null
@@ -156,7 +160,7 @@ const open = async (config: Config): Promise<Service> => {
           onExported: (count) => meters.traced(count, "exported"),
           onDropped(error, count) {
             meters.traced(count, "dropped");
-            reporter.report(error, `the collector refuses ${count} spans: they are dropped`);
+            refused(error, count);
           },
         });
   const running = await service({

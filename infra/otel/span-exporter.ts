@@ -1,5 +1,4 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from "@opentelemetry/api";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   AlwaysOnSampler,
@@ -9,6 +8,7 @@ import {
 } from "@opentelemetry/sdk-trace-node";
 import type { Span, SpanExporter } from "../../domain/ports.ts";
 import { within } from "../within.ts";
+import { otlpCollector } from "./collector.ts";
 
 export type OtlpOptions = {
   /** OTEL_EXPORTER_OTLP_ENDPOINT: `/v1/traces` is added to it (OTLP exporter specification, "Endpoint URLs for OTLP/HTTP"). */
@@ -30,23 +30,18 @@ const TIMEOUT_MS = 10_000;
 const LATE_FACTOR = 2;
 /** Spans in one request to the collector. */
 const BATCH_MAX = 512;
-/** All others from 400 on must not be tried again (OTLP specification, "Retryable response codes"). */
-const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** As many as are given: what is exported is what `GET /v1/events/{id}/trace` shows. Their makers bound them. */
-const SPAN_LIMITS = { eventCountLimit: Number.POSITIVE_INFINITY, attributeCountLimit: Number.POSITIVE_INFINITY };
+const ALL = Number.POSITIVE_INFINITY;
+/** As it is given, whatever OTEL_*_LIMIT says: what is exported is what `GET /v1/events/{id}/trace` shows. Its makers bound it. */
+const ANY_ATTRIBUTES = { attributeCountLimit: ALL, attributeValueLengthLimit: ALL };
+const SPAN_LIMITS = {
+  ...ANY_ATTRIBUTES,
+  eventCountLimit: ALL,
+  attributePerEventCountLimit: ALL,
+  linkCountLimit: ALL,
+  attributePerLinkCountLimit: ALL,
+};
 
 const KIND = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
-
-const statusOf = (error: Error): number | undefined => {
-  const code: unknown = Reflect.get(error, "code");
-  return typeof code === "number" ? code : undefined;
-};
-
-/** A status that is not for now alone. Without one it was the network; a redirect is somebody's to mend. */
-const isFinal = (error: Error): boolean => {
-  const status = statusOf(error);
-  return status !== undefined && status >= 400 && !RETRYABLE.has(status);
-};
 
 const CLOSED = "the exporter is closed";
 
@@ -67,7 +62,7 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
     timeoutMs: timeoutMillis = TIMEOUT_MS,
   } = options;
   const url = `${endpoint.replace(/\/+$/, "")}/v1/traces`;
-  const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis });
+  const collector = otlpCollector({ url, headers, timeoutMillis });
   const made: ReadableSpan[] = [];
   let next: Pick<Span, "traceId" | "spanId"> = { traceId: "", spanId: "" };
   // Asked by the SDK, at once, for each span that is started.
@@ -78,6 +73,7 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
     // Whatever OTEL_TRACES_SAMPLER says: half a trace is none, and a collector can choose among whole ones.
     sampler: new AlwaysOnSampler(),
     spanLimits: SPAN_LIMITS,
+    generalLimits: ANY_ATTRIBUTES,
     spanProcessors: [
       {
         onStart: () => undefined,
@@ -115,15 +111,11 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
     started.end(endMs);
   };
 
-  const exportBatch = (batch: ReadableSpan[]): Promise<void> =>
-    new Promise((resolve, reject) => {
-      exporter.export(batch, ({ error }) => {
-        if (error !== undefined && !isFinal(error)) return reject(error);
-        if (error === undefined) onExported?.(batch.length);
-        else onDropped(error, batch.length);
-        resolve();
-      });
-    });
+  const exportBatch = async (batch: ReadableSpan[]): Promise<void> => {
+    const { count, error } = await collector.send(batch);
+    if (count < batch.length) onExported?.(batch.length - count);
+    if (error !== null) onDropped(error, count);
+  };
 
   const send = async (spans: readonly Span[]): Promise<void> => {
     for (const span of spans) make(span);
@@ -171,7 +163,7 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
       const left = [...underWay, ...waiting];
       waiting = [];
       for (const { reject } of left) reject(new Error(CLOSED));
-      void exporter.shutdown().catch(() => undefined);
+      collector.close();
     },
   };
 };

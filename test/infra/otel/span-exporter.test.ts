@@ -155,6 +155,11 @@ test("no span is left out, whatever the environment says of sampling and limits"
     OTEL_TRACES_SAMPLER: "always_off",
     OTEL_SPAN_EVENT_COUNT_LIMIT: "1",
     OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: "1",
+    OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: "1",
+    OTEL_ATTRIBUTE_COUNT_LIMIT: "1",
+    OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT: "1",
+    OTEL_SPAN_ATTRIBUTE_PER_EVENT_COUNT_LIMIT: "1",
+    OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT: "1",
   };
   Object.assign(process.env, env);
   try {
@@ -162,13 +167,18 @@ test("no span is left out, whatever the environment says of sampling and limits"
       const events = Array.from({ length: 300 }, (_, n) => ({
         name: "e",
         atMs: 1_772_366_400_200 + n,
-        attributes: {},
+        attributes: { a: "a whole sentence", b: 2, c: 3 },
       }));
-      const attributes = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`a${n}`, n]));
+      const attributes = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`a${n}`, `sentence ${n}`]));
       await exporter.export([span({ events, attributes })]);
       isTraceRequest(JSON.parse(arrived[0]?.body.toString() ?? ""));
-      const [one] = all() as (ReceivedSpan & { readonly events: readonly unknown[] })[];
+      const [one] = all() as (ReceivedSpan & { readonly events: readonly Pick<ReceivedSpan, "attributes">[] })[];
       assert.equal([one?.events.length, one?.attributes.length], [300, 200]);
+      assert.equal(one?.attributes.at(-1)?.value, { stringValue: "sentence 199" });
+      assert.equal(
+        [one?.events[0]?.attributes.length, one?.events[0]?.attributes[0]?.value.stringValue],
+        [3, "a whole sentence"],
+      );
     });
   } finally {
     for (const name of Object.keys(env)) delete process.env[name];
@@ -176,7 +186,7 @@ test("no span is left out, whatever the environment says of sampling and limits"
 });
 
 test("what a collector will never take is dropped and reported: those behind it go on", async () => {
-  for (const code of [400, 401, 404, 413, 500]) {
+  for (const code of [301, 302, 307, 308, 400, 401, 404, 413, 500]) {
     await withWorld(
       (response, nth) => (nth === 1 ? status(code) : ok)(response, nth),
       async ({ exporter, dropped, exported }) => {
@@ -190,6 +200,33 @@ test("what a collector will never take is dropped and reported: those behind it 
       },
     );
   }
+});
+
+test("spans of which a collector says that it has refused them are dropped and reported, the others are not", async () => {
+  const partial =
+    (partialSuccess: unknown): Answer =>
+    (response) =>
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ partialSuccess }));
+  for (const [said, refused] of [
+    [{ rejectedSpans: "2", errorMessage: "too old" }, 2],
+    [{ rejectedSpans: 99 }, 3],
+    [{ rejectedSpans: "0", errorMessage: "only a warning" }, 0],
+    [{ rejectedSpans: "many" }, 0],
+    [null, 0],
+  ] as const) {
+    await withWorld(partial(said), async ({ exporter, arrived, dropped, exported }) => {
+      await exporter.export(spans(3));
+      assert.equal([arrived.length, exported(), dropped[0]?.count ?? 0], [1, 3 - refused, refused]);
+      if (refused === 2) assert.match(String(dropped[0]?.error), "too old");
+    });
+  }
+  await withWorld(
+    (response) => void response.end("<html>"),
+    async ({ exporter, exported }) => {
+      await exporter.export(spans(3));
+      assert.is(exported(), 3);
+    },
+  );
 });
 
 test("one that asks to be spared, hangs, drips, cuts or is not there is told to the caller, who tries again", async () => {
@@ -206,7 +243,6 @@ test("one that asks to be spared, hangs, drips, cuts or is not there is told to 
     () => undefined,
     drip,
     (response) => response.destroy(),
-    status(302),
   ];
   for (const answer of away) {
     let isAway = true;
