@@ -1,0 +1,78 @@
+import { OTLPExporterError } from "@opentelemetry/otlp-exporter-base";
+import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentelemetry/otlp-exporter-base/node-http";
+import { JsonTraceSerializer, TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
+
+export type CollectorPlace = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMillis: number;
+};
+
+/** Spans that the collector will never take, and why; 0 and null: it has all of them. */
+export type Refused = { readonly count: number; readonly error: Error | null };
+
+export type Collector = {
+  /** Rejects when it is to be tried again. */
+  send(spans: ReadableSpan[]): Promise<Refused>;
+  close(): void;
+};
+
+/** Whatever else is no success must not be tried again (OTLP specification, "Retryable response codes"). A redirect is not followed. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** The collector's own words go into our log. */
+const WORDS_MAX = 300;
+
+const NOTHING: Refused = { count: 0, error: null };
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+/** Of an `ExportTraceServiceResponse` in JSON, from whoever answers there: 64-bit integers are strings, or numbers all the same. */
+const partlyRefused = (answer: unknown, sent: number): Refused => {
+  const partial = member(answer, "partialSuccess");
+  const rejected = Number(member(partial, "rejectedSpans") ?? 0);
+  if (!(rejected > 0)) return NOTHING;
+  const says = String(member(partial, "errorMessage") ?? "").slice(0, WORDS_MAX);
+  return { count: Math.min(Math.floor(rejected), sent), error: new Error(`The collector took a part: ${says}`) };
+};
+
+/** Null: the answer, or the missing one, is for now alone. Without its body, which may be of any size. */
+const whollyRefused = (error: Error): Error | null => {
+  if (!(error instanceof OTLPExporterError) || error.code === undefined || RETRYABLE.has(error.code)) return null;
+  return Object.assign(new Error(`The collector answered ${error.code} ${error.message}`), { code: error.code });
+};
+
+/** Spans as OTLP/JSON over HTTP, by OpenTelemetry's own exporter, and with what it does not tell: which of them were refused. */
+export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): Collector => {
+  let answer: unknown = null;
+  const exporter = createOtlpHttpExportDelegate(
+    convertLegacyHttpOptions({ url, headers: { ...headers }, timeoutMillis }, "TRACES", "v1/traces", {
+      "Content-Type": "application/json",
+    }),
+    {
+      serializeRequest: JsonTraceSerializer.serializeRequest,
+      deserializeResponse(bytes) {
+        answer = JsonTraceSerializer.deserializeResponse(bytes);
+        return answer ?? {};
+      },
+    },
+    "otlp_http_span_exporter",
+    TraceExporterMetricsHelper,
+    undefined,
+  );
+  return {
+    send: (spans) =>
+      new Promise((resolve, reject) => {
+        exporter.export(spans, ({ error }) => {
+          // Read in this very turn: another request's answer comes in another one.
+          const said = answer;
+          answer = null;
+          if (error === undefined) return resolve(partlyRefused(said, spans.length));
+          const final = whollyRefused(error);
+          return final === null ? reject(error) : resolve({ count: spans.length, error: final });
+        });
+      }),
+    close: () => void exporter.shutdown().catch(() => undefined),
+  };
+};
