@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
-import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
+import type { AttemptEnd, Failure, Request } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { attemptOfSchedule, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
@@ -86,9 +86,10 @@ const answerOf = (sent: Sent, startedAt: number, at: number): Answered => {
   return { startedAt, at, succeeded: failureOf(sent) === null, statusCode, retryAt };
 };
 
-const costReported = (sent: Sent): Pick<AttemptEnd, "cost_reported"> => {
+/** What takes a bundle's step back may give back what that has cost. */
+const costReported = (sent: Sent, { bundle }: Request): Pick<AttemptEnd, "cost_reported"> => {
   const said = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
-  return said === undefined ? {} : { cost_reported: reportedCost(said) };
+  return said === undefined ? {} : { cost_reported: reportedCost(said, bundle?.undo === true) };
 };
 
 const DELETED: Failure = {
@@ -185,7 +186,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       duration_ms: Math.max(0, Math.round(at - startedAt)),
       status_code: status,
       timings_ms: sent.timings,
-      ...(state.request.origin.kind === "agent" ? costReported(sent) : {}),
+      ...(state.request.origin.kind === "agent" ? costReported(sent, state.request) : {}),
     };
     const failure = failureOf(sent);
     if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };
@@ -243,6 +244,13 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const start = delivery.decide(startOf(job, state, clock.now(), 0), state);
     return start.ok || start.rejection === "payload-erased";
   };
+
+  /**
+   * A request lives no longer than its lease, however long the log took to write that down: past it others go on as if
+   * nothing were under way, and what takes a step back could arrive before the step. It is tried again.
+   */
+  const isInTime = ({ lease }: Admitted, { settings }: PresentEndpoint): boolean =>
+    lease !== null && clock.now() + settings.timeout_ms <= Date.parse(lease.until);
 
   /** The request of an attempt that has begun, and what is left to do with its answer. */
   const send = async (
@@ -318,7 +326,12 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       deps.onWritten(job, ran.known);
       return null;
     }
-    return send({ ...job, body }, endpoint, { ...ran.known, state: ran.known.state }, trace, startedAt);
+    const { state } = ran.known;
+    if (!isInTime(state, endpoint)) {
+      deps.onWritten(job, ran.known);
+      return null;
+    }
+    return send({ ...job, body }, endpoint, { ...ran.known, state }, trace, startedAt);
   };
 
   return { begin };
