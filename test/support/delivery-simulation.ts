@@ -121,9 +121,10 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     close: async () => undefined,
   };
 
-  const node = (name: string): Deliverer =>
+  /** `seen`: the log as the node has it. */
+  const node = (name: string, seen: (log: EventLog) => EventLog = (it) => it): Deliverer =>
     deliverer({
-      log: withoutPayloads(log),
+      log: withoutPayloads(seen(log)),
       views,
       clock,
       timers: time.timers,
