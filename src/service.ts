@@ -238,13 +238,14 @@ export const service = async (engines: Engines): Promise<Service> => {
   });
   const policies = compiledPolicies(compile);
   const actions = compiledActions();
+  const loopsKey = subkey(key, "loops");
   const running = bundleRunner({
     log,
     aggregates: streams,
     clock,
     randomness,
     payloads: kept,
-    gates: stepGates({ log, policies, actions }),
+    gates: stepGates({ log, policies, actions, ledgers: reservations, digestKey: loopsKey }),
     deliver: delivering,
     outcomes: bundlesWaiting,
     onError,
@@ -259,7 +260,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     payloads: kept,
     ledgers: reservations,
     policies,
-    digestKey: subkey(key, "loops"),
+    digestKey: loopsKey,
     accountOf,
     onDecided: observer.decided,
     deliver: delivering,
@@ -468,7 +469,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
-    ...bundleRoutes({ log, views, begin: beginBundle, outcomes: bundlesWaiting }),
+    ...bundleRoutes({ log, views, payloads: kept, begin: beginBundle, outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept, publicUrl }),
     ...replayRoutes({ log, views, aggregates: streams, replaying: replayOne, loop: replayMany }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),

@@ -101,16 +101,19 @@ export const comesFromResult = (references: readonly Reference[], path: FieldPat
   return references.some((reference) => reference.path === "" || beginnings.includes(reference.path));
 };
 
-/** `resultAt`: the body that a step's target answered; undefined when there is none. The first that is missing is told. */
-export const resolved = (payload: Json, resultAt: (step: number) => Json | undefined): Resolved => {
+/** What a step's target has answered, or why nothing of that can be used. */
+export type Usable = { readonly body: Json } | { readonly missing: string };
+
+/** `resultAt`: of one step. The first that is missing is told. */
+export const resolved = (payload: Json, resultAt: (step: number) => Usable): Resolved => {
   const missing: Malformed[] = [];
   const made = replacing(payload, "", (reference, path) => {
     const it = parsed(reference);
-    const body = it === null ? undefined : resultAt(it.step);
-    const value = it === null || body === undefined ? undefined : readField(body, pathOf(it.pointer) ?? []);
+    const result = it === null ? { missing: MALFORMED } : resultAt(it.step);
+    const value = it === null || "missing" in result ? undefined : readField(result.body, pathOf(it.pointer) ?? []);
     if (value === undefined) {
-      const detail = it === null ? MALFORMED : `step ${it.step} has answered nothing at ${JSON.stringify(it.pointer)}`;
-      missing.push({ path, detail });
+      const why = "missing" in result ? result.missing : `has answered nothing at ${JSON.stringify(it?.pointer)}`;
+      missing.push({ path, detail: it === null ? why : `step ${it.step} ${why}` });
       return null;
     }
     // What is read from JSON is JSON.

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../ports.ts";
-import { type FieldPath, isPosition, parseFieldPath } from "./field-path.ts";
+import { type FieldPath, isPosition } from "./field-path.ts";
 
 export const REDACTED = "[redacted]";
 
@@ -30,11 +30,5 @@ const redactAt = (value: Json, path: FieldPath, level: number): Json => {
  * A copy in which the values at these field paths are "[redacted]", objects and lists as a whole; the input is left as it
  * is. A path that crosses a list without a position applies to each element. A path that leads nowhere changes nothing.
  */
-export const redactJson = (value: Json, paths: readonly string[]): Json => {
-  let redacted = value;
-  for (const text of paths) {
-    const path = parseFieldPath(text);
-    if (path !== null) redacted = redactAt(redacted, path, 0);
-  }
-  return redacted;
-};
+export const redactJson = (value: Json, paths: readonly FieldPath[]): Json =>
+  paths.reduce((redacted, path) => redactAt(redacted, path, 0), value);

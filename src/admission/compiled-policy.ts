@@ -6,6 +6,7 @@ import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/poli
 import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
 import { type CompiledCondition, type Condition, conditionCompiler, type Seen } from "./conditions.ts";
 import { jsonValues } from "./json-values.ts";
+import { missingByPolicy } from "./ledger-gates.ts";
 import { type Meter, meter, TooCostly } from "./meter.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
@@ -22,6 +23,8 @@ export type PolicyInput = {
   readonly action: string | null;
   /** Micro-euros, when something else than the policy's own rule says what the request costs; null: it cannot tell. */
   readonly costMicro?: number | null;
+  /** Why that cannot tell; left out: as the policy's own rule. */
+  readonly costMissing?: string;
   /** Micro-euros that a known cost is raised to. */
   readonly atLeastMicro?: number;
   /** Of a bundle's step whose payload is not known yet, then once it is: the gates that read none, or the others. Left out: all. */
@@ -126,10 +129,15 @@ type Parts = {
   readonly required: readonly RequiredField[];
   readonly rules: readonly NamedCondition[];
   readonly cost: CompiledCost | null;
+  /** Why a payload has none. */
+  readonly costMissing: string;
   readonly approval: { readonly rule: ApprovalRule; readonly when: Condition | null } | null;
 };
 
-const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: Parts, work: Meter): CompiledPolicy => {
+const compiledPolicy = (
+  { schema, required, rules, cost: costRule, costMissing, approval }: Parts,
+  work: Meter,
+): CompiledPolicy => {
   const readsPayload =
     schema !== null ||
     required.length > 0 ||
@@ -144,6 +152,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
     agent: input.agent ?? NO_AGENT,
     action: input.action ?? "",
     cost_eur: cost === null ? null : eurOf(cost),
+    costMissing: input.costMissing ?? costMissing,
   });
 
   const stated = (input: PolicyInput, cost: number | null): readonly GateResult[] => {
@@ -249,6 +258,7 @@ export const policyCompiler = (): PolicyCompiler => {
       required: (definition.require_fields ?? []).map((name) => ({ name, path: parseFieldPath(name) ?? [] })),
       rules,
       cost: definition.cost === undefined ? null : compileCost(definition.cost),
+      costMissing: missingByPolicy(definition),
       approval,
     };
     return { ok: true, definition, policy: compiledPolicy(parts, work) };

@@ -17,6 +17,8 @@ export type Seen = {
   readonly action: string;
   /** Null when it cannot be determined. */
   readonly cost_eur: number | null;
+  /** Why that is null, if it is. */
+  readonly costMissing?: string;
 };
 
 export type Evaluated =
@@ -33,6 +35,12 @@ export type CompiledCondition =
   | { readonly ok: false; readonly message: string };
 
 const failed = (detail: string): Evaluated => ({ outcome: "error", code: "evaluation-error", detail });
+
+/** Of the library's messages: what has a value is not defined for null. */
+const COMPARES_NULL = /^found no matching overload for .*\bnull_type\b/s;
+
+const costUnknown = ({ costMissing }: Seen): string =>
+  costMissing === undefined ? "the cost is not known" : `the cost is not known: ${costMissing}`;
 
 /** The library's messages can hold values of the payload: only names that the author wrote and types are repeated. */
 const explain = (message: string, fields: ReadonlySet<string>): string => {
@@ -90,7 +98,10 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
         if (meter.exceeded) {
           return { outcome: "error", code: "too-costly", detail: "its evaluation takes too much work on this event" };
         }
-        if (isCelError(result)) return failed(explain(result.message, fields));
+        if (isCelError(result)) {
+          const isCostMissed = seen.cost_eur === null && reads.has("cost_eur") && COMPARES_NULL.test(result.message);
+          return failed(isCostMissed ? costUnknown(seen) : explain(result.message, fields));
+        }
         if (typeof result !== "boolean") return failed("it is not true or false");
         return { outcome: result ? "true" : "false" };
       };

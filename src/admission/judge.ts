@@ -131,6 +131,7 @@ const checkOne = (it: Identified, policy: PolicyAsked | null): Checked => {
     action: asked?.action.name ?? null,
     ...(costMicro === undefined ? {} : { costMicro }),
     atLeastMicro,
+    ...(ruled === null ? {} : { costMissing: MISSING_BY_ACTION }),
   });
   return ruled === null ? checked : { ...checked, costMissing: MISSING_BY_ACTION };
 };

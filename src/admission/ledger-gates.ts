@@ -159,7 +159,9 @@ const depthLimit = async ({ loop: { max_depth }, run }: LoopInput): Promise<Loop
   return depth > max_depth ? stopped(TOO_DEEP, detail, null) : { ok: true, detail };
 };
 
-const identicalLimit = async ({ policyId, loop, identical }: LoopInput, take: Take): Promise<LoopAnswer> => {
+type IdenticalInput = Pick<LoopInput, "policyId" | "loop" | "identical">;
+
+const identicalLimit = async ({ policyId, loop, identical }: IdenticalInput, take: Take): Promise<LoopAnswer> => {
   const { max_identical, window_s } = loop;
   if (max_identical === undefined || window_s === undefined) return null;
   const about = (used: number): string => `${used} of ${max_identical} identical in ${window_s} s`;
@@ -210,6 +212,33 @@ const loopGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> 
   }
   const detail = said.length === 0 ? "nothing to count" : said.join(", ");
   return { gates: [allowed("loop", detail)], taken, refused: false, retryAfterS: null };
+};
+
+/** One more that became known later than the rest of what it was asked for with. */
+export type Repeated = {
+  readonly account: string;
+  /** Names its place: asked again by it, it is the same. */
+  readonly holder: string;
+  readonly policyId: string;
+  readonly loop: LoopRule;
+  /** As the keys of `LedgerInput.identical`. */
+  readonly digest: string;
+  readonly trace: Trace;
+};
+
+/** What the loop gate says of repetitions alone; null where the policy does not count them. Its place is spent by being asked for. */
+export const repetitionGate = async (
+  ledgers: Pick<Ledgers, "reserve" | "settle">,
+  { account, holder, policyId, loop, digest, trace }: Repeated,
+): Promise<GateResult | null> => {
+  const take: Take = async (stream, limits, places) => {
+    const { answer } = await ledgers.reserve(stream, account, holder, limits, trace, places);
+    if (answer.granted) ledgers.settle(stream, account, holder, 0, trace);
+    return answer;
+  };
+  const answer = await identicalLimit({ policyId, loop, identical: () => new Map([[digest, 1]]) }, take);
+  if (answer === null) return null;
+  return answer.ok ? allowed("loop", answer.detail) : (answer.counted.gates[0] ?? null);
 };
 
 const quotaGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> => {

@@ -1,3 +1,4 @@
+import { costOfStep } from "../../domain/bundle/cost.ts";
 import type { Bundle, StepState } from "../../domain/bundle/decider.ts";
 import { bundleErasure } from "../../domain/bundle/erasure.ts";
 import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
@@ -9,6 +10,7 @@ import {
   stepStatuses,
 } from "../../domain/bundle/status.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
+import type { FieldPath } from "../../domain/gate/field-path.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
 import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
@@ -50,12 +52,15 @@ const eurOrNull = (micro: number | null): number | null => (micro === null ? nul
 
 const reasonOf = (state: Bundle): JsonObject => {
   if (state.phase === "ended-hold") return { reason: state.reason, hold_outcome: state.outcome };
-  return state.phase === "running" && state.rollback !== null ? { reason: state.rollback.reason } : {};
+  if (state.phase !== "running") return {};
+  const reason = state.rollback?.reason ?? state.tooLate;
+  return reason === undefined ? {} : { reason };
 };
 
 /** Without what the policy hides; what is no JSON is then hidden as a whole. */
-const redacted = (result: Result | null, hidden: readonly string[]): JsonObject | null => {
-  if (result === null || hidden.length === 0) return result;
+const redacted = (result: Result | null, hidden: readonly FieldPath[]): JsonObject | null => {
+  // Erased there is nothing to hide.
+  if (result === null || hidden.length === 0 || result.body === null) return result;
   const { body } = result;
   return { ...result, body: typeof body === "object" ? redactJson(body, hidden) : null };
 };
@@ -66,22 +71,26 @@ const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState |
   return resultOf(log, event_id, came.payload.revision, await outcomeOf(log, event_id));
 };
 
-const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined): JsonObject => {
+/** The estimate, and once it has ended what it has cost: with its undo only once that is over, with all of the bundle. */
+const costOf = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): number | null => {
+  if (status === "skipped") return null;
+  if (came === undefined || came.outcome === null) return step.cost;
   // Given back, it was for nothing.
-  const cost = came === undefined || came.outcome === null ? step.cost : (came.cost ?? 0);
-  return {
-    index: step.index,
-    action: step.action.name,
-    status,
-    event_id: came === undefined || came.startedAt === null ? null : step.event_id,
-    compensation_event_id: came === undefined || came.undo.payload === null ? null : step.undo_event_id,
-    reversibility: step.reversibility,
-    compensation: step.compensation?.name ?? null,
-    cost_eur: eurOrNull(cost),
-    refusal: came?.refusal ?? null,
-    resolution: came?.resolution ?? null,
-  };
+  return (isOver ? costOfStep(came) : came.cost) ?? 0;
 };
+
+const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): JsonObject => ({
+  index: step.index,
+  action: step.action.name,
+  status,
+  event_id: came === undefined || came.startedAt === null ? null : step.event_id,
+  compensation_event_id: came === undefined || came.undo.payload === null ? null : step.undo_event_id,
+  reversibility: step.reversibility,
+  compensation: step.compensation?.name ?? null,
+  cost_eur: eurOrNull(costOf(step, status, came, isOver)),
+  refusal: came?.refusal ?? null,
+  resolution: came?.resolution ?? null,
+});
 
 const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promise<string | null> => {
   if (!hasEnded(state)) return null;
@@ -91,12 +100,12 @@ const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promi
 
 /**
  * A bundle that was decided, with its steps and what their targets answered, as every call for one says it; 202 until it
- * has ended. `hidden`: the paths that the policy keeps from the reader.
+ * has ended. `hidden`: what is kept from the reader of each step's result; nothing, left out.
  */
 export const bundleAnswer = async (
   log: EventLog,
   state: Bundle,
-  hidden: readonly string[] = [],
+  hidden: readonly (readonly FieldPath[])[] = [],
 ): Promise<Answer & { readonly body: JsonObject }> => {
   const request = requestOf(state);
   if (request === null) throw new Error("a bundle that was never decided has no answer");
@@ -113,8 +122,8 @@ export const bundleAnswer = async (
     status,
     agent_id: request.origin.id,
     steps: steps.map((step, index) => ({
-      ...stepAnswer(step, statuses[index] ?? "pending", came[index]),
-      result: redacted(results[index] ?? null, hidden),
+      ...stepAnswer(step, statuses[index] ?? "pending", came[index], hasEnded(state)),
+      result: redacted(results[index] ?? null, hidden[index] ?? []),
     })),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
     // A verdict is plain JSON by its type.

@@ -1,9 +1,11 @@
 import type { RunningBundle } from "../../domain/bundle/decider.ts";
 import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
-import { referencesOf, resolved } from "../../domain/bundle/results.ts";
+import { referencesOf, resolved, type Usable } from "../../domain/bundle/results.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
+import type { Trace } from "../envelope.ts";
 import { answeredBody } from "../execute/result.ts";
-import { PAYLOAD_BYTES_MAX, type Payloads } from "../payloads.ts";
+import { API_BODY_BYTES_MAX } from "../http/limits.ts";
+import type { Payloads } from "../payloads.ts";
 import type { StepGates } from "./step-gates.ts";
 
 export type ContentsDeps = {
@@ -14,10 +16,16 @@ export type ContentsDeps = {
 
 export type Contents = {
   /** What a step is sent, or why it may not be sent. */
-  ofStep(state: RunningBundle, index: number): Promise<{ readonly body: Buffer } | { readonly refusal: StepRefusal }>;
+  ofStep(
+    state: RunningBundle,
+    index: number,
+    trace: Trace,
+  ): Promise<{ readonly body: Buffer } | { readonly refusal: StepRefusal }>;
   /** What the compensation of a step is sent. */
   ofUndo(state: RunningBundle, index: number): Promise<Buffer>;
 };
+
+const NO_ANSWER: Usable = { missing: "has no answer" };
 
 const refused = (code: string, detail: string) => ({ refusal: { code, detail } });
 const encode = (value: Json): Buffer => Buffer.from(JSON.stringify(value));
@@ -26,25 +34,23 @@ const decode = (body: Buffer): Json => JSON.parse(body.toString("utf8")) as Json
 
 /** The bodies that a bundle's deliveries carry. Made of what is kept, so whoever makes one again makes the same. */
 export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
-  /** The body that a step's target answered; undefined when it did not, or when that was erased. */
-  const answerTo = async (state: RunningBundle, index: number): Promise<Json | undefined> => {
+  const answerTo = async (state: RunningBundle, index: number): Promise<Usable> => {
     const step = state.request.steps[index];
     const came = state.steps[index];
-    if (step === undefined || came?.outcome !== "succeeded" || came.payload === null) return undefined;
+    if (step === undefined || came?.outcome !== "succeeded" || came.payload === null) return NO_ANSWER;
     return answeredBody(log, step.event_id, came.payload.revision);
   };
 
   const withResults = async (state: RunningBundle, payload: Json) => {
-    const answers = new Map<number, Json>();
+    const answers = new Map<number, Usable>();
     for (const { step } of referencesOf(payload).references) {
-      const answer = answers.has(step) ? undefined : await answerTo(state, step);
-      if (answer !== undefined) answers.set(step, answer);
+      if (!answers.has(step)) answers.set(step, await answerTo(state, step));
     }
-    return resolved(payload, (step) => answers.get(step));
+    return resolved(payload, (step) => answers.get(step) ?? NO_ANSWER);
   };
 
   return {
-    async ofStep(state, index) {
+    async ofStep(state, index, trace) {
       const { request, approvalId } = state;
       const kept = await payloads.read(request.bundle_id, request.payload.revision);
       if (kept === null)
@@ -57,14 +63,15 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
         return refused("unresolved-result", `${made.path === "" ? "The payload" : made.path}: ${made.detail}`);
       const isApproved = approvalId !== null;
       const body = encode(made.payload);
-      // A hundred results may make of a small payload a very large one.
-      if (body.length > PAYLOAD_BYTES_MAX) {
+      // No larger than it could have been asked for: a hundred results may make of a small payload a very large one.
+      if (body.length > API_BODY_BYTES_MAX) {
         return refused(
           "payload-too-large",
-          `With its results it has ${body.length} bytes, of at most ${PAYLOAD_BYTES_MAX}`,
+          `With its results it has ${body.length} bytes, of at most ${API_BODY_BYTES_MAX}`,
         );
       }
-      const refusal = await gates({ request, index, payload: made.payload, headers: kept.headers, isApproved });
+      const { headers } = kept;
+      const refusal = await gates({ request, index, payload: made.payload, headers, isApproved, trace });
       return refusal === null ? { body } : { refusal };
     },
 
@@ -76,7 +83,7 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
       return encode({
         // Erased: whoever takes it back still knows it by its webhook-id.
         payload: kept === null ? null : decode(kept.body),
-        result: result ?? null,
+        result: "body" in result ? result.body : null,
         forward_webhook_id: event_id ?? null,
       });
     },

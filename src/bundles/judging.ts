@@ -138,6 +138,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
     const unknown = plan.steps.find(({ step }) => costs[step.index] === null);
     const cost = unknown === undefined ? costs.reduce<number>((sum, it) => sum + (it ?? 0), 0) : null;
     if (policy === null) return { gates: [], cost };
+    const missing = unknown === undefined ? {} : { costMissing: whyUnknown(unknown, policy) };
     const gates = await eachStep(plan, ({ step, payload }) => {
       const { gates } = policy.compiled.check({
         payload,
@@ -148,11 +149,12 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
         agent: { id: origin.id, name: origin.name },
         action: step.action.name,
         costMicro: cost,
+        ...missing,
         ...(step.uses_results ? { asks: "without-payload" } : {}),
       });
       return gates;
     });
-    return { gates, cost, ...(unknown === undefined ? {} : { costMissing: whyUnknown(unknown, policy) }) };
+    return { gates, cost, ...missing };
   };
 
   return async (it) => {

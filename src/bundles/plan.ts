@@ -107,8 +107,9 @@ export const planning = ({ aggregates, actions }: PlanDeps) => {
     for (const [index, action] of defined.entries()) {
       const compensation = await compensationOf(account, action);
       found.push(compensation);
-      if (action.definition.reversibility !== "compensable" || compensation !== null) continue;
-      const { compensation: name } = action.definition;
+      const { compensation: name, reversibility } = action.definition;
+      const needsNone = name === undefined && reversibility !== "compensable";
+      if (needsNone || compensation !== null) continue;
       const why = name === undefined ? "has no compensation" : `has the compensation ${name}, which is not defined`;
       without.push({ path: actionPath(index), message: `is ${action.name}, which ${why}` });
     }

@@ -119,7 +119,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     const { request } = state;
     const stopped = await stoppedBecause(deps.aggregates, request);
     if (stopped !== null) return tell(it, { type: "Cancel", reason: stopped, at: now() });
-    const content = await bodies.ofStep(state, index);
+    const content = await bodies.ofStep(state, index, it.trace);
     if ("refusal" in content) return tell(it, { type: "RefuseStep", index, refusal: content.refusal, at: now() });
     await started(it, "StartStep", index, request.steps[index]?.event_id ?? "", content.body);
   };

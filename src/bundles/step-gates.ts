@@ -1,14 +1,19 @@
 import { action as actionDecider } from "../../domain/action/decider.ts";
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
-import type { BundleRequest, StepRefusal } from "../../domain/bundle/events.ts";
+import type { BundleRequest, Step, StepRefusal } from "../../domain/bundle/events.ts";
 import { decide, refusedBy } from "../../domain/gate/decide.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
+import type { LoopRule } from "../../domain/ledger/loop.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { EventLog, Json, Revision } from "../../domain/ports.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
 import { type CompiledPolicies, schemaGate } from "../admission/compiled-policy.ts";
+import { samenessOf } from "../admission/judge.ts";
+import { repetitionGate } from "../admission/ledger-gates.ts";
+import type { Ledgers } from "../admission/ledgers.ts";
 import { agentStream } from "../credentials.ts";
-import type { Fact } from "../envelope.ts";
+import type { Fact, Trace } from "../envelope.ts";
+import { actionDigest } from "../execute/digest.ts";
 import { actionStream } from "../routes/actions.ts";
 import type { Foldable } from "../run-command.ts";
 
@@ -16,6 +21,9 @@ export type StepGatesDeps = {
   readonly log: EventLog;
   readonly policies: CompiledPolicies;
   readonly actions: CompiledActions;
+  readonly ledgers: Pick<Ledgers, "reserve" | "settle">;
+  /** As of `JudgeDeps`: the same repetitions are counted. */
+  readonly digestKey: Uint8Array;
 };
 
 /** A step whose payload is known at last. */
@@ -28,12 +36,15 @@ export type KnownStep = {
   readonly headers: Readonly<Record<string, string>>;
   /** People have approved the bundle. */
   readonly isApproved: boolean;
+  readonly trace: Trace;
 };
 
 /** Null: it may start. Rejects with the log's errors. */
 export type StepGates = (step: KnownStep) => Promise<StepRefusal | null>;
 
 const READ_PAGE = 500;
+/** The bundle's verdict says of which step. */
+const COST_MISSING = "the amount of a step was not when the bundle was decided";
 
 /** What a stream's fold was when it was the wanted one for the first time. */
 const foldUntil = async <S, E extends Fact, W extends S>(
@@ -61,7 +72,7 @@ const refusalOf = ({ code, detail }: GateResult): StepRefusal => ({ code, detail
  * Asks the gates that had to wait for a step's payload, by the action and the policy as they were when the bundle was
  * decided: it was one decision, of which this is the rest. A hold stands for a bundle that people have approved.
  */
-export const stepGates = ({ log, policies, actions }: StepGatesDeps): StepGates => {
+export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGatesDeps): StepGates => {
   type Wanted<S, P extends string> = Extract<S, { phase: P }>;
 
   /** Of the agent, whatever became of it. */
@@ -83,14 +94,33 @@ export const stepGates = ({ log, policies, actions }: StepGatesDeps): StepGates 
     const isIt = (state: State): state is Wanted<State, "published"> =>
       state.phase === "published" && state.version === version;
     const { definition } = await foldUntil(log, policyDecider, `policy-${id}`, isIt);
-    return { compiled: policies.get(id, version, definition), blocks: definition.block_on_violation !== false };
+    const { loop = {}, block_on_violation: blocks } = definition;
+    return { compiled: policies.get(id, version, definition), loop, blocks: blocks !== false };
   };
 
-  return async ({ request, index, payload, headers, isApproved }) => {
+  /** Its payload is known only now, and so is what it repeats. */
+  const repeats = (
+    { request: { bundle_id, origin }, index, payload, trace }: KnownStep,
+    { action: { name: action, version }, endpoint_id: target }: Step,
+    account: string,
+    policy: { readonly id: string; readonly loop: LoopRule },
+  ): Promise<GateResult | null> => {
+    const identity = { account, agent: origin.id, action, version, target, payload };
+    return repetitionGate(ledgers, {
+      ...{ account, trace, policyId: policy.id, loop: policy.loop },
+      // Of its own: the bundle's is for what was known of all its steps.
+      holder: `${bundle_id}/${index}`,
+      digest: samenessOf(digestKey, actionDigest(identity)),
+    });
+  };
+
+  return async (known) => {
+    const { request, index, payload, headers, isApproved } = known;
     const step = request.steps[index];
     if (step === undefined) throw new Error(`${request.bundle_id} has no step ${index}`);
     const { name, version } = step.action;
-    const { schema, work } = await actionAt(await accountOf(request.origin.id), name, version);
+    const account = await accountOf(request.origin.id);
+    const { schema, work } = await actionAt(account, name, version);
     if (schema !== null) {
       work.reset();
       const gate = schemaGate(schema, payload);
@@ -98,10 +128,10 @@ export const stepGates = ({ log, policies, actions }: StepGatesDeps): StepGates 
     }
     const { policy: ref } = request.verdict;
     if (ref === null) return null;
-    const { compiled, blocks } = await policyAt(ref);
+    const { compiled, loop, blocks } = await policyAt(ref);
     const { origin, cost: costMicro } = request;
     const { gates } = compiled.check({
-      ...{ payload, headers, costMicro },
+      ...{ payload, headers, costMicro, costMissing: COST_MISSING },
       ambiguous: false,
       source: null,
       agent: { id: origin.id, name: origin.name },
@@ -112,6 +142,8 @@ export const stepGates = ({ log, policies, actions }: StepGatesDeps): StepGates 
     if (denied !== undefined) return refusalOf(denied);
     const held =
       decide(gates, blocks).decision === "hold" ? gates.find(({ outcome }) => outcome === "hold") : undefined;
-    return held === undefined || isApproved ? null : refusalOf(held);
+    if (held !== undefined && !isApproved) return refusalOf(held);
+    const loops = await repeats(known, step, account, { id: ref.id, loop });
+    return loops !== null && refusedBy([loops], blocks) !== undefined ? refusalOf(loops) : null;
   };
 };

@@ -1,3 +1,4 @@
+import type { Usable } from "../../domain/bundle/results.ts";
 import type { PayloadEvent } from "../../domain/delivery/events.ts";
 import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
 import type { EventLog, Json, JsonObject, Revision } from "../../domain/ports.ts";
@@ -61,8 +62,11 @@ export const resultOf = async (
   return { status_code: statusCode, ...bodyOf(await responseOf(log, eventId, from, outcome)) };
 };
 
-/** The body of `resultOf`; undefined when there was no answer, or it was erased. */
-export const answeredBody = async (log: EventLog, eventId: string, from: Revision): Promise<Json | undefined> => {
+/** The body of `resultOf` where that is all that was answered, and text or JSON. */
+export const answeredBody = async (log: EventLog, eventId: string, from: Revision): Promise<Usable> => {
   const response = await responseOf(log, eventId, from, await outcomeOf(log, eventId));
-  return response === undefined ? undefined : bodyOf(response).body;
+  if (response === undefined) return { missing: "has no answer" };
+  if (response.encoding === "base64") return { missing: "has an answer that is no text" };
+  if (response.truncated) return { missing: "has an answer that is too long, and was cut off" };
+  return { body: bodyOf(response).body };
 };

@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
-import type { AttemptEnd, Failure } from "../../domain/delivery/events.ts";
+import type { AttemptEnd, Failure, Request } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { attemptOfSchedule, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
@@ -96,9 +96,10 @@ const answerOf = (sent: Sent, nth: number, startedAt: number, at: number): Answe
   return { startedAt, at, succeeded: failureOf(sent) === null, nth, statusCode, retryAt };
 };
 
-const costReported = (sent: Sent): Pick<AttemptEnd, "cost_reported"> => {
+/** What takes a bundle's step back may give back what that has cost. */
+const costReported = (sent: Sent, { bundle }: Request): Pick<AttemptEnd, "cost_reported"> => {
   const said = sent.outcome === "answered" ? sent.headers[COST_HEADER] : undefined;
-  return said === undefined ? {} : { cost_reported: reportedCost(said) };
+  return said === undefined ? {} : { cost_reported: reportedCost(said, bundle?.undo === true) };
 };
 
 /** Nothing has left this machine. The cause is told to whoever runs it, as it may name what is sealed. */
@@ -200,7 +201,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       duration_ms: Math.max(0, Math.round(at - startedAt)),
       status_code: status,
       timings_ms: sent.timings,
-      ...(state.request.origin.kind === "agent" ? costReported(sent) : {}),
+      ...(state.request.origin.kind === "agent" ? costReported(sent, state.request) : {}),
     };
     const failure = failureOf(sent);
     if (failure === null) return { type: "Succeed", end: { ...attempt, status_code: status ?? 200 } };

@@ -28,11 +28,16 @@ const DEFINITION = {
   endpoint_id: { type: "string", minLength: 1, maxLength: 64 },
   schema: { type: ["object", "boolean"], description: "a JSON Schema, draft 2020-12 or draft-07" },
   cost: COST,
-  reversibility: { enum: REVERSIBILITIES, description: "whether it can be taken back, by itself or by another action" },
+  reversibility: {
+    enum: REVERSIBILITIES,
+    description:
+      "what takes it back: reversible: it leaves nothing that has to be taken back (it reads, or expires by itself), and " +
+      "nothing is sent unless it names a compensation; compensable: its compensation; irreversible: nothing",
+  },
   compensation: {
     type: "string",
     maxLength: ACTION_NAME_MAX,
-    description: "the action that takes a compensable one back",
+    description: "the action that takes it back: of a compensable one, and where wanted of a reversible one",
   },
 } as const satisfies Record<string, JsonSchema>;
 

@@ -3,12 +3,11 @@ import type { ApprovalRequest } from "../../domain/approval/events.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { eurOf } from "../../domain/gate/cost.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
-import type { EventLog, Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/ports.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
 import { isFaithfulJson } from "../http/strict-json.ts";
-import type { Payloads } from "../payloads.ts";
-import type { ApprovalSubject } from "./approval-target.ts";
-import { hiddenPaths } from "./event-payload.ts";
+import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";
+import { type Hidden, type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
 import type { Principal } from "./route.ts";
 
 /** The payload as a person reads it. */
@@ -50,12 +49,6 @@ const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalReque
   return (state.phase === "admitted" || state.phase === "ended") && state.approvalId === approval_id;
 };
 
-/** Null as long as it is held, and of what has gone on. */
-const holdEndOf = ({ kind, state }: ApprovalSubject): ApprovalStatus | null => {
-  if (kind === "bundle") return state.phase === "ended-hold" ? state.outcome : null;
-  return state.phase === "ended" ? state.end : null;
-};
-
 const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: ApprovalSubject): ApprovalStatus => {
   if (end === null) return holdEndOf(subject) ?? "pending";
   if (end.outcome !== "approved") return end.outcome;
@@ -86,7 +79,7 @@ const parsed = (text: string): { readonly json: Json } | null => {
 
 const NOTHING = { payload: null, payload_format: null } as const;
 
-const shown = (body: Buffer, hidden: readonly string[]): ShownPayload => {
+const shown = (body: Buffer, hidden: Hidden): ShownPayload => {
   const text = body.toString("utf8");
   const isText = Buffer.from(text).equals(body);
   const it = isText ? parsed(text) : null;
@@ -105,12 +98,12 @@ const shown = (body: Buffer, hidden: readonly string[]): ShownPayload => {
  * who hides a field from approvers has decided that they need not see it, and what they approve is bound by the digest.
  */
 export const payloadShown = async (
-  { log, payloads }: { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> },
+  deps: HiddenDeps,
   request: Request | null,
   principal: Principal,
 ): Promise<ShownPayload> => {
   if (request === null) return { ...NOTHING, redacted: false };
-  const kept = await payloads.read(request.event_id, request.payload.revision);
+  const kept = await deps.payloads.read(request.event_id, request.payload.revision);
   if (kept === null) return { ...NOTHING, redacted: false };
-  return shown(kept.body, await hiddenPaths(log, request, principal));
+  return shown(kept.body, await hiddenOfEvent(deps, request, principal));
 };

@@ -5,7 +5,7 @@ import type { EventLog, Json } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Payloads } from "../payloads.ts";
 import { type ApprovalTarget, endpointShown } from "./approval-target.ts";
-import { hiddenPaths } from "./event-payload.ts";
+import { hiddenPaths } from "./hidden-fields.ts";
 import type { Principal } from "./route.ts";
 
 /** A step as a person reads it before they approve its bundle. */

@@ -2,6 +2,7 @@ import { isOverdue, type RequestedApproval } from "../../domain/approval/decider
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import type { HoldOutcome } from "../../domain/delivery/events.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -24,6 +25,12 @@ export const APPROVAL_TARGET: JsonSchema = {
   required: ["id", "name", "url"],
   properties: { id: { type: "string" }, name: { type: "string" }, url: { type: "string" } },
   description: "Where it goes, as the endpoint is now; null when it was deleted, or there is none",
+};
+
+/** How its hold has ended; null as long as it is held, and of what has gone on. */
+export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | null => {
+  if (kind === "bundle") return state.phase === "ended-hold" ? state.outcome : null;
+  return state.phase === "ended" ? state.end : null;
 };
 
 export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
@@ -90,7 +97,11 @@ export const approvalHindrance = async (
   at: string,
 ): Promise<Problem | null> => {
   if (it.end !== null || isOverdue(it.request, at)) return null;
-  const { kind, state } = await subjectOf(deps.log, it);
+  const subject = await subjectOf(deps.log, it);
+  const over = holdEndOf(subject);
+  // Told to its approval a moment later.
+  if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
+  const { kind, state } = subject;
   const detail = kind === "event" ? await eventHindrance(deps.aggregates, state) : await bundleHindrance(deps, state);
   return detail === null ? null : problem("conflict", detail);
 };

@@ -31,12 +31,14 @@ const eraseEvent = async (log: EventLog, eventId: string, { body, envelope }: Ca
   if (outcome === "rejected") await log.erase(payloadStream(eventId));
 };
 
+/** `erasedAt`: ISO-8601 UTC. */
+export type BundleErased = { readonly erasedAt: string | null; readonly written: Pick<Answer, "position"> };
+
 /**
  * Erases the bundle's own payload, and all that the steps and their undos were sent and answered. The erasure is recorded
  * first: what a crash leaves half done a repeat of the call makes true.
  */
-export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Answer | Problem> => {
-  const { id = "" } = call.params;
+export const eraseBundle = async (log: EventLog, id: string, call: Call): Promise<BundleErased | Problem> => {
   if (!isBundleId(id)) return notFound();
   const stream = bundleStream(id);
   let owner: string | null = null;
@@ -59,5 +61,12 @@ export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Ans
     return problem("conflict", "The bundle has not ended: what it works with can be erased once it has.");
   }
   for (const eventId of await eventIdsOf(log, id)) await eraseEvent(log, eventId, call);
-  return { status: 200, body: { bundle_id: id, erased_at: ran.known.state.erasedAt }, ...positionOf(ran) };
+  return { erasedAt: ran.known.state.erasedAt, written: positionOf(ran) };
+};
+
+export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Answer | Problem> => {
+  const { id = "" } = call.params;
+  const erased = await eraseBundle(log, id, call);
+  if ("problem" in erased) return erased;
+  return { status: 200, body: { bundle_id: id, erased_at: erased.erasedAt }, ...erased.written };
 };

@@ -49,7 +49,8 @@ export const BUNDLE_BODY: JsonSchema = {
           payload: {
             description:
               'Any JSON: the body that the target receives; {"$result": {"step": 0, "pointer": "/id"}} anywhere in it is ' +
-              "what the target of that earlier step answered, at the JSON Pointer",
+              "what the target of that earlier step answered, at the JSON Pointer. At most 100 of them; with them it has " +
+              "at most 256 KiB",
           },
         },
       },
@@ -105,12 +106,22 @@ const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
 const step = {
   index: { type: "integer", description: "Its place: 0, 1, 2 …" },
   action: text,
-  status: { enum: STEP_STATUSES, description: "skipped: never started; unknown: it may have done what it was asked" },
+  status: {
+    enum: STEP_STATUSES,
+    description:
+      "skipped: never sent; failed: refused by its target, or never reached it; unknown: it may have done what it was asked",
+  },
   event_id: nullable("string", "Null until it is started"),
-  compensation_event_id: nullable("string", "Of what takes it back; null when that was not started"),
+  compensation_event_id: nullable(
+    "string",
+    "Of what takes it back; null when that was not started: of a compensated one nothing had to be sent",
+  ),
   reversibility: { enum: ["reversible", "compensable", "irreversible"] },
   compensation: nullable("string", "The action that takes it back"),
-  cost_eur: nullable("number", "The estimate, and once it has ended what it has cost"),
+  cost_eur: nullable(
+    "number",
+    "The estimate; once it has ended what it has cost, and with its undo once the bundle has; null of a skipped one",
+  ),
   refusal: { ...object({ code: text, detail: text }), type: ["object", "null"], description: "Why it was never sent" },
   resolution: {
     ...object({ by: text, comment: text, at: time }),
@@ -135,7 +146,7 @@ const summary = {
 
 const sometimes = {
   approval_id: { type: "string", description: "Of what is or was held for people" },
-  reason: { type: "string", description: "Why it is rolled back, or was cancelled" },
+  reason: { type: "string", description: "Why it is rolled back, was cancelled, or could not be any more" },
   hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "Of one that was held and never begun" },
 } satisfies Record<string, JsonSchema>;
 

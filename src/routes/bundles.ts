@@ -22,12 +22,11 @@ import {
   RESOLVE_BODY,
 } from "./bundle-schemas.ts";
 import { bundleSummary } from "./bundle-shown.ts";
-import { hiddenPaths } from "./event-payload.ts";
+import { type HiddenDeps, hiddenOfSteps } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { type Answer, type Call, type Principal, positionOf, type Route } from "./route.ts";
 
-export type BundleRoutesDeps = {
-  readonly log: EventLog;
+export type BundleRoutesDeps = HiddenDeps & {
   readonly views: Pick<ViewStore, "page">;
   readonly begin: BeginBundle;
   readonly outcomes: Pick<Outcomes<Bundle>, "wait" | "changed">;
@@ -43,8 +42,8 @@ type Asked = {
 };
 
 const VIEW = bundles.schema.name;
-/** More digits are no index of a step. */
-const INDEX = /^\d{1,2}$/;
+/** More digits are no index of a step, and each has one name. */
+const INDEX = /^(?:0|[1-9]\d?)$/;
 
 const REASON = {
   agent: "The agent cancelled it.",
@@ -102,31 +101,29 @@ const own = async (log: EventLog, { principal, params }: Call): Promise<Known<Bu
 };
 
 /** An agent reads what it was answered; people below admin do not see what the policy hides. */
-const answerTo = async (log: EventLog, principal: Principal, state: Bundle): Promise<Answer> => {
+const answerTo = async (deps: HiddenDeps, principal: Principal, state: Bundle): Promise<Answer> => {
   const request = requestOf(state);
-  const hidden = principal.kind === "agent" || request === null ? [] : await hiddenPaths(log, request, principal);
-  return bundleAnswer(log, state, hidden);
+  const hidden = principal.kind === "agent" || request === null ? [] : await hiddenOfSteps(deps, request, principal);
+  return bundleAnswer(deps.log, state, hidden);
 };
 
 /** What is asked for is there, however far it is. */
 const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });
 
-const show: Handle =
-  ({ log, outcomes }) =>
-  async (call) => {
-    const { principal, params, query, closing: signal } = call;
-    const { id = "" } = params;
-    const known = await own(log, call);
-    if (known === null) return notFound();
-    const waitMs = Number(query.wait_ms ?? 0);
-    const { state } = await outcomes.wait(id, known, {
-      account: principal.account,
-      isEnough: hasEnded,
-      waitMs,
-      signal,
-    });
-    return shown(await answerTo(log, principal, state));
-  };
+const show: Handle = (deps) => async (call) => {
+  const { principal, params, query, closing: signal } = call;
+  const { id = "" } = params;
+  const known = await own(deps.log, call);
+  if (known === null) return notFound();
+  const waitMs = Number(query.wait_ms ?? 0);
+  const { state } = await deps.outcomes.wait(id, known, {
+    account: principal.account,
+    isEnough: hasEnded,
+    waitMs,
+    signal,
+  });
+  return shown(await answerTo(deps, principal, state));
+};
 
 const list: Handle =
   ({ views }) =>
@@ -146,16 +143,16 @@ const list: Handle =
   };
 
 const tell = async (
-  { log, outcomes }: BundleRoutesDeps,
+  deps: BundleRoutesDeps,
   { principal, params, envelope }: Call,
   known: Known<Bundle>,
   command: BundleCommand,
 ): Promise<Answer | Problem> => {
   const { id = "" } = params;
-  const ran = await runCommand(log, bundle, bundleStream(id), known, command, envelope);
+  const ran = await runCommand(deps.log, bundle, bundleStream(id), known, command, envelope);
   if (ran.outcome === "rejected") return PROBLEM_OF[ran.rejection]();
-  outcomes.changed(id, ran.known);
-  return { ...(await answerTo(log, principal, ran.known.state)), ...positionOf(ran) };
+  deps.outcomes.changed(id, ran.known);
+  return { ...(await answerTo(deps, principal, ran.known.state)), ...positionOf(ran) };
 };
 
 const cancel: Handle = (deps) => async (call) => {

@@ -1,34 +1,20 @@
 import { erasure } from "../../domain/delivery/erasure.ts";
+import type { BundleStep, DeliveryEvent } from "../../domain/delivery/events.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
-import type { PolicyEvent } from "../../domain/policy/events.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
 import { erase } from "../erasures.ts";
 import { isEventId } from "../event-id.ts";
-import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn } from "../run-command.ts";
-import { type Answer, type Call, hasRole, type Principal, positionOf } from "./route.ts";
-
-/** The paths that the policy version of the verdict keeps from this reader: none from an admin. */
-export const hiddenPaths = async (
-  log: EventLog,
-  { verdict: { policy } }: Pick<EventDocument, "verdict">,
-  principal: Principal,
-): Promise<readonly string[]> => {
-  if (policy === null || hasRole(principal, "admin")) return [];
-  // Version n is the n-th record of the policy's stream.
-  const [record] = await log.read(`policy-${policy.id}`, policy.version === 1 ? null : policy.version - 2, 1);
-  const published = record as unknown as PolicyEvent | undefined;
-  if (published?.data.version !== policy.version)
-    throw new Error(`policy ${policy.id} has no version ${policy.version}`);
-  return published.data.definition.redact ?? [];
-};
+import { eraseBundle } from "./bundle-payload.ts";
+import { type Hidden, type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
+import { type Answer, type Call, type Principal, positionOf } from "./route.ts";
 
 /** Null for what is not JSON: its fields cannot be told apart. */
-export const redactText = (text: string, paths: readonly string[]): string | null => {
+export const redactText = (text: string, hidden: Hidden): string | null => {
   try {
-    return JSON.stringify(redactJson(JSON.parse(text) as Json, paths));
+    return JSON.stringify(redactJson(JSON.parse(text) as Json, hidden));
   } catch {
     return null;
   }
@@ -45,8 +31,6 @@ const safeHeaders = (id: string, contentType: string, contentEncoding: string | 
   ...(contentEncoding === undefined ? {} : { "countersign-content-encoding": contentEncoding }),
 });
 
-export type PayloadDeps = { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> };
-
 /** The bytes as this reader sees them. */
 export type VisiblePayload = {
   readonly body: Buffer;
@@ -58,17 +42,17 @@ export type VisiblePayload = {
 
 /** The bytes as received; for a role below admin the fields that the policy redacts are hidden. */
 export const visiblePayload = async (
-  { log, payloads }: PayloadDeps,
+  deps: HiddenDeps,
   id: string,
   event: EventDocument,
   principal: Principal,
 ): Promise<VisiblePayload | Problem> => {
-  const kept = event.payload.erased_at === null ? await payloads.read(id, event.payload.revision) : null;
+  const kept = event.payload.erased_at === null ? await deps.payloads.read(id, event.payload.revision) : null;
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
   const { body, content_type: contentType, content_encoding: contentEncoding } = kept;
-  const paths = await hiddenPaths(log, event, principal);
-  if (paths.length === 0) return { body, contentType, contentEncoding, isRedacted: false };
-  const shown = redactText(body.toString("utf8"), paths);
+  const hidden = await hiddenOfEvent(deps, event, principal);
+  if (hidden.length === 0) return { body, contentType, contentEncoding, isRedacted: false };
+  const shown = redactText(body.toString("utf8"), hidden);
   // Nothing is shown rather than too much.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
@@ -76,7 +60,7 @@ export const visiblePayload = async (
 };
 
 export const readPayload = async (
-  deps: PayloadDeps,
+  deps: HiddenDeps,
   id: string,
   event: EventDocument,
   principal: Principal,
@@ -94,14 +78,29 @@ export const readPayload = async (
 /** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */
 const RETRY_AFTER_S = 5;
 
+/** Its payload is in that of the bundle as well, and in that of its undo. */
+const eraseOfBundle = async (log: EventLog, id: string, step: BundleStep, call: Call): Promise<Answer | Problem> => {
+  const erased = await eraseBundle(log, step.id, call);
+  if (!("problem" in erased))
+    return { status: 200, body: { event_id: id, erased_at: erased.erasedAt }, ...erased.written };
+  if (erased.problem !== "conflict") return erased;
+  const detail = `The event belongs to the bundle ${step.id}, which has not ended: end or cancel the bundle first.`;
+  return problem("conflict", detail);
+};
+
+/** What a bundle's step or undo was sent goes with all of its bundle. */
 export const erasePayload = async (log: EventLog, id: string, call: Call): Promise<Answer | Problem> => {
   if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;
-  let owner: string | null = null;
-  const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null }, ({ meta }) => {
-    owner ??= meta.account;
+  const about: { owner?: string; step?: BundleStep } = {};
+  const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null }, (recorded) => {
+    about.owner ??= recorded.meta.account;
+    // The stream's category says which events are in it.
+    const event = recorded as unknown as DeliveryEvent;
+    if (event.type === "EventAdmitted" && event.data.bundle !== undefined) about.step = event.data.bundle;
   });
-  if (owner !== call.principal.account) return notFound();
+  if (about.owner !== call.principal.account) return notFound();
+  if (about.step !== undefined) return eraseOfBundle(log, id, about.step, call);
   // The route's schema has checked the shape.
   const { reason } = call.body as { readonly reason: string };
   const command = { type: "ErasePayload", eventId: id, reason, at: call.envelope.at } as const;

@@ -4,6 +4,7 @@ import type { EventLog, Revision } from "../../domain/ports.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import { payloadStream } from "../payloads.ts";
 import { redactText } from "./event-payload.ts";
+import type { Hidden } from "./hidden-fields.ts";
 
 type Kept<T extends PayloadEvent["type"]> = Extract<PayloadEvent, { type: T }>["data"];
 
@@ -60,20 +61,20 @@ export const eventSummary = (id: string, event: EventDocument) => ({
 });
 
 /** Receivers repeat what they were sent, so what is hidden of a payload is hidden here; what is no JSON, as a whole. */
-const responseShown = ({ headers, encoding, body, truncated }: Kept<"ResponseKept">, hidden: readonly string[]) => {
+const responseShown = ({ headers, encoding, body, truncated }: Kept<"ResponseKept">, hidden: Hidden) => {
   if (hidden.length === 0 || body === "") return { headers, encoding, body, truncated, redacted: false };
   const shown = encoding === "text" ? redactText(body, hidden) : null;
   return { headers, encoding, body: shown, truncated, redacted: true };
 };
 
-const attemptShown = (attempt: Attempt, kept: Kept<"ResponseKept"> | undefined, hidden: readonly string[]) => ({
+const attemptShown = (attempt: Attempt, kept: Kept<"ResponseKept"> | undefined, hidden: Hidden) => ({
   ...attempt,
   request: kept === undefined ? null : { headers: kept.request_headers },
   response: kept === undefined || attempt.status_code === null ? null : responseShown(kept, hidden),
 });
 
-/** `hidden`: the paths of `hiddenPaths`. */
-export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: readonly string[]) =>
+/** `hidden`: as `hiddenOfEvent` says. */
+export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: Hidden) =>
   event.attempts.map((attempt) => attemptShown(attempt, responses.get(attempt.number), hidden));
 
 /** The attempt that a stage is about, as far as the timeline tells. */
@@ -92,7 +93,7 @@ export const timelineShown = (event: EventDocument) =>
     return { ...stage, ms, ...attemptIn(event, stage) };
   });
 
-export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: readonly string[]) => ({
+export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: Hidden) => ({
   ...eventSummary(id, event),
   headers: exchanges.headers,
   attempts: attemptsShown(event, exchanges, hidden),

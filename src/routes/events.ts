@@ -4,10 +4,11 @@ import { refusals } from "../../projections/refusals.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem } from "../problems.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
-import { erasePayload, hiddenPaths, readPayload, visiblePayload } from "./event-payload.ts";
+import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, exchangesOf, timelineShown } from "./event-shown.ts";
+import { hiddenOfEvent } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import type { Answer, Call, Route } from "./route.ts";
 
@@ -64,8 +65,8 @@ const ofOne =
   };
 
 /** What was sent and answered, and what of it this reader does not see. */
-const exchanged = async ({ log }: EventsDeps, { id, event }: Found, { principal }: Call) =>
-  [await exchangesOf(log, id, event.payload.revision), await hiddenPaths(log, event, principal)] as const;
+const exchanged = async (deps: EventsDeps, { id, event }: Found, { principal }: Call) =>
+  [await exchangesOf(deps.log, id, event.payload.revision), await hiddenOfEvent(deps, event, principal)] as const;
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
   {
@@ -144,7 +145,9 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     method: "DELETE",
     path: "/v1/events/{id}/payload",
     who: { session: "admin" },
-    summary: "Erase the payload and what was sent and answered; the record stays",
+    summary:
+      "Erase the payload and what was sent and answered; the record stays. Of a step or undo of a bundle, once that has " +
+      "ended: those of the whole bundle",
     tag: "events",
     body: {
       type: "object",

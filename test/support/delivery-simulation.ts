@@ -104,17 +104,17 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     });
   });
 
-  const deliverersLog: EventLog = {
-    ...log,
+  const deliverersLog = (of: EventLog): EventLog => ({
+    ...of,
     async append(stream, expected, events) {
       // What a payload stream would hold is of no interest here, and half of all that is written.
       if (stream.startsWith("payload-")) return { outcome: "appended", revision: 0, position: "0" };
-      const appended = await log.append(stream, expected, events);
+      const appended = await of.append(stream, expected, events);
       const ms = troubles.appendMs?.(events[0]?.type ?? "") ?? 0;
       if (ms > 0) await time.sleep(ms);
       return appended;
     },
-  };
+  });
 
   const timings = { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 };
   const sender: HttpSender = {
@@ -131,9 +131,10 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     close: async () => undefined,
   };
 
-  const node = (name: string): Deliverer =>
+  /** `seen`: the log as the node has it. */
+  const node = (name: string, seen: (log: EventLog) => EventLog = (it) => it): Deliverer =>
     deliverer({
-      log: deliverersLog,
+      log: deliverersLog(seen(log)),
       views,
       clock,
       timers: time.timers,

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { placeOf, referencesOf, resolved } from "../../../domain/bundle/results.ts";
+import { placeOf, referencesOf, resolved, type Usable } from "../../../domain/bundle/results.ts";
 import type { Json } from "../../../domain/ports.ts";
 
 const test = suite("results of earlier steps");
@@ -26,7 +26,7 @@ test("one with other members beside it is malformed: it is neither sent as it is
   const payload = { a: { $result: { step: 0, pointer: "/id" }, more: 1 } };
   const { references, malformed } = referencesOf(payload);
   assert.equal([references, malformed.map(({ path }) => path)], [[], ["/a"]]);
-  assert.not(resolved(payload, () => 1).ok);
+  assert.not(resolved(payload, () => ({ body: 1 })).ok);
 });
 
 test("the place of a reference is a path of any length", () => {
@@ -54,7 +54,7 @@ test("what looks like one and is none is named", () => {
   for (const it of malformed) {
     const { references, malformed: found } = referencesOf({ a: { $result: it } });
     assert.equal([references, found.map(({ path }) => path)], [[], ["/a"]], JSON.stringify(it));
-    assert.not(resolved({ a: { $result: it } }, () => 1).ok);
+    assert.not(resolved({ a: { $result: it } }, () => ({ body: 1 })).ok);
   }
 });
 
@@ -67,7 +67,7 @@ test("a payload uses no more than a hundred", () => {
 
 test("each is replaced by what was answered at its place", () => {
   const answers: readonly Json[] = [{ id: "ch_1", "a/b": [10, 20] }, "text", null];
-  const resultAt = (step: number): Json | undefined => answers[step];
+  const resultAt = (step: number): Usable => ({ body: answers[step] ?? null });
   const payload = { id: result(0, "/id"), nth: result(0, "/a~1b/1"), whole: [result(1, "")], none: result(2, "") };
   assert.equal(resolved(payload, resultAt), {
     ok: true,
@@ -76,7 +76,8 @@ test("each is replaced by what was answered at its place", () => {
 });
 
 test("what was not answered is told by its place: the first of several", () => {
-  const resultAt = (step: number): Json | undefined => (step === 0 ? { id: 1, list: [1] } : undefined);
+  const resultAt = (step: number): Usable =>
+    step === 0 ? { body: { id: 1, list: [1] } } : { missing: "has an answer that is no text" };
   const missing = (pointer: string, step = 0) =>
     resolved({ a: 1, b: result(step, pointer), c: result(9, "") }, resultAt);
   for (const pointer of ["/di", "/id/0", "/list/1", "/list/01", "/list/-", "/constructor"]) {
@@ -86,13 +87,13 @@ test("what was not answered is told by its place: the first of several", () => {
       detail: `step 0 has answered nothing at ${JSON.stringify(pointer)}`,
     });
   }
-  assert.equal(missing("", 1), { ok: false, path: "/b", detail: 'step 1 has answered nothing at ""' });
+  assert.equal(missing("", 1), { ok: false, path: "/b", detail: "step 1 has an answer that is no text" });
 });
 
 test("an answer is data, whatever it looks like", () => {
   const answer = { $result: { step: 1, pointer: "/secret" } };
   assert.equal(
-    resolved({ a: result(0, "") }, () => answer),
+    resolved({ a: result(0, "") }, () => ({ body: answer })),
     { ok: true, payload: { a: answer } },
   );
 });
@@ -102,7 +103,7 @@ test("a payload that uses none stays what it is", () => {
     fc.property(fc.json(), (text) => {
       const payload: Json = JSON.parse(text);
       if (referencesOf(payload).malformed.length > 0) return;
-      const it = resolved(payload, () => undefined);
+      const it = resolved(payload, () => ({ missing: "has no answer" }));
       assert.is(it.ok && JSON.stringify(it.payload), JSON.stringify(payload));
     }),
   );

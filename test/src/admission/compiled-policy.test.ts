@@ -223,6 +223,14 @@ test("an approval is asked for last, always or where its condition holds", () =>
 test("where it cannot be told whether an approval is needed the request is refused, with the reason", () => {
   const when = (text: string) => ({ expires_after_s: 60, when: text });
   assert.is(approvalOf(when("cost_eur >= 100.0"), {})?.code, "evaluation-error");
+  const missing =
+    "approval: the cost is not known: the payload has no amount at amount, and the policy's cost rule no default_eur";
+  assert.is(approvalOf(when("cost_eur >= 100.0"), {})?.detail, missing);
+  const told = { costMicro: null, costMissing: "nobody knows" };
+  assert.is(approvalOf(when("cost_eur >= 100.0"), {}, told)?.detail, "approval: the cost is not known: nobody knows");
+  const other = approvalOf(when("payload.x == 1 && cost_eur >= 100.0"), {});
+  assert.is(other?.detail, 'approval: there is no field "x"');
+  assert.is(approvalOf(when("cost_eur == null"), {})?.outcome, "hold");
   assert.is(approvalOf(when("payload.nothing"), { amount: 1 })?.code, "evaluation-error");
   assert.is(approvalOf(when("payload.amount > 1"), undefined)?.code, "not-json");
   assert.is(approvalOf(when("source.type == 'stripe'"), undefined)?.outcome, "hold");

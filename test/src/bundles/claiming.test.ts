@@ -115,11 +115,13 @@ test("what cannot be done as a whole is refused with its place, and nothing of i
   const world = await claimsWorld();
   const node = claimNode(world);
   await world.define("odd.create", { reversibility: "compensable", compensation: "gone.cancel" });
+  await world.define("seat.reserve", { reversibility: "reversible", compensation: "gone.cancel" });
   const result = (step: unknown) => ({ deep: [{ $result: { step, pointer: "/id" } }] }) as JsonObject;
   const before = (await world.everything()).length;
   for (const [steps, code, path] of [
     [[{ action: "mail.send", payload: {} }, ...orders(1)], "irreversible-not-last", "/steps/0/action"],
     [[...orders(1), { action: "odd.create", payload: {} }], "no-compensation", "/steps/1/action"],
+    [[...orders(1), { action: "seat.reserve", payload: {} }], "no-compensation", "/steps/1/action"],
     [[...orders(1), { action: "no.such", payload: {} }], "unknown-action", "/steps/1/action"],
     [[{ action: "order.create", payload: result(0) }], "invalid-bundle", "/steps/0/payload/deep/0"],
     [
@@ -128,6 +130,11 @@ test("what cannot be done as a whole is refused with its place, and nothing of i
       "/steps/1/payload/deep/0",
     ],
     [[...orders(1), { action: "order.create", payload: result("0") }], "invalid-bundle", "/steps/1/payload/deep/0"],
+    [
+      [...orders(1), { action: "order.create", payload: { $result: { step: 0, pointer: "/id" }, more: 1 } }],
+      "invalid-bundle",
+      "/steps/1/payload",
+    ],
   ] as const) {
     const refused = await node.ask("key", steps);
     assert.equal([codeOf(refused), "errors" in refused && refused.errors?.[0]?.path], [code, path]);
@@ -137,6 +144,32 @@ test("what cannot be done as a whole is refused with its place, and nothing of i
   assert.is(codeOf(await late.ask("key", orders(1))), "no-compensation");
   assert.is((await world.everything()).length, before + 1);
   assert.is(codeOf(await late.ask("key", [{ action: "mail.send", payload: {} }])), "running");
+});
+
+test("a reversible action that names a compensation is taken back by it, one that names none by nothing", async () => {
+  const world = await claimsWorld();
+  await world.define("seat.reserve", { reversibility: "reversible", compensation: "order.cancel" });
+  const steps = ["seat.reserve", "free.list"].map((action) => ({ action, payload: {} }));
+  const begun = await claimNode(world).ask("key", steps);
+  const request = "problem" in begun || !("request" in begun.known.state) ? null : begun.known.state.request;
+  assert.equal(
+    request?.steps.map(({ compensation }) => compensation?.name ?? null),
+    ["order.cancel", null],
+  );
+});
+
+test("where an approval depends on a cost that is not known, it is said why it is not", async () => {
+  const approval = { when: "cost_eur >= 100.0", expires_after_s: 60 };
+  const node = claimNode(await claimsWorld({ approval }));
+  const pay = { action: "order.pay", payload: { amount: { $result: { step: 0, pointer: "/amount" } } } };
+  const bundled = said(await node.ask("key", [...orders(1), pay])).at(-1) ?? "";
+  assert.match(
+    bundled,
+    "approval evaluation-error: step 0: approval: the cost is not known: step 1: its amount comes from the result of an earlier step",
+  );
+  const executed = await node.execute("key", "order.pay", { amountt: 1 });
+  const alone = "problem" in executed ? executed.detail : "";
+  assert.match(alone, "the cost is not known: the payload has no amount where the action's cost rule looks for it");
 });
 
 test("outside of its scope an agent is told neither what there is nor what it is like", async () => {

@@ -4,6 +4,7 @@ import type { BundleRequest, StepRefusal } from "../../../domain/bundle/events.t
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import type { Json } from "../../../domain/ports.ts";
 import { type ClaimsWorld, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
+import { TRACE } from "../../support/execute-world.ts";
 
 const test = suite("the gates of a step whose payload was not known");
 
@@ -26,7 +27,14 @@ const asking = async (policy: Partial<PolicyDefinition>) => {
     world,
     request,
     ask: (payload: Json, isApproved = false): Promise<StepRefusal | null> =>
-      claimNode(world).gates({ request, index: 1, payload, headers: { "user-agent": "test" }, isApproved }),
+      claimNode(world).gates({
+        request,
+        index: 1,
+        payload,
+        headers: { "user-agent": "test" },
+        isApproved,
+        trace: TRACE,
+      }),
   };
 };
 
@@ -78,6 +86,35 @@ test("a condition that does not read the payload holds the bundle before anythin
   const { ask, request } = await asking({ approval: { when: "action == 'order.pay'", expires_after_s: 60 } });
   assert.is(request.verdict.decision, "hold");
   assert.is(await ask({ amount: 1 }, true), null);
+});
+
+test("what it repeats is counted once it is known, under the policy that decided, and once however often it is asked", async () => {
+  const { world, request } = await decided({ loop: { max_identical: 2, window_s: 60 } });
+  const pay = (amount: number, over: Partial<BundleRequest> = {}, node = claimNode(world)) =>
+    node.gates({
+      ...{ request: { ...request, ...over }, index: 1, payload: { amount } },
+      ...{ headers: {}, isApproved: false, trace: TRACE },
+    });
+  const other = (letter: string) => ({ bundle_id: `bun_${letter.repeat(32)}` });
+  // As another process behind a crash.
+  assert.equal([await pay(7), await pay(7)], [null, null]);
+  assert.is(await pay(7, other("b")), null);
+  const refusal = { code: "identical-reached", detail: "2 of 2 identical in 60 s" };
+  assert.equal(await pay(7, other("c")), refusal);
+  assert.is(await pay(8, other("c")), null);
+  assert.is(await pay(7), null);
+  // The same as one that is asked for by itself.
+  const alone = await claimNode(world).execute("key", "order.pay", { amount: 7 });
+  assert.is("problem" in alone ? alone.problem : alone.eventId, "gate-loop");
+});
+
+test("where a policy only observes, repetitions are counted and refuse nothing", async () => {
+  const { world, request } = await decided({ loop: { max_identical: 1, window_s: 60 }, block_on_violation: false });
+  const about = { index: 1, payload: { amount: 7 }, headers: {}, isApproved: false, trace: TRACE };
+  for (const letter of ["a", "b"]) {
+    const of = { ...request, bundle_id: `bun_${letter.repeat(32)}` };
+    assert.is(await claimNode(world).gates({ ...about, request: of }), null);
+  }
 });
 
 test("a policy that only observes refuses no step, an action's schema does", async () => {

@@ -51,6 +51,9 @@ test("an action is what was put, and a change is a new version", async () => {
   assert.equal([same.status, same.body.version], [200, 1]);
   const changed = await put("refund.create", { cost: { fixed_eur: 0.5 } });
   assert.equal([changed.status, changed.body.version, changed.body.compensation], [200, 2, undefined]);
+  // What has to be taken back by nobody may be taken back all the same.
+  const released = await put("seat.reserve", { compensation: "seat.release" });
+  assert.equal([released.status, released.body.compensation], [201, "seat.release"]);
   await app.close();
 });
 
@@ -71,7 +74,7 @@ const WRONG: readonly (readonly [object, number, string])[] = [
   [{ schema: { properties: { a: { pattern: "(?=x)" } } } }, 422, "/schema"],
   [{ cost: { fixed_eur: -1 } }, 422, "/cost/fixed_eur"],
   [{ cost: { fixed_eur: 1, pointer: "a" } }, 422, "/cost"],
-  [{ compensation: "refund.cancel" }, 422, "/compensation"],
+  [{ reversibility: "irreversible", compensation: "refund.cancel" }, 422, "/compensation"],
   [{ reversibility: "compensable", compensation: "Refund" }, 422, "/compensation"],
   [{ reversibility: "compensable", compensation: "refund.create" }, 422, "/compensation"],
   [{ reversibility: "never" }, 400, "/reversibility"],

@@ -158,12 +158,16 @@ test("every refusal has its status", async () => {
   const decided = await asked(1);
   const late = await asked(2);
   const own = await asked(3, { rule: { exclude_requester: true, expires_after_s: 86_400 }, member: ANA.id });
+  const cancelled = await asked(4);
+  // Its approval is told a moment later.
+  await world.cancel(cancelled.eventId, "a mistake");
   await call("approver", "POST", `/${decided.approvalId}/reject`, { digest: decided.digest, comment: "no" });
-  clock.advance(3_600_000);
   const outcome = async ({ approvalId, digest }: typeof own) => {
     const { status, body } = await call("approver", "POST", `/${approvalId}/approve`, { digest });
     return [status, body.code];
   };
+  assert.equal(await outcome(cancelled), [409, "already-decided"]);
+  clock.advance(3_600_000);
   assert.equal(await outcome(decided), [409, "already-decided"]);
   assert.equal(await outcome(late), [409, "expired"]);
   assert.equal(await outcome(own), [403, "self-approval"]);

@@ -123,9 +123,11 @@ test("approved it stays so until the bundle is released, and is then used", asyn
   assert.is(((await released.list()).body.data as { status: string }[])[0]?.status, "consumed");
 });
 
-test("a hold that ended otherwise shows how", async () => {
-  const { get } = await world((it) => it.add("bundle-bun_1", FACTS.holdEnded(2, "cancelled", ID)));
+test("a hold that ended otherwise shows how, and is not approved any more", async () => {
+  const { get, vote } = await world((it) => it.add("bundle-bun_1", FACTS.holdEnded(2, "cancelled", ID)));
   assert.is((await get()).body.status, "cancelled");
+  const { outcome, detail } = await vote("approve");
+  assert.equal([outcome, detail], ["already-decided", "Nothing is left to decide: it was cancelled meanwhile."]);
 });
 
 test("nobody approves what can no longer be executed as a whole; it can be rejected", async () => {

@@ -1,13 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { bundle } from "../../../domain/bundle/decider.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { bundles } from "../../../projections/bundles.ts";
 import type { BundleAsk, BundleBegun } from "../../../src/bundles/claiming.ts";
 import { toEvents } from "../../../src/envelope.ts";
 import { outcomes } from "../../../src/execute/outcomes.ts";
-import { encodeBody } from "../../../src/payloads.ts";
+import { encodeBody, payloads } from "../../../src/payloads.ts";
 import { type Problem, problem } from "../../../src/problems.ts";
 import { bundleRoutes } from "../../../src/routes/bundles.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
@@ -116,6 +117,7 @@ const world = async (recorded: (it: History) => void, begin: Begin = (it) => it)
     bundleRoutes({
       log,
       views,
+      payloads: payloads(log, randomness),
       outcomes: waiting,
       async begin(ask) {
         asks.push(ask);
@@ -260,6 +262,72 @@ test("what the policy hides of a result only the agent and admins read", async (
   assert.equal(await resultTo(VIEWER), { status_code: 200, body: { id: 7, card: "[redacted]" } });
 });
 
+/** Of a step that uses the first one's result, under another name. */
+const USING = '{"n":1,"number":{"$result":{"step":0,"pointer":"/card"}}}';
+
+test("what comes from a result is hidden with all that the policy hides, under whatever name", async () => {
+  const { get } = await world((it) => {
+    const definition = { name: "orders", redact: ["card"] };
+    it.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
+    it.add(`payload-${ID}`, kept(ID, `[{"n":0},${USING}]`));
+    it.add(`bundle-${ID}`, FACTS.admitted({ steps: [FIRST, bundleStep(1, { uses_results: true }, ID)] }));
+    for (const [index, body] of ['{"id":7,"card":"4242"}', '{"n":1,"number":"4242"}'].entries()) {
+      it.add(`bundle-${ID}`, FACTS.started(index, 1));
+      delivered(it, STEPS[index]?.event_id ?? "", 2, body);
+      it.add(`bundle-${ID}`, FACTS.ended(index, 2, "succeeded"));
+    }
+    it.add(`bundle-${ID}`, FACTS.committed(2));
+  });
+  const bodiesTo = async (who: Principal) =>
+    ((await get(who)).body.steps as { result: { body: unknown } }[]).map(({ result }) => result.body);
+  assert.equal(await bodiesTo(VIEWER), [
+    { id: 7, card: "[redacted]" },
+    { n: 1, number: "[redacted]" },
+  ]);
+  const whole = [
+    { id: 7, card: "4242" },
+    { n: 1, number: "4242" },
+  ];
+  assert.equal([await bodiesTo(ADMIN), await bodiesTo(AGENT)], [whole, whole]);
+});
+
+test("once it has ended each step says what it has cost with its undo, and one that was never sent nothing", async () => {
+  const three = [0, 1, 2].map((index) => bundleStep(index, {}, ID));
+  const costs = async (...more: readonly Parameters<History["add"]>[1][]) => {
+    const { get, list } = await world((it) => {
+      begun(it, { steps: three });
+      it.add(`bundle-${ID}`, FACTS.started(0, 1));
+      it.add(`bundle-${ID}`, FACTS.ended(0, 2, "succeeded", 7_000, { reported: true }));
+      for (const fact of more) it.add(`bundle-${ID}`, fact);
+    });
+    const of = (body: unknown) => (body as { steps: { cost_eur: unknown }[] }).steps.map(({ cost_eur }) => cost_eur);
+    const { body } = await get(ADMIN);
+    assert.equal(of(((await list()).body.data as unknown[])[0]), of(body));
+    return of(body);
+  };
+  assert.equal(await costs(), [0.007, 0.01, 0.01]);
+  const rolling = [
+    ...[FACTS.started(1, 3), FACTS.ended(1, 4, "failed", 0), FACTS.rollback(4, 1), FACTS.undone(1, 4, "not-needed")],
+    ...[FACTS.undoing(0, 5)],
+  ];
+  assert.equal(await costs(...rolling), [0.007, 0, null]);
+  const ended = [...rolling, FACTS.undone(0, 6, "compensated", -5_000), FACTS.rolledBack(6)];
+  assert.equal(await costs(...ended, FACTS.spent(6, 2_000, [2_000, 0, null])), [0.002, 0, null]);
+});
+
+test("a cancellation that came too late is told with what was committed", async () => {
+  const { get } = await world((it) => {
+    begun(it);
+    for (const index of [0, 1]) {
+      it.add(`bundle-${ID}`, FACTS.started(index, 1));
+      it.add(`bundle-${ID}`, FACTS.ended(index, 2, "succeeded"));
+    }
+    it.add(`bundle-${ID}`, FACTS.committed(2, "The cancellation came too late: a mistake"));
+  });
+  const { body } = await get();
+  assert.equal([body.status, body.reason], ["committed", "The cancellation came too late: a mistake"]);
+});
+
 test("another account's, another agent's and one that never was are the same nothing, on every route", async () => {
   const { get, list, cancel, resolve, erase } = await world(left);
   const nobody = { ...APPROVER, account: "acc_2" };
@@ -319,7 +387,7 @@ test("a person says that a step was taken back by hand; with the last one the bu
   const { resolve, get, list, project } = await world(left);
   assert.is((await resolve("1")).outcome, "conflict");
   assert.is((await resolve("2")).outcome, "not-found");
-  assert.is((await resolve("00000")).outcome, "not-found");
+  for (const other of ["00", "00000", "0x0", "-0", ""]) assert.is((await resolve(other)).outcome, "not-found", other);
   assert.is((await resolve("0", APPROVER, { isStillAllowed: async () => false })).outcome, "forbidden");
   assert.is((await resolve("0", ADMIN)).outcome, "forbidden");
 

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import type { RecordedEvent } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
@@ -10,7 +11,7 @@ import { encodeBody, payloads } from "../../../src/payloads.ts";
 import { eventRoutes } from "../../../src/routes/events.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
-import { appendTo, at, deliveryFacts, history } from "../../support/history.ts";
+import { appendTo, at, bundleFacts, bundleStep, deliveryFacts, history } from "../../support/history.ts";
 import { PUBLIC_URL } from "../../support/http-app.ts";
 import { folded } from "../../support/projected.ts";
 
@@ -180,6 +181,82 @@ test("an erasure is recorded, then done; the record stays, and a repeat changes 
   assert.is((body.payload as { erased_at: string }).erased_at, at(60));
   assert.is(body.headers, null);
   assert.is((body.attempts as { response: unknown }[])[0]?.response, null);
+});
+
+/** Of a bundle with one step that uses a result, and its undo: what was sent, and what was answered. */
+const BUNDLE_ID = `bun_${"b".repeat(32)}`;
+const UNDO_ID = `evt_${"u".repeat(32)}`;
+const bundled = (...facts: readonly BundleEvent[]) => {
+  const log = history();
+  const definition = { name: "cards", redact: ["card"] };
+  log.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
+  const step = bundleStep(0, { event_id: ID, undo_event_id: UNDO_ID, uses_results: true }, BUNDLE_ID);
+  const asked = { card: "4242", number: { $result: { step: 0, pointer: "/card" } } };
+  const sent = { card: "4242", number: "4243" };
+  const undo = { payload: sent, result: { card: "4244", number: "4245", id: 1 }, forward_webhook_id: ID };
+  for (const [id, body] of [
+    [BUNDLE_ID, [asked]],
+    [ID, sent],
+    [UNDO_ID, undo],
+  ] as const)
+    log.add(`payload-${id}`, kept(Buffer.from(JSON.stringify(body))));
+  for (const fact of [bundleFacts(BUNDLE_ID).admitted({ steps: [step] }), ...facts])
+    log.add(`bundle-${BUNDLE_ID}`, fact);
+  for (const [id, isUndo] of [
+    [ID, false],
+    [UNDO_ID, true],
+  ] as const) {
+    const is = deliveryFacts(id);
+    const origin = { kind: "agent", id: "agt_1", name: "helper", type: "agent" } as const;
+    log.add(`delivery-${id}`, is.admitted({ origin, bundle: { id: BUNDLE_ID, index: 0, undo: isUndo } }));
+    log.add(`delivery-${id}`, is.started(1, 1));
+    const body = JSON.stringify(isUndo ? undo : sent);
+    log.add(`payload-${id}`, response(1, { event_id: id, body }));
+    log.add(`delivery-${id}`, is.succeeded(1, 2));
+    log.add(`delivery-${id}`, is.delivered(2));
+  }
+  return log.events;
+};
+
+test("of a bundle's step what comes from a result is hidden, of its undo also what is inside of payload and result", async () => {
+  const { get } = await world(bundled());
+  const HIDDEN = "[redacted]";
+  const step = { card: HIDDEN, number: HIDDEN };
+  const undo = { payload: step, result: { ...step, id: 1 }, forward_webhook_id: ID };
+  for (const [id, wanted] of [
+    [ID, step],
+    [UNDO_ID, undo],
+  ] as const) {
+    const over = { params: { id } };
+    const shown = await get("/v1/events/{id}/payload", VIEWER, over);
+    assert.equal(JSON.parse(Buffer.from(shown.body as unknown as Uint8Array).toString()), wanted);
+    const detail = await get("/v1/events/{id}", VIEWER, over);
+    const [attempt] = detail.body.attempts as { response: { body: string } }[];
+    assert.equal(JSON.parse(attempt?.response.body ?? ""), wanted);
+    const curl = await get("/v1/events/{id}/curl", VIEWER, over);
+    const text = Buffer.from(curl.body as unknown as Uint8Array).toString();
+    assert.not(/424\d/.test(text), text);
+    const whole = await get("/v1/events/{id}/payload", ADMIN, over);
+    assert.match(Buffer.from(whole.body as unknown as Uint8Array).toString(), "4243");
+  }
+});
+
+test("the payload of a bundle's step or undo is erased with all of its bundle, and not before that has ended", async () => {
+  const running = await world(bundled());
+  const { outcome, detail } = await running.erase();
+  assert.equal([outcome, detail.includes(BUNDLE_ID)], ["conflict", true]);
+  assert.match(detail, "end or cancel the bundle first");
+  assert.ok((await running.log.read(`payload-${ID}`, null, 10)).length > 0);
+
+  for (const id of [ID, UNDO_ID]) {
+    const { log, erase } = await world(bundled(bundleFacts(BUNDLE_ID).rolledBack(9)));
+    assert.is((await erase(STRANGER, at(60), id)).outcome, "not-found");
+    assert.equal((await erase(ADMIN, at(60), id)).body, { event_id: id, erased_at: at(60) });
+    for (const gone of [BUNDLE_ID, ID, UNDO_ID]) assert.equal(await log.read(`payload-${gone}`, null, 10), []);
+    assert.is((await log.last(`bundle-${BUNDLE_ID}`))?.type, "BundlePayloadErased");
+    for (const of of [ID, UNDO_ID]) assert.is((await log.last(`delivery-${of}`))?.type, "PayloadErased");
+    assert.equal((await erase(ADMIN, at(90), id)).body, { event_id: id, erased_at: at(60) });
+  }
 });
 
 test("what a crash left recorded and not erased is erased by the repeat", async () => {

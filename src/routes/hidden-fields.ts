@@ -1,0 +1,68 @@
+import { bundle } from "../../domain/bundle/decider.ts";
+import type { BundleRequest } from "../../domain/bundle/events.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import { type FieldPath, parseFieldPath } from "../../domain/gate/field-path.ts";
+import type { PolicyEvent } from "../../domain/policy/events.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import { requestOf } from "../bundles/answer.ts";
+import { bundleStream } from "../bundles/bundle-id.ts";
+import { placesOfResults } from "../bundles/result-places.ts";
+import type { Payloads } from "../payloads.ts";
+import { readOn } from "../run-command.ts";
+import { hasRole, type Principal } from "./route.ts";
+
+/** The places in a payload, and in what was answered to it, that a reader does not see. */
+export type Hidden = readonly FieldPath[];
+
+export type HiddenDeps = { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> };
+
+/** Members of what a compensation is sent. */
+const OF_UNDO = ["payload", "result"] as const;
+
+/** What the policy version of the verdict keeps from this reader: nothing from an admin. */
+export const hiddenPaths = async (
+  log: EventLog,
+  { verdict: { policy } }: Pick<Request, "verdict">,
+  principal: Principal,
+): Promise<Hidden> => {
+  if (policy === null || hasRole(principal, "admin")) return [];
+  // Version n is the n-th record of the policy's stream.
+  const [record] = await log.read(`policy-${policy.id}`, policy.version === 1 ? null : policy.version - 2, 1);
+  const published = record as unknown as PolicyEvent | undefined;
+  if (published?.data.version !== policy.version)
+    throw new Error(`policy ${policy.id} has no version ${policy.version}`);
+  return (published.data.definition.redact ?? []).map(parseFieldPath).filter((path) => path !== null);
+};
+
+/**
+ * For each step of a bundle. A value that comes from a result may be a hidden field of that under another name: where the
+ * policy hides anything, it is hidden as well.
+ */
+export const hiddenOfSteps = async (
+  { log, payloads }: HiddenDeps,
+  request: BundleRequest,
+  principal: Principal,
+): Promise<readonly Hidden[]> => {
+  const paths = await hiddenPaths(log, request, principal);
+  if (paths.length === 0) return request.steps.map(() => paths);
+  return (await placesOfResults(payloads, request)).map((places) => [...paths, ...places]);
+};
+
+/** Of any event; an undo has inside it what its step was sent and answered. */
+export const hiddenOfEvent = async (
+  deps: HiddenDeps,
+  event: Pick<Request, "verdict" | "bundle">,
+  principal: Principal,
+): Promise<Hidden> => {
+  const paths = await hiddenPaths(deps.log, event, principal);
+  const { bundle: step } = event;
+  if (paths.length === 0 || step === undefined) return paths;
+  const from = { state: bundle.initial, revision: null };
+  const request = requestOf((await readOn(deps.log, bundle, bundleStream(step.id), from)).state);
+  if (request === null) throw new Error(`${step.id} was never decided, and has a step`);
+  const hidden = (await hiddenOfSteps(deps, request, principal))[step.index] ?? paths;
+  if (!step.undo) return hidden;
+  const inside = OF_UNDO.flatMap((member) => hidden.map((path) => [member, ...path]));
+  // The whole of the step's payload is not the whole of the undo's.
+  return [...hidden.filter(({ length }) => length > 0), ...inside];
+};

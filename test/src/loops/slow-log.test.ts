@@ -1,0 +1,47 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EventLog } from "../../../domain/ports.ts";
+import { deliverySimulation } from "../../support/delivery-simulation.ts";
+import { START } from "../../support/history.ts";
+
+const test = suite("a log that is slow");
+
+const TIMEOUT_MS = 10_000;
+/** Of a lease beyond its request. */
+const MARGIN_MS = 15_000;
+
+/** When a receiver was sent an event whose first start took that long to be written down. */
+const sentBehind = async (ms: number): Promise<readonly number[]> => {
+  const it = await deliverySimulation({ end_1: () => ({ status: 200, ms: 1 }) });
+  await it.endpoint("end_1", { timeout_ms: TIMEOUT_MS });
+  let isSlow = true;
+  const slow = (log: EventLog): EventLog => ({
+    ...log,
+    async append(stream, expected, events) {
+      const appended = await log.append(stream, expected, events);
+      if (isSlow && events.some(({ type }) => type === "AttemptStarted")) {
+        isSlow = false;
+        it.time.jump(ms);
+      }
+      return appended;
+    },
+  });
+  const node = it.node("node_1", slow);
+  node.start();
+  await it.admit("evt_1", "end_1", node);
+  await it.time.runUntil(START + 60_000);
+  await node.stop(0);
+  assert.equal([it.errors, it.all("EventDelivered").length], [[], 1]);
+  await it.close();
+  return it.sent.map(({ at }) => at - START);
+};
+
+test("a request that could end behind its lease is not sent: the lease runs out, and it is tried again", async () => {
+  assert.equal(await sentBehind(0), [0]);
+  assert.equal(await sentBehind(MARGIN_MS), [MARGIN_MS]);
+  const [at, ...others] = await sentBehind(MARGIN_MS + 1);
+  assert.equal(others, []);
+  assert.ok(at !== undefined && at >= TIMEOUT_MS + MARGIN_MS, `at ${at}`);
+});
+
+test.run();
