@@ -103,8 +103,8 @@ export type OrdersWorld = {
 };
 
 /**
- * An account whose agent may create orders (`order.cancel` takes one back), note them (`order.note`, which is taken back by
- * itself) and send mail (`mail.send`, which nothing takes back).
+ * An account whose agent may create orders (`order.cancel` takes one back), note them (`order.note`, of which nothing has to
+ * be taken back) and send mail (`mail.send`, which nothing takes back).
  */
 export const ordersWorld = async (
   base: string,

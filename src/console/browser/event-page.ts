@@ -135,13 +135,18 @@ const replayForm = (event: EventDetail, screen: Screen): Tree =>
       )
     : "";
 
+/** What a step of a bundle was sent goes with all of its bundle. */
+const whoseOf = ({ bundle }: EventDetail) => (bundle === undefined || bundle === null ? "event" : "bundle");
+const ERASING = { event: "Erase the payload", bundle: "Erase the payloads of its bundle" } as const;
+const ERASED = { event: "The payload is erased.", bundle: "The payloads of its bundle are erased." } as const;
+
 const eraseForm = (event: EventDetail, screen: Screen): Tree =>
   event.payload.erased_at === null && may(screen, "admin")
     ? form(
-        ({ reason = "" }) => screen.act("DELETE", `${pathOf(event.id)}/payload`, { reason }, "The payload is erased."),
+        ({ reason = "" }) => screen.act("DELETE", `${pathOf(event.id)}/payload`, { reason }, ERASED[whoseOf(event)]),
         { class: "inline" },
         field("Erase it because", { name: "reason", required: true, maxlength: 500 }),
-        sending("Erase the payload", { class: "danger" }),
+        sending(ERASING[whoseOf(event)], { class: "danger" }),
       )
     : "";
 
