@@ -255,6 +255,8 @@ test("addresses that are none for a browser are refused, with their places", asy
     "data:text/html,x",
     "/relative",
     "ftp://x.example/",
+    "https://bank.example@evil.example/",
+    "https://:secret@x.example/",
     `https://x.example/${"a".repeat(2_048)}`,
   ]) {
     const refused = await world.start("core", { success_url: url });
