@@ -408,6 +408,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       : {}),
     ...(feeding === null ? {} : { feed: async () => feeding.healthy() }),
   };
+  // The export of traces is nothing to those who read the status page.
+  const informational = { ...beside, ...(tracing === null ? {} : { traces: async () => tracing.healthy() }) };
   const healthOf = (check: () => Promise<boolean>) => async () => {
     const isWell = await check().catch(() => false);
     return isWell ? "operational" : "down";
@@ -427,6 +429,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       startedAt,
       clock,
       checks,
+      informational,
       runtime: async () => ({
         engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
         roles: config.roles,
@@ -492,11 +495,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   ];
 
   const readings: Readings = {
-    parts: partsReading({
-      ...checks,
-      ...beside,
-      ...(tracing === null ? {} : { traces: async () => tracing.healthy() }),
-    }),
+    parts: partsReading({ ...checks, ...informational }),
     async projections() {
       // Whoever has died has said last how far it was.
       if (!projector.healthy()) throw new Error("nobody folds");
