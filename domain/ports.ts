@@ -318,8 +318,11 @@ export type ProvidedSubscription = {
  * A provider's webhooks. They come late, twice and in any order: each is only the occasion to ask what holds.
  */
 export type BillingWebhooks = {
-  /** "forged" when the signature does not hold; null when it is about nothing that changes a subscription. */
-  read(headers: Readonly<Record<string, unknown>>, body: Uint8Array): BillingNotice | null | "forged";
+  /**
+   * "forged" when the signature does not hold, "malformed" when it does and what it is of is no event; null when that is
+   * about nothing that changes a subscription.
+   */
+  read(headers: Readonly<Record<string, unknown>>, body: Uint8Array): BillingNotice | null | "forged" | "malformed";
   /** "Cancelled": nothing holds, whether anything was bought before or not. Null: there is no such customer. */
   subscriptionOf(customer: string): Promise<ProvidedSubscription | null>;
 };

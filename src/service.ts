@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { account as accountDecider } from "../domain/account/decider.ts";
-import { planNamed } from "../domain/account/overage.ts";
+import { planKnown, planNamed } from "../domain/account/overage.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
 import { openedWith, planAt, type Subscription } from "../domain/account/subscription.ts";
 import { bundle } from "../domain/bundle/decider.ts";
@@ -70,6 +70,7 @@ import { partsReading } from "./observing/parts-reading.ts";
 import { queueReading } from "./observing/queue-reading.ts";
 import type { Readings } from "./observing/readings.ts";
 import { openedSecrets } from "./opened-secrets.ts";
+import { orphanedPayloads } from "./orphaned-payloads.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
 import { replaying } from "./replays/replaying.ts";
@@ -185,6 +186,12 @@ export const service = async (engines: Engines): Promise<Service> => {
     return { plan, timeZone: state.time_zone };
   };
   const planOf = async (id: string): Promise<Plan> => (await accountOf(id)).plan;
+  /** Null where nobody can say what was promised: a plan of a newer build, or an account that this log does not have. */
+  const retainedBy = async (id: string): Promise<Plan | null> => {
+    const { state } = await streams.load(accountDecider, accountStream(id));
+    if (state.phase !== "open") return null;
+    return planKnown(planAt(state.subscription, new Date(clock.now()).toISOString()));
+  };
   const subscriptionOf = async (id: string): Promise<Subscription> => {
     const { state } = await streams.load(accountDecider, accountStream(id));
     return state.phase === "open" ? state.subscription : openedWith(PLANS.free.name);
@@ -373,7 +380,14 @@ export const service = async (engines: Engines): Promise<Service> => {
   };
 
   const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
-  const retaining = retention({ log, views, answers: expiredAnswers(log, clock), planOf, clock, onError });
+  const retaining = retention({
+    log,
+    views,
+    sweeps: [expiredAnswers(log, clock, onError), orphanedPayloads(log, clock, randomness, onError)],
+    planOf: retainedBy,
+    clock,
+    onError,
+  });
   const overage = overageLoop({ views, aggregates: streams, provider, clock, onError });
 
   const checks = {
@@ -395,6 +409,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       : {}),
     ...(feeding === null ? {} : { feed: async () => feeding.healthy() }),
   };
+  // The export of traces is nothing to those who read the status page.
+  const informational = { ...beside, ...(tracing === null ? {} : { traces: async () => tracing.healthy() }) };
   const healthOf = (check: () => Promise<boolean>) => async () => {
     const isWell = await check().catch(() => false);
     return isWell ? "operational" : "down";
@@ -414,6 +430,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       startedAt,
       clock,
       checks,
+      informational,
       runtime: async () => ({
         engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
         roles: config.roles,
@@ -479,11 +496,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   ];
 
   const readings: Readings = {
-    parts: partsReading({
-      ...checks,
-      ...beside,
-      ...(tracing === null ? {} : { traces: async () => tracing.healthy() }),
-    }),
+    parts: partsReading({ ...checks, ...informational }),
     async projections() {
       // Whoever has died has said last how far it was.
       if (!projector.healthy()) throw new Error("nobody folds");

@@ -5,6 +5,10 @@ import { OVERAGE_BLOCK_EVENTS, PLANS, type Plan } from "./plans.ts";
 export const blocksBeyond = (plan: Plan, events: number): number =>
   plan.hardStop ? 0 : Math.ceil(Math.max(0, events - plan.eventsPerMonth) / OVERAGE_BLOCK_EVENTS);
 
+export const planKnown = (name: string): Plan | null =>
+  // Own keys only: a plan called "constructor" is none.
+  Object.hasOwn(PLANS, name) ? PLANS[name as Plan["name"]] : null;
+
 /** A plan that a later build dropped is the free one. */
 export const planNamed = (name: string): Plan => PLANS[name as Plan["name"]] ?? PLANS.free;
 

@@ -22,6 +22,8 @@ export type Subscription = {
   readonly largest: Readonly<Record<string, string>>;
   /** How many begun blocks of a month the provider has been told of. */
   readonly reported: Readonly<Record<string, number>>;
+  /** Grows with each change, also with one that takes effect by itself: `versionAt`. */
+  readonly version: number;
   /** What the newest changes came from: a checkout that is confirmed twice is confirmed once. */
   readonly references: readonly string[];
 };
@@ -36,6 +38,8 @@ export type SubscriptionCommand =
       readonly reference: string;
       readonly by: string;
       readonly periodEnd: string;
+      /** Of what the asker had before them: of any other nothing is changed. Missing: whatever holds. */
+      readonly version?: number;
       readonly at: string;
     }
   /** What a provider says: its word is the subscription, however often and in which order it comes. */
@@ -90,6 +94,7 @@ export const openedWith = (plan: string): Subscription => ({
   bought: false,
   largest: {},
   reported: {},
+  version: 0,
   references: [],
 });
 
@@ -112,11 +117,14 @@ export const overageIn = (subscription: Subscription, month: string, events: num
   Math.max(blocksBeyond(planNamed(largestIn(subscription, month)), events), subscription.reported[month] ?? 0);
 
 /** With what was scheduled up to a time done. */
-const asOf = (subscription: Subscription, at: string): Subscription => ({
-  ...subscription,
-  plan: planAt(subscription, at),
-  scheduled: subscription.scheduled !== null && subscription.scheduled.from <= at ? null : subscription.scheduled,
-});
+const asOf = (subscription: Subscription, at: string): Subscription => {
+  const { scheduled, version } = subscription;
+  if (scheduled === null || scheduled.from > at) return subscription;
+  return { ...subscription, plan: scheduled.plan, scheduled: null, version: version + 1 };
+};
+
+/** What somebody who looks at a time has before them: two looks with one version are of the same. */
+export const versionAt = (subscription: Subscription, at: string): number => asOf(subscription, at).version;
 
 /** Nobody but a provider says of itself what it says. */
 const saysProvider = ({ by, provider }: { readonly by: string; readonly provider: string }): boolean => by === provider;
@@ -150,6 +158,7 @@ export const evolveSubscription = (before: Subscription, event: SubscriptionEven
   const held = before.largest[month] ?? planAt(before, `${month}-01T00:00:00.000Z`);
   return {
     ...after,
+    version: current.version + 1,
     largest: { [last]: largestIn(before, last), [month]: [current.plan, after.plan].reduce(largerOf, held) },
     references: [...before.references.slice(1 - REFERENCES_MAX), reference],
   };
@@ -161,9 +170,9 @@ type Decided = Decision<SubscriptionEvent, never>;
 type CommandOf<T extends SubscriptionCommand["type"]> = Extract<SubscriptionCommand, { type: T }>;
 
 const changePlan = (command: CommandOf<"ChangePlan">, account: string, subscription: Subscription): Decided => {
-  const { plan, provider, reference, by, periodEnd, at } = command;
+  const { plan, provider, reference, by, periodEnd, at, version = subscription.version } = command;
   const about = { account, provider, reference, by, at };
-  if (subscription.references.includes(reference)) return accept();
+  if (subscription.references.includes(reference) || version !== subscription.version) return accept();
   if (plan === subscription.plan) {
     return subscription.scheduled === null ? accept() : accept({ type: "DowngradeCancelled", data: about });
   }

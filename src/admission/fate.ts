@@ -17,8 +17,8 @@ type Holder = {
   readonly spent?: number | null;
 };
 
-/** Fences whoever still means to decide it; its state when it was decided before. */
-const fenced = async <S extends object, C, E extends Fact, R>(
+/** Fences whoever still means to decide it, an event or a bundle; its state when it was decided before. */
+export const fenced = async <S extends object, C, E extends Fact, R>(
   log: EventLog,
   decider: Decider<S, C, E, R>,
   stream: string,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { account as accountDecider, type OpenAccount } from "../../domain/account/decider.ts";
 import { roleIncludes } from "../../domain/account/events.ts";
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
+import { versionAt } from "../../domain/account/subscription.ts";
 import { monthEnd } from "../../domain/calendar.ts";
 import type { Clock, ViewStore } from "../../domain/ports.ts";
 import { type BillingLink, type LinkKind, links } from "../../infra/billing/manual/links.ts";
@@ -11,7 +12,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { crossSite } from "../http/cross-site.ts";
 import { sendProblem } from "../http/problem-reply.ts";
-import { checkoutView, forbiddenView, portalView, type View } from "./manual-views.ts";
+import { checkoutView, forbiddenView, oldPortalView, portalView, type View } from "./manual-views.ts";
 import { sourcesInUse } from "./notices.ts";
 import { BILLING_CSP, billingPage } from "./pages.ts";
 
@@ -39,15 +40,28 @@ const HEADERS = {
 
 const PLAN_NAMES = Object.values(PLANS).map(({ name }) => name);
 
-/** What the wildcard of the route stands for. */
-const pathOf = ({ params }: FastifyRequest): readonly string[] => (params as { readonly "*": string })["*"].split("/");
+/** What the wildcard of the route stands for. Nothing in our addresses has to be encoded: of several spellings one is the address. */
+const pathOf = ({ params, url }: FastifyRequest): readonly string[] => {
+  const path = (params as { readonly "*": string })["*"];
+  return url.split("?", 1)[0]?.endsWith(`/${path}`) === true ? path.split("/") : [];
+};
+
+/** What is looked at: the page itself, and what follows a form. */
+const isShown = (rest: readonly string[]): boolean => rest.length === 0 || (rest.length === 1 && rest[0] === "done");
+
+type Wish = {
+  readonly plan: Plan["name"];
+  /** The name of this very wish. */
+  readonly reference: string;
+  /** Of the subscription that the person had before them, where it matters. */
+  readonly version?: number;
+};
 
 export type Opened = {
   readonly link: BillingLink;
   /** The link's own address, without what stands behind it. */
   readonly address: string;
   readonly state: OpenAccount;
-  readonly revision: number;
   readonly inUse: number;
   readonly at: string;
 };
@@ -70,19 +84,20 @@ export const manualPages =
       if (link === null) return forbiddenView("unknown");
       const at = new Date(clock.now()).toISOString();
       if (link.expiresAt <= at) return forbiddenView("expired");
-      const { state, revision } = await aggregates.load(accountDecider, accountStream(link.account), 0);
+      const { state } = await aggregates.load(accountDecider, accountStream(link.account), 0);
       if (state.phase !== "open") return forbiddenView("unknown");
       const asker = state.members.get(link.by);
       // Who was removed, or is no admin any more, has left nothing behind that still changes the plan.
       if (asker === undefined || !roleIncludes(asker.role, "admin")) return forbiddenView("expired");
       const address = `${new URL(publicUrl()).pathname.replace(/\/$/, "")}/billing/${kind}/${token}`;
       const inUse = await sourcesInUse(views, link.account);
-      return { link, address, state, revision: revision ?? 0, inUse, at };
+      return { link, address, state, inUse, at };
     };
 
-    const change = async ({ link, at }: Opened, plan: Plan["name"], reference: string): Promise<void> => {
+    const change = async ({ link, at }: Opened, wish: Wish): Promise<void> => {
+      const { reference } = wish;
       const periodEnd = new Date(monthEnd(Date.parse(at))).toISOString();
-      const about = { provider: "manual", reference, by: link.by, periodEnd, at };
+      const about = { provider: "manual", by: link.by, periodEnd, at };
       const envelope = {
         commandId: reference,
         account: link.account,
@@ -90,30 +105,37 @@ export const manualPages =
         trace: NO_TRACE,
         at,
       } as const;
-      const command = { type: "ChangePlan", plan, ...about } as const;
+      const command = { type: "ChangePlan", ...wish, ...about } as const;
       await aggregates.handle(accountDecider, accountStream(link.account), command, envelope);
     };
 
     const show = (kind: LinkKind, viewOf: (it: Opened, rest: readonly string[]) => View) =>
       app.get(`/billing/${kind}/*`, { schema: { hide: true } }, async (request, reply) => {
         const it = await opened(kind, request);
-        return send(reply, "page" in it ? it : viewOf(it, pathOf(request).slice(1)));
+        const rest = pathOf(request).slice(1);
+        if (!isShown(rest)) return send(reply, forbiddenView("unknown"));
+        return send(reply, "page" in it ? it : viewOf(it, rest));
       });
 
-    /** `planOf`: what a form asks for, with the name of this very wish; null: there is no such form. */
-    const take = (
-      kind: LinkKind,
-      planOf: (it: Opened, rest: readonly string[]) => { plan: Plan["name"]; reference: string } | null,
-    ) =>
+    /** Whether a form was of a page that does not hold any more, and nothing has come of it. */
+    const isOld = ({ state: { subscription }, at }: Opened, { reference, version }: Wish): boolean =>
+      version !== undefined && version !== versionAt(subscription, at) && !subscription.references.includes(reference);
+
+    /** `wishOf`: what a form asks for; null: there is no such form. */
+    const take = (kind: LinkKind, wishOf: (it: Opened, rest: readonly string[]) => Wish | null) =>
       app.post(`/billing/${kind}/*`, { schema: { hide: true } }, async (request, reply) => {
         // As with a session: what the address alone allows must not be sent by another site's page.
         const foreign = crossSite(request.method, request.headers, true, new URL(publicUrl()).origin);
         if (foreign !== null) return sendProblem(request, reply, foreign);
         const it = await opened(kind, request);
         if ("page" in it) return send(reply, it);
-        const wish = planOf(it, pathOf(request).slice(1));
+        const wish = wishOf(it, pathOf(request).slice(1));
         if (wish === null) return send(reply, forbiddenView("unknown"));
-        await change(it, wish.plan, wish.reference);
+        await change(it, wish);
+        // Another form may have come between.
+        const now = await opened(kind, request);
+        if ("page" in now) return send(reply, now);
+        if (isOld(now, wish)) return send(reply, oldPortalView(now));
         // See Other: a reload of what follows sends nothing again.
         return reply.code(303).headers(HEADERS).header("location", `${it.address}/done`).send();
       });
@@ -129,10 +151,10 @@ export const manualPages =
         : null,
     );
     show("portal", portalView);
-    take("portal", ({ link }, [asked, revision, ...more]) => {
+    take("portal", ({ link }, [asked, seen, ...more]) => {
       const plan = PLAN_NAMES.find((name) => name === asked);
-      if (plan === undefined || revision === undefined || !/^\d{1,15}$/.test(revision) || more.length > 0) return null;
+      if (plan === undefined || seen === undefined || !/^\d{1,15}$/.test(seen) || more.length > 0) return null;
       // What a person saw when they asked: the same form sent twice is one wish, a later one is another.
-      return { plan, reference: `portal-${link.session}/${plan}/${revision}` };
+      return { plan, reference: `portal-${link.session}/${plan}/${seen}`, version: Number(seen) };
     });
   };

@@ -1,6 +1,6 @@
 import { planNamed } from "../../domain/account/overage.ts";
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
-import { planAt, type Subscription } from "../../domain/account/subscription.ts";
+import { planAt, type Subscription, versionAt } from "../../domain/account/subscription.ts";
 import { monthEnd } from "../../domain/calendar.ts";
 import type { Opened } from "./manual-pages.ts";
 import { noticesFor, saysOf } from "./notices.ts";
@@ -77,9 +77,10 @@ export const checkoutView = (it: Opened, rest: readonly string[]): View => {
 };
 
 export const portalView = (it: Opened): View => {
-  const { link, address, revision, inUse } = it;
+  const { link, address, inUse } = it;
   const { plan, scheduled } = holding(it);
-  const actionOf = (name: string): string => `${address}/${name}/${revision}`;
+  const version = versionAt(it.state.subscription, it.at);
+  const actionOf = (name: string): string => `${address}/${name}/${version}`;
   const choices = Object.values(PLANS).map((wanted): Choice => {
     const says = saysOf(wanted);
     if (wanted.name === plan.name) {
@@ -95,4 +96,11 @@ export const portalView = (it: Opened): View => {
   });
   const leave = leaveTo(link.leaveUrl, "Go back");
   return { status: 200, page: { title: "Your plan", says: [standing(it)], choices, leave } };
+};
+
+/** To whom pressed a button of a page that shows what does not hold any more. */
+export const oldPortalView = (it: Opened): View => {
+  const { page } = portalView(it);
+  const says = ["This page was old, and nothing was changed: here it is as it is now.", ...page.says];
+  return { status: 409, page: { ...page, says } };
 };

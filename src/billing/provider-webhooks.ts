@@ -25,6 +25,9 @@ export const providerWebhooks =
         const detail = "The signature does not hold for this body at this time.";
         return sendProblem(request, reply, problem("invalid-signature", detail));
       }
+      if (notice === "malformed") {
+        return sendProblem(request, reply, problem("invalid-request", "The body is signed, and no event."));
+      }
       // What is not done is not acknowledged: the provider sends it again.
       const outcome = notice === null ? "ignored" : await follow(notice);
       return reply.header("cache-control", "no-store").send({ received: true, outcome });

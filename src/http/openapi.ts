@@ -155,6 +155,7 @@ export const describeRoutes = async (app: FastifyInstance, version: string): Pro
           session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
           apiKey: { type: "http", scheme: "bearer", description: "An account's API key, csk_…" },
           agentKey: { type: "http", scheme: "bearer", description: "An agent's key, csa_…" },
+          metricsToken: { type: "http", scheme: "bearer", description: "METRICS_TOKEN, of whoever runs the service" },
         },
       },
     },

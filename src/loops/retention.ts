@@ -1,9 +1,10 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Clock, EventLog, Found, ViewStore } from "../../domain/ports.ts";
+import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
+import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { retention as retained } from "../../projections/retention.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { expirePayload } from "../erasures.ts";
-import type { ExpiredAnswers } from "../http/expired-answers.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
 
 export type Retention = {
@@ -17,8 +18,10 @@ export type Retention = {
 export type RetentionDeps = {
   readonly log: EventLog;
   readonly views: Pick<ViewStore, "page">;
-  readonly answers: ExpiredAnswers;
-  readonly planOf: (account: string) => Promise<Plan>;
+  /** What has become old without any view: answers kept for repeats, and payloads of requests that died. */
+  readonly sweeps: readonly { sweep(isStopping: () => boolean): Promise<number> }[];
+  /** Null where that is not known: nothing is erased then, as every plan promises other days. */
+  readonly planOf: (account: string) => Promise<Plan | null>;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 };
@@ -39,15 +42,26 @@ const BY_END = { field: "ended_at", order: "asc" } as const;
 const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
 
 /**
- * Erases payloads when the plan's days since the end of their event have passed, whichever the plan is then, and the
- * answers kept for repeats after theirs. The view may be behind, and every node has this loop: the event's own stream
- * decides, and the same erasure again is the same.
+ * Erases payloads when the plan's days since the end of their event have passed, whichever the plan is then. The view may be
+ * behind, and every node has this loop: the event's own stream decides, and the same erasure again is the same.
  */
 export const retention = (deps: RetentionDeps): Retention => {
-  const { log, views, answers, planOf, clock, onError } = deps;
+  const { log, views, sweeps, planOf, clock, onError } = deps;
   const rest = wakeablePause();
   let isStopping = false;
   let running: Promise<void> = Promise.resolve();
+
+  /** What one alone is to blame for is reported, and keeps none of the others; the log and the views are for all of them. */
+  const alone = async (work: () => Promise<number>): Promise<number> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof LogUnavailable || error instanceof OutcomeUnknown || error instanceof ViewsUnavailable)
+        throw error;
+      onError(error);
+      return 0;
+    }
+  };
 
   const expire = ({ id, document }: Found, plan: Plan, endedUpTo: string): Promise<boolean> =>
     expirePayload(
@@ -66,6 +80,7 @@ export const retention = (deps: RetentionDeps): Retention => {
 
   const ofAccount = async (account: string): Promise<number> => {
     const plan = await planOf(account);
+    if (plan === null) return 0;
     const endedUpTo = new Date(clock.now() - plan.retentionDays * DAY_MS).toISOString();
     const where = [
       { field: "account", is: "=", value: account },
@@ -78,7 +93,7 @@ export const retention = (deps: RetentionDeps): Retention => {
       const due = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });
       for (const found of due) {
         if (isStopping) return erased;
-        if (await expire(found, plan, endedUpTo)) erased += 1;
+        erased += await alone(async () => ((await expire(found, plan, endedUpTo)) ? 1 : 0));
       }
       last = due.at(-1);
       if (due.length < PAGE) return erased;
@@ -93,14 +108,22 @@ export const retention = (deps: RetentionDeps): Retention => {
       const [next] = await views.page(VIEW, { where, sort: BY_ACCOUNT, limit: 1 });
       if (next === undefined) break;
       account = String(next.document.account);
-      erased += await ofAccount(account);
+      const of = account;
+      erased += await alone(() => ofAccount(of));
     }
-    return erased + (await answers.sweep(() => isStopping));
+    return erased;
+  };
+
+  const expireAll = async (): Promise<void> => {
+    await look().catch(onError);
+    for (const each of sweeps) {
+      if (!isStopping) await each.sweep(() => isStopping).catch(onError);
+    }
   };
 
   const loop = async (): Promise<void> => {
     while (!isStopping) {
-      await look().catch(onError);
+      await expireAll();
       if (!isStopping) await rest.pause(LOOK_MS);
     }
   };

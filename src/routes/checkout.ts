@@ -65,7 +65,9 @@ const OPENED: JsonSchema = {
 /** Normalised, so that it can stand in a page; null: not an address that a browser should be sent to. */
 const webAddress = (text: string): string | null => {
   const parsed = URL.canParse(text) ? new URL(text) : null;
-  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.href : null;
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
+  // What stands before an @ looks like whose address it is, and is not.
+  return parsed.username === "" && parsed.password === "" ? parsed.href : null;
 };
 
 /** Of the members of a body that are addresses: each, normalised or null where it was left out. */
@@ -73,7 +75,7 @@ const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: 
   const found = names.map((name) => [name, body[name] === undefined ? null : webAddress(body[name])] as const);
   const errors = found
     .filter(([name, href]) => href === null && body[name] !== undefined)
-    .map(([name]) => ({ path: `/${name}`, message: "must be an http or https address" }));
+    .map(([name]) => ({ path: `/${name}`, message: "must be an http or https address without a user name" }));
   if (errors.length > 0) return problem("invalid-request", "An address is none for a browser.", { errors });
   // Every name is there.
   return Object.fromEntries(found) as Record<K, string | null>;

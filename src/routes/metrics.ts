@@ -31,11 +31,19 @@ const digestOf = (text: string): Buffer => hash("sha256", text, "buffer");
 const presents = (authorization: string | undefined, token: string): boolean =>
   authorization !== undefined && timingSafeEqual(digestOf(authorization), digestOf(`Bearer ${token}`));
 
+const DESCRIPTION = {
+  operationId: "getMetrics",
+  summary: "The figures of this process in Prometheus' text format; without a token for whoever is on its machine",
+  tags: ["operations"],
+  security: [{}, { metricsToken: [] }],
+  response: { 200: { description: "OK", content: { "text/plain": { schema: { type: "string" } } } } },
+} as const;
+
 /** `GET /metrics` in Prometheus' text format: outside of the route table, as its credential is no account's. */
 export const metricsRoute =
   ({ meters, readings, token }: MetricsRouteDeps) =>
   async (app: FastifyInstance): Promise<void> => {
-    app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
+    app.get("/metrics", { schema: DESCRIPTION }, async (request, reply) => {
       const isAllowed = isLocal(request) || (token !== null && presents(request.headers.authorization, token));
       if (isAllowed) {
         reply.headers({ "content-type": meters.contentType, "cache-control": "no-store" });

@@ -22,6 +22,8 @@ export type Runtime = {
   } | null;
 };
 
+type Checks = Readonly<Record<string, () => Promise<boolean>>>;
+
 export type OperationsDeps = {
   readonly version: string;
   readonly commit: string;
@@ -30,7 +32,9 @@ export type OperationsDeps = {
   readonly startedAt: number;
   readonly clock: Clock;
   /** One for each part this process runs (log, views, projector, deliverer …): does it work? May throw. */
-  readonly checks: Readonly<Record<string, () => Promise<boolean>>>;
+  readonly checks: Checks;
+  /** The same of parts that are shown, and that no node is taken out of service for. */
+  readonly informational?: Checks;
   readonly runtime: () => Promise<Runtime>;
 };
 
@@ -60,12 +64,17 @@ const passes = async (check: () => Promise<boolean>): Promise<boolean> => {
   }
 };
 
-const ready = async (checks: OperationsDeps["checks"]): Promise<Answer> => {
-  const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => [name, (await passes(check)) ? "ok" : "failing"] as const),
+const statesOf = async (checks: Checks): Promise<Readonly<Record<string, "ok" | "failing">>> =>
+  Object.fromEntries(
+    await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, (await passes(check)) ? "ok" : "failing"] as const),
+    ),
   );
-  const isReady = results.every(([, state]) => state === "ok");
-  const body = { status: isReady ? "ok" : "unavailable", checks: Object.fromEntries(results) };
+
+const ready = async (checks: Checks, beside: Checks): Promise<Answer> => {
+  const [states, informational] = await Promise.all([statesOf(checks), statesOf(beside)]);
+  const isReady = Object.values(states).every((state) => state === "ok");
+  const body = { status: isReady ? "ok" : "unavailable", checks: states, informational };
   return { status: isReady ? 200 : 503, body };
 };
 
@@ -85,9 +94,12 @@ const describeProcess = async ({ version, startedAt, clock, runtime }: Operation
   };
 };
 
+const STATES: JsonSchema = { type: "object", additionalProperties: { type: "string", enum: ["ok", "failing"] } };
+
 const READY = object({
   status: { type: "string", enum: ["ok", "unavailable"] },
-  checks: { type: "object", additionalProperties: { type: "string", enum: ["ok", "failing"] } },
+  checks: STATES,
+  informational: { ...STATES, description: "Of parts that catch up by themselves: they do not count for the status" },
 });
 
 const RUNTIME = object({
@@ -139,7 +151,9 @@ export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
       status: 200,
       body: { status: "ok" },
     })),
-    operation("/ready", "Does each part work?", { 200: READY, 503: READY }, () => ready(deps.checks)),
+    operation("/ready", "Does each part work?", { 200: READY, 503: READY }, () =>
+      ready(deps.checks, deps.informational ?? {}),
+    ),
     operation("/version", "Which build is this?", { 200: object({ version: text, commit: text }) }, async () => ({
       status: 200,
       body: { version, commit },

@@ -222,6 +222,13 @@ export const startStripe = async () => {
   };
   const stripe = new Stripe(SECRET_KEY);
 
+  type Signing = { readonly secret?: string; readonly ageS?: number };
+  const signed = (payload: string, { secret = WEBHOOK_SECRET, ageS = 0 }: Signing = {}) => {
+    const timestamp = Math.floor(Date.now() / 1_000) - ageS;
+    const signature = stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+    return { payload, headers: { "content-type": "application/json; charset=utf-8", "stripe-signature": signature } };
+  };
+
   return {
     place,
     world,
@@ -237,12 +244,10 @@ export const startStripe = async () => {
       subscriptions.set(it.id, it);
     },
     /** A webhook as Stripe sends it, signed by its own package. */
-    webhook(type: string, object: object, { id = next("evt"), secret = WEBHOOK_SECRET, ageS = 0 } = {}) {
-      const payload = JSON.stringify({ id, object: "event", type, created: PERIOD_START, data: { object } });
-      const timestamp = Math.floor(Date.now() / 1_000) - ageS;
-      const signature = stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
-      return { payload, headers: { "content-type": "application/json; charset=utf-8", "stripe-signature": signature } };
+    webhook(type: string, object: object, { id = next("evt"), ...how }: { id?: string } & Signing = {}) {
+      return signed(JSON.stringify({ id, object: "event", type, created: PERIOD_START, data: { object } }), how);
     },
+    signed,
     async stop(): Promise<void> {
       server.closeAllConnections();
       server.close();

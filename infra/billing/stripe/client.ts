@@ -1,4 +1,5 @@
 import { Stripe } from "stripe";
+import { within } from "../../within.ts";
 import { BillingUnavailable } from "../errors.ts";
 
 /** Where Stripe is, and what of it is ours. */
@@ -13,10 +14,14 @@ export type StripePlace = {
   readonly meterEvent: string;
   /** Null: Stripe's own. */
   readonly apiUrl: string | null;
+  /** How long what takes several calls may take altogether; tests wait less. */
+  readonly answerMs?: number;
 };
 
-/** A person waits for most of the calls. */
-const TIMEOUT_MS = 10_000;
+/** A person waits for most of what is asked, and browsers and proxies with them: no longer than this. */
+const ANSWER_MS = 9_000;
+/** Of one call, so that it can be tried again meanwhile. */
+const TIMEOUT_MS = 4_000;
 /** Lost calls are repeated under one idempotency key, which the SDK makes. */
 const RETRIES_MAX = 2;
 
@@ -40,12 +45,18 @@ export const stripeClient = ({ secretKey, apiUrl }: Pick<StripePlace, "secretKey
 export const codeOf = (error: unknown): string | null =>
   error instanceof Stripe.errors.StripeError ? (error.code ?? error.type) : null;
 
-/** Whatever Stripe answers with instead of what was asked for, as the port has it. */
-export const asked = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
-  try {
-    return await call();
-  } catch (error) {
+/** Whatever Stripe answers with instead of what was asked for, as the port has it; no answer in time among it. */
+export const asked = async <T>(
+  { answerMs = ANSWER_MS }: Pick<StripePlace, "answerMs">,
+  what: string,
+  call: () => Promise<T>,
+): Promise<T> => {
+  const done = call().catch((error: unknown) => {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     throw new BillingUnavailable(`Stripe: ${what}: ${error.message}`, { cause: error });
-  }
+  });
+  const late = `Stripe: ${what}: no answer in ${answerMs} ms`;
+  return within(answerMs, late, done).catch((error: unknown) => {
+    throw error instanceof Error && error.message === late ? new BillingUnavailable(late) : error;
+  });
 };

@@ -96,7 +96,7 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
     name: "stripe",
 
     startCheckout: (payer, { plan, successUrl, cancelUrl }) =>
-      asked("starting a checkout", async () => {
+      asked(place, "starting a checkout", async () => {
         if (plan === "free") throw new Error("nobody buys the free plan");
         const back = `${publicUrl()}/`;
         const customer = await customerFor(stripe, payer);
@@ -108,14 +108,14 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
       }),
 
     portal: (payer, returnUrl) =>
-      asked("opening the portal", async () => {
+      asked(place, "opening the portal", async () => {
         const customer = await customerFor(stripe, payer);
         const return_url = returnUrl ?? `${publicUrl()}/`;
         return pageOf(await stripe.billingPortal.sessions.create({ customer, return_url }), customer);
       }),
 
     reportOverage: ({ account, customer, month, block }) =>
-      asked("reporting overage", async () => {
+      asked(place, "reporting overage", async () => {
         await collectOverage(stripe, place, account, customer);
         const identifier = `${account}/${month}/${block}`;
         try {

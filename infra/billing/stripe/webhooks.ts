@@ -1,4 +1,4 @@
-import type { Stripe } from "stripe";
+import { Stripe } from "stripe";
 import type { BillingNotice, BillingWebhooks } from "../../../domain/ports.ts";
 import { asked, type StripePlace } from "./client.ts";
 import { subscriptionOf } from "./subscriptions.ts";
@@ -10,6 +10,12 @@ const text = (value: unknown): string | null => (typeof value === "string" && va
 
 const member = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+
+/** As far as what is read of it goes. */
+const isEvent = (it: unknown): it is Stripe.Event =>
+  text(member(it, "id")) !== null &&
+  text(member(it, "type")) !== null &&
+  typeof member(member(it, "data"), "object") === "object";
 
 /** Which fields an object has depends on the API version that the endpoint was registered with: each is looked for. */
 const noticeOf = ({ id, type, data }: Stripe.Event): BillingNotice | null => {
@@ -26,11 +32,12 @@ export const stripeWebhooks = (stripe: Stripe, place: StripePlace): BillingWebho
     const signature = headers["stripe-signature"];
     if (typeof signature !== "string") return "forged";
     try {
-      return noticeOf(stripe.webhooks.constructEvent(Buffer.from(body), signature, place.webhookSecret));
-    } catch {
-      // A signature that does not hold or is too old, or a body that is none: to the sender all the same.
-      return "forged";
+      const event: unknown = stripe.webhooks.constructEvent(Buffer.from(body), signature, place.webhookSecret);
+      return isEvent(event) ? noticeOf(event) : "malformed";
+    } catch (error) {
+      // One that does not hold or is too old; behind one that holds, what cannot be read.
+      return error instanceof Stripe.errors.StripeSignatureVerificationError ? "forged" : "malformed";
     }
   },
-  subscriptionOf: (customer) => asked("reading a subscription", () => subscriptionOf(stripe, place, customer)),
+  subscriptionOf: (customer) => asked(place, "reading a subscription", () => subscriptionOf(stripe, place, customer)),
 });

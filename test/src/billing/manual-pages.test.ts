@@ -90,7 +90,7 @@ test("what is scheduled can be taken back and scheduled again in one visit; each
   assert.is((await world.subscriptionOf()).scheduled, null);
   const form = formsOf(page)["Change to starter"] ?? "";
   await go.send(form);
-  await go.send(form);
+  page = await go.send(form);
   assert.is((await world.subscriptionOf()).scheduled?.plan, "starter");
   await go.press(page, "Change to scale");
   assert.equal([await world.plan(), (await world.subscriptionOf()).scheduled], ["scale", null]);
@@ -100,6 +100,38 @@ test("what is scheduled can be taken back and scheduled again in one visit; each
     "DowngradeScheduled",
     "PlanChanged",
   ]);
+});
+
+test("a form of a page that is old changes nothing, and shows the page as it is now", async () => {
+  const world = await billingWorld({ plan: "core" });
+  const go = browser(world);
+  const portal = await go.get((await world.portal()).body.portal_url);
+  const [free, scale] = [formsOf(portal)["Cancel the plan"] ?? "", formsOf(portal)["Change to scale"] ?? ""];
+  const cancelled = await go.send(free);
+  await go.press(cancelled, "Keep core");
+  const before = await world.typesOf();
+  // The other tab, and the button behind "back".
+  const old = await go.send(scale);
+  assert.is(old.status, 409);
+  assert.match(old.html, "This page was old, and nothing was changed: here it is as it is now.");
+  assert.is((await go.send(free)).status, 200, "sent twice it is one wish, which was done");
+  assert.equal([await world.plan(), (await world.subscriptionOf()).scheduled], ["core", null]);
+  assert.equal(await world.typesOf(), before);
+  await go.press(old, "Change to scale");
+  assert.is(await world.plan(), "scale");
+});
+
+test("what takes effect by itself makes a page old; two forms of one page at once are one change", async () => {
+  const world = await billingWorld({ plan: "core" });
+  const go = browser(world);
+  world.clock.advance(monthEnd(world.clock.now()) - world.clock.now() - 60_000);
+  const cancelled = await go.press(await go.get((await world.portal()).body.portal_url), "Cancel the plan");
+  world.clock.advance(60_000);
+  assert.is((await go.press(cancelled, "Keep core")).status, 409);
+  assert.is(await world.plan(), "free");
+  const page = await go.get(cancelled.url);
+  const both = await Promise.all(["Change to core", "Change to scale"].map((text) => go.press(page, text)));
+  assert.equal(both.map(({ status }) => status).sort(), [200, 409]);
 });
 
 test("a plan below what is in use says so in numbers, in the answer and on the pages", async () => {
@@ -148,7 +180,11 @@ test("a link that has expired, was changed, is another page's or another service
     assert.is((await go.get(address)).status, 404, address);
     assert.is((await go.send(`${address}/confirm`)).status, 404, address);
   }
-  for (const path of ["", "/other", "/confirm/more"]) assert.is((await go.send(url + path)).status, 404, path);
+  for (const path of ["", "/", "/other", "/confirm/", "/confirm/more", "%2Fconfirm"])
+    assert.is((await go.send(url + path)).status, 404, path);
+  for (const path of ["/", "/x", "/confirm", "/done/", "/done/x", "%2Fdone", "%2F"])
+    assert.is((await go.get(url + path)).status, 404, path);
+  assert.is((await go.get(`${url}/done?x=1`)).status, 200);
   const portal: string = (await world.portal()).body.portal_url;
   for (const path of ["/gold/1", "/core/x", "/core", "/core/1/2"])
     assert.is((await go.send(portal + path)).status, 404);
@@ -219,6 +255,8 @@ test("addresses that are none for a browser are refused, with their places", asy
     "data:text/html,x",
     "/relative",
     "ftp://x.example/",
+    "https://bank.example@evil.example/",
+    "https://:secret@x.example/",
     `https://x.example/${"a".repeat(2_048)}`,
   ]) {
     const refused = await world.start("core", { success_url: url });

@@ -247,6 +247,30 @@ test("a webhook that is forged, stale or signed for another body is refused, and
   assert.equal(await it.hook(good), [200, "followed"]);
 });
 
+test("what is signed and no event is malformed; no content type is needed", async ({ stripe }) => {
+  const it = await world(stripe);
+  const customer = await customerOf(it);
+  stripe.has(subscription(customer));
+  const bodies = ["null", "[]", "{", "<xml/>", '{"id":"evt_1","object":"event"}', '{"id":"evt_1","type":"x","data":1}'];
+  for (const payload of bodies) assert.equal(await it.hook(stripe.signed(payload)), [400, "invalid-request"], payload);
+  const { payload, headers } = stripe.webhook("customer.subscription.created", { customer });
+  const { "content-type": _, ...bare } = headers;
+  assert.equal(await it.hook({ payload, headers: bare as typeof headers }), [200, "followed"]);
+});
+
+test("a Stripe that hangs is no page that hangs", async ({ stripe }) => {
+  const it = await world({ ...stripe, place: { ...stripe.place, answerMs: 200 } });
+  let isHanging = true;
+  stripe.world.before = async () => {
+    while (isHanging) await new Promise((resolve) => setTimeout(resolve, 20));
+    return undefined;
+  };
+  const refused = await it.portal();
+  assert.equal([refused.status, refused.body.code, refused.body.retryable], [503, "unavailable", true]);
+  isHanging = false;
+  assert.is((await it.portal()).status, 200);
+});
+
 test("what is about nobody here, or about no subscription, is acknowledged and changes nothing", async ({ stripe }) => {
   const it = await world(stripe);
   await customerOf(it);

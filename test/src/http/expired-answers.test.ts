@@ -15,6 +15,7 @@ import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const go = () => false;
+const fail = (error: unknown): void => assert.unreachable(String(error));
 
 const answersOf = ({ name, open }: EngineSet): void => {
   const test = suite(`answers kept for repeats: ${name}`);
@@ -76,11 +77,11 @@ const answersOf = ({ name, open }: EngineSet): void => {
         await log.erase(stream, upTo);
       },
     };
-    assert.ok((await expiredAnswers(racing, clock).sweep(go)) > 0);
+    assert.ok((await expiredAnswers(racing, clock, fail).sweep(go)) > 0);
     assert.type(claimed, "string");
     assert.is(await call("raced"), claimed);
     clock.advance(7 * DAY_MS);
-    await expiredAnswers(log, clock).sweep(go);
+    await expiredAnswers(log, clock, fail).sweep(go);
   });
 
   test("they are erased after seven days, and the key is a new one then", async () => {
@@ -88,7 +89,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
     clock.advance(4 * DAY_MS);
     const second = await call("b");
     clock.advance(3 * DAY_MS - 1);
-    const sweeper = expiredAnswers(log, clock);
+    const sweeper = expiredAnswers(log, clock, fail);
     assert.is(await sweeper.sweep(go), 0);
     assert.equal([await call("a"), await call("b")], [first, second]);
     clock.advance(1);
@@ -102,28 +103,28 @@ const answersOf = ({ name, open }: EngineSet): void => {
 
   test("what was claimed again meanwhile stays for its own seven days", async () => {
     clock.advance(30 * DAY_MS);
-    await expiredAnswers(log, clock).sweep(go);
+    await expiredAnswers(log, clock, fail).sweep(go);
     assert.is(await idemStreams(), 0);
     await call("c");
     clock.advance(7 * DAY_MS);
     const again = await call("c");
-    assert.is(await expiredAnswers(log, clock).sweep(go), 0);
+    assert.is(await expiredAnswers(log, clock, fail).sweep(go), 0);
     assert.is(await call("c"), again);
     clock.advance(7 * DAY_MS);
-    assert.is(await expiredAnswers(log, clock).sweep(go), 1);
+    assert.is(await expiredAnswers(log, clock, fail).sweep(go), 1);
   });
 
   test("more than are looked at in one go; whoever is started later goes on where it was, in a copy as well", async () => {
     for (let n = 0; n < 130; n += 1) await call(`many ${n}`);
     clock.advance(7 * DAY_MS);
-    assert.is(await expiredAnswers(log, clock).sweep(go), 130);
+    assert.is(await expiredAnswers(log, clock, fail).sweep(go), 130);
     assert.is((await log.last("checkpoint-idempotency"))?.data.log, await log.identity());
     await call("last");
     const copy = await openLog({ engine: "sqlite", path: `${dir}/copy.db` });
     await copyLog(log, copy, { inFlight: 1 });
     clock.advance(7 * DAY_MS);
-    assert.is(await expiredAnswers(log, clock).sweep(go), 1);
-    assert.is(await expiredAnswers(copy, clock).sweep(go), 1);
+    assert.is(await expiredAnswers(log, clock, fail).sweep(go), 1);
+    assert.is(await expiredAnswers(copy, clock, fail).sweep(go), 1);
     const there = await call("last", copy);
     assert.is(await call("last", copy), there);
     await copy.close();

@@ -8,9 +8,9 @@ import { retention as retained } from "../../../projections/retention.ts";
 import { openLog, openViews } from "../../../src/engines.ts";
 import { NO_TRACE, toEvents } from "../../../src/envelope.ts";
 import { erasureReactions } from "../../../src/erasures.ts";
-import { expiredAnswers } from "../../../src/http/expired-answers.ts";
 import { reactor } from "../../../src/loops/reactor.ts";
 import { retention } from "../../../src/loops/retention.ts";
+import { orphanedPayloads } from "../../../src/orphaned-payloads.ts";
 import { payloadStream, payloads } from "../../../src/payloads.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../../support/engine-sets.ts";
 import { foldInto } from "../../support/fold-into.ts";
@@ -31,7 +31,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
   });
   test.after(() => engines.close());
 
-  const world = async (plan: (account: string) => Plan = () => PLANS.free) => {
+  const world = async (plan: (account: string) => Plan | null = () => PLANS.free) => {
     const dir = temporaryFolder();
     const places = placesIn(engines, dir);
     const log = await openLog(places.log);
@@ -67,14 +67,15 @@ const retentionOf = ({ name, open }: EngineSet): void => {
       await keep(id(n), owner);
       await write(`delivery-${id(n)}`, tell(deliveryFacts(id(n))), owner);
     };
-    const loop = (over: Partial<EventLog> = {}) =>
+    const fail = (error: unknown): void => assert.unreachable(String(error));
+    const loop = (over: Partial<EventLog> = {}, onError: (error: unknown) => void = fail) =>
       retention({
         log: { ...log, ...over },
         views,
-        answers: { sweep: async () => 0 },
+        sweeps: [],
         planOf: async (of) => plan(of),
         clock,
-        onError: (error) => assert.unreachable(String(error)),
+        onError,
       });
     const isKept = async (event: string): Promise<boolean> => (await log.last(payloadStream(event))) !== null;
     return {
@@ -208,10 +209,10 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     it.clock.advance(3 * DAY_MS);
     let left = 60;
     const dying = it.loop({
-      erase: async (stream) => {
+      erase: async (stream, upTo) => {
         left -= 1;
         if (left < 0) throw new LogUnavailable("the process has ended");
-        await it.log.erase(stream);
+        await it.log.erase(stream, upTo);
       },
     });
     assert.ok(await dying.look().catch((error: unknown) => error instanceof LogUnavailable));
@@ -289,22 +290,93 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
+  const go = () => false;
+  const orphans = ({ log, clock }: Pick<Awaited<ReturnType<typeof world>>, "log" | "clock">) =>
+    orphanedPayloads(log, clock, randomness, (error) => assert.unreachable(String(error)));
+
+  test("one that cannot be erased because of a mistake of ours, or whose account has no known plan, keeps nobody else's", async () => {
+    const unknown = new Set<string>();
+    const it = await world((account) => {
+      if (account.endsWith("2")) throw new TypeError("an account that cannot be read");
+      return unknown.has(account) ? null : PLANS.free;
+    });
+    for (const n of [1, 2, 3, 4]) await it.told(n, (is) => [is.blocked()], it.account(n));
+    await it.told("bad", (is) => [is.blocked()], it.account(4));
+    unknown.add(it.account(3));
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    const errors: unknown[] = [];
+    const reading: EventLog["read"] = async (stream, ...of) => {
+      if (stream === `delivery-${it.id("bad")}`) throw new TypeError("a record that cannot be read");
+      return it.log.read(stream, ...of);
+    };
+    await it.loop({ read: reading }, (error) => errors.push(error)).look();
+    const kept = await Promise.all([1, 2, 3, 4, "bad"].map((n) => it.isKept(it.id(n))));
+    assert.equal(kept, [false, true, true, false, true]);
+    assert.is(errors.length, 2);
+    await it.close();
+  });
+
+  test("the payload of a request that died before its verdict has ended a day later, and goes with the others", async () => {
+    const it = await world();
+    const [died, bundle] = [it.id("died"), it.id("x").replace("evt_", "bun_")];
+    await it.keep(died);
+    await it.keep(bundle);
+    await it.told("held", (is) => [is.held()]);
+    await orphans(it).sweep(go);
+    assert.is(await it.log.last(`delivery-${died}`), null, "it may be under way");
+    it.clock.advance(DAY_MS);
+    await orphans(it).sweep(go);
+    assert.is((await it.log.last(`delivery-${died}`))?.type, "AdmissionAbandoned");
+    assert.is((await it.log.last(`bundle-${bundle}`))?.type, "BundleAbandoned");
+    assert.is((await it.log.last(`delivery-${it.id("held")}`))?.type, "EventHeld");
+    const head = await it.log.head();
+    await orphans(it).sweep(go);
+    assert.is(await it.log.head(), head, "once");
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    await it.loop().look();
+    for (const id of [died, bundle]) assert.not(await it.isKept(id), id);
+    await it.close();
+  });
+
+  test("what was kept behind an erasure by a request that died then is found as well", async () => {
+    const it = await world();
+    await it.told("late", (is) => [is.blocked()]);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    assert.is(await it.loop().look(), 1);
+    await it.keep(it.id("late"));
+    it.clock.advance(DAY_MS);
+    await orphans(it).sweep(go);
+    assert.is((await it.log.last(`delivery-${it.id("late")}`))?.type, "AdmissionAbandoned");
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    assert.is(await it.loop().look(), 1);
+    assert.not(await it.isKept(it.id("late")));
+    await it.close();
+  });
+
   test("it looks by itself, and stops", async () => {
     const it = await world();
+    const errors: unknown[] = [];
     await it.told("one", (is) => [is.blocked()]);
+    await it.keep(it.id("died"));
     await it.fold();
     it.clock.advance(3 * DAY_MS);
     const loop = retention({
       log: it.log,
       views: it.views,
-      answers: expiredAnswers(it.log, it.clock),
+      sweeps: [{ sweep: () => Promise.reject(new Error("a sweep that fails")) }, orphans(it)],
       planOf: async () => PLANS.free,
       clock: it.clock,
-      onError: (error) => assert.unreachable(String(error)),
+      onError: (error) => errors.push(error),
     });
     loop.start();
     await until("it has looked", async () => !(await it.isKept(it.id("one"))));
+    await until("and swept", async () => (await it.log.last(`delivery-${it.id("died")}`)) !== null);
     await loop.stop();
+    assert.equal(errors.map(String), ["Error: a sweep that fails"]);
     await it.close();
   });
 

@@ -152,4 +152,16 @@ test("all observers are told, whichever of the calls they know", () => {
   assert.equal(told, ["a", "c", "b"]);
 });
 
+test("what is named as a counter is one", async () => {
+  const types = [...(await linesOf(made())).join("\n").matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({
+    name,
+    type,
+  }));
+  assert.ok(types.some(({ name }) => name === "process_cpu_seconds_total"));
+  assert.equal(
+    types.filter(({ name = "", type }) => name.endsWith("_total") !== (type === "counter")),
+    [],
+  );
+});
+
 test.run();

@@ -2,6 +2,7 @@ import Fastify from "fastify";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { metricsRoute } from "../../../src/routes/metrics.ts";
+import { testApp } from "../../support/http-app.ts";
 
 const test = suite("GET /metrics");
 
@@ -51,6 +52,13 @@ test("what a proxy on this machine forwards comes from elsewhere, however it nam
     assert.is(await statusOf(null, { headers: { [name]: "127.0.0.1" } }), 404, name);
     assert.is(await statusOf(TOKEN, { headers: { [name]: "127.0.0.1" } }), 401, name);
   }
+});
+
+test("it is described as the text that it is", async () => {
+  const meters = { scrape: async () => "", contentType: "text/plain" };
+  const app = await testApp([], { register: (scope) => metricsRoute({ meters, readings, token: TOKEN })(scope) });
+  const { get } = (await app.inject({ url: "/openapi.json" })).json().paths["/metrics"];
+  assert.equal([Object.keys(get.responses["200"].content), get.security], [["text/plain"], [{}, { metricsToken: [] }]]);
 });
 
 test("the token is the whole of it, as a bearer", async () => {

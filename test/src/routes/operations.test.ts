@@ -37,7 +37,7 @@ test("health is alive without a credential", async () => {
 test("ready names each part; one that fails, throws or hangs makes it 503", async () => {
   const ready = await (await opened()).inject({ url: "/ready" });
   assert.is(ready.statusCode, 200);
-  assert.equal(ready.json(), { status: "ok", checks: { log: "ok", views: "ok" } });
+  assert.equal(ready.json(), { status: "ok", checks: { log: "ok", views: "ok" }, informational: {} });
   const app = await opened({
     checks: {
       log: async () => true,
@@ -51,7 +51,14 @@ test("ready names each part; one that fails, throws or hangs makes it 503", asyn
   const answer = await app.inject({ url: "/ready" });
   assert.is(answer.statusCode, 503);
   const checks = { log: "ok", views: "failing", projector: "failing", deliverer: "failing" };
-  assert.equal(answer.json(), { status: "unavailable", checks });
+  assert.equal(answer.json(), { status: "unavailable", checks, informational: {} });
+});
+
+test("a part that catches up by itself is shown, and makes nobody unready", async () => {
+  const app = await opened({ informational: { reactions: async () => false, traces: async () => true } });
+  const answer = await app.inject({ url: "/ready" });
+  assert.is(answer.statusCode, 200);
+  assert.equal(answer.json().informational, { reactions: "failing", traces: "ok" });
 });
 
 test("version and runtime say what runs, and nothing of tenants", async () => {
