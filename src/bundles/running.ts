@@ -143,7 +143,8 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     if (ran.outcome === "accepted" && isToBeSent && endpointId !== null) {
       const { account, trace } = it;
       const content = body === undefined ? {} : { body, contentType: JSON_TYPE, contentEncoding: "" };
-      deps.deliver.offer({ eventId, account, endpointId, trace, known: ran.known, ...content });
+      const takesBack = request.bundle?.undo === true ? ({ takesBack: true } as const) : {};
+      deps.deliver.offer({ eventId, account, endpointId, trace, known: ran.known, ...content, ...takesBack });
     }
     return ran.known;
   };

@@ -21,6 +21,8 @@ import type { Outbound } from "./outbound.ts";
 export type Offered = Job & {
   /** Also before its schedule says so: as the probe of an open circuit, or in its turn behind an outage. */
   readonly early?: "probe" | "turn";
+  /** A bundle's step: it is tried once whatever the health of its endpoint. */
+  readonly takesBack?: true;
   /** A probe that its schedule counts all the same: since the event failed, another one got through. */
   readonly isCounted?: true;
   readonly trace?: Trace;
@@ -343,15 +345,16 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     }
     const isProbe = loaded.circuit.state === "open";
     const isReplay = job.trigger === "replay" && triggerOf(known.state) === "replay";
+    const isPressing = isReplay || job.takesBack === true;
     // A probe that was found on disk before somebody else found out.
-    if (job.early === "probe" ? !isProbe : isProbe && !isReplay) return null;
+    if (job.early === "probe" ? !isProbe : isProbe && !isPressing) return null;
     const body = job.body ?? (await deps.payloads.read(job.eventId, request.payload.revision))?.body;
     if (body === undefined) {
       await giveUp(job, known, ERASED, trace);
       return null;
     }
-    // What somebody has sent again is not kept waiting for a turn.
-    const endpoint = isProbe && !isReplay ? await takeTurn(job, trace) : loaded;
+    // What somebody has sent again, or takes a step back, is not kept waiting for a turn.
+    const endpoint = isProbe && !isPressing ? await takeTurn(job, trace) : loaded;
     if (endpoint === null) return null;
 
     const startedAt = clock.now();

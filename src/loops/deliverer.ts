@@ -63,6 +63,9 @@ const isOrdered = ({ settings }: PresentEndpoint): boolean => settings.concurren
 /** Somebody has this one sent again: it does not wait for the circuit of its endpoint. One of many replayed at once does. */
 const isReplay = ({ trigger }: Offered): boolean => trigger === "replay";
 
+/** What takes a bundle's step back does not wait either, be its endpoint disabled: else nobody learns that it cannot be done. */
+const isPressing = (job: Offered): boolean => isReplay(job) || job.takesBack === true;
+
 /** The receiver is there, and refuses this one event: another may be taken. */
 const isRefusal = ({ statusCode, retryAt }: Answered): boolean =>
   statusCode !== null && statusCode >= 400 && statusCode < 500 && statusCode !== 408 && retryAt === null;
@@ -122,9 +125,9 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     for (const it of forgotten) {
       forgetBody(it, lane);
       const { body: _left, ...lean } = it;
-      if (isReplay(it)) queue.put(lean);
+      if (isPressing(it)) queue.put(lean);
     }
-    const newest = forgotten.findLast((it) => !isReplay(it)) ?? job;
+    const newest = forgotten.findLast((it) => !isPressing(it)) ?? job;
     if (newest !== undefined) behind.miss(endpointId, newest.eventId, clock.now());
   };
 
@@ -147,8 +150,8 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   const maySend = (job: Offered, state: Endpoint): boolean => {
     if (state.phase !== "present") return true;
     const before = see(job.endpointId, state, job);
-    if (state.disabled !== null) return false;
-    if (state.circuit.state === "open") return job.early === "probe" || isReplay(job);
+    if (state.disabled !== null) return job.takesBack === true;
+    if (state.circuit.state === "open") return job.early === "probe" || isPressing(job);
     return before !== null || !isOrdered(state);
   };
 
@@ -320,7 +323,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   /** False when it waits on disk, behind others or until its endpoint takes deliveries again. */
   const isAhead = (job: Offered): boolean => {
     const state = pace.seen(job.endpointId);
-    if (state === null || isReplay(job)) return true;
+    if (state === null || isPressing(job)) return true;
     if (!takesDeliveries(state)) {
       behind.miss(job.endpointId, job.eventId, clock.now());
       return false;

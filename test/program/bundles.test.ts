@@ -93,6 +93,15 @@ const bundles = ({ name, open }: EngineSet): void => {
     await spent(it, 0);
   });
 
+  test("a step whose target is gone disables the endpoint: what was done at it is taken back all the same", async () => {
+    const it = await world();
+    const steps = [create("a"), create("b"), create("c", { do: "gone" })];
+    const done = await it.agent.bundle("gone", steps);
+    assert.equal(statusesOf(done), ["rolled_back", "compensated", "compensated", "failed"]);
+    assert.equal(shop.arrived(), ["create a", "create b", "create c", "cancel b", "cancel a"]);
+    assert.is(shop.effects.size, 0);
+  });
+
   test("rollback incomplete: what could not be taken back is named, the rest is, and a person says that they did it", async () => {
     const it = await world();
     const steps = [create("a"), create("b", { undo: "refuse" }), create("c", { do: "refuse" })];

@@ -4,10 +4,10 @@ import { type Client, signUp } from "./client.ts";
 import { type Receiver, receiver } from "./receiver.ts";
 
 /**
- * What the target makes of an order. `refuse`: 422; `lost`: done, and the answer is lost; `dropped`:
+ * What the target makes of an order. `refuse`: 422; `gone`: 410, which disables the endpoint; `lost`: done, and the answer is lost; `dropped`:
  * not done, and no answer either; `hang`: done, and answered when it is let go.
  */
-export type How = "ok" | "refuse" | "lost" | "dropped" | "hang";
+export type How = "ok" | "refuse" | "gone" | "lost" | "dropped" | "hang";
 
 export type Order = { readonly order: string; readonly do?: How; readonly undo?: "ok" | "refuse" };
 
@@ -59,8 +59,9 @@ export const orders = async (): Promise<Orders> => {
 
   const act = (id: string, { order, do: how = "ok" }: Order, response: ServerResponse): void => {
     const done = (): void => answer(response, 200, { id: `id of ${order}` });
-    if (how !== "dropped" && how !== "refuse") effects.set(id, order);
+    if (how === "ok" || how === "lost" || how === "hang") effects.set(id, order);
     if (how === "refuse") answer(response, 422);
+    else if (how === "gone") answer(response, 410);
     else if (how === "dropped" || how === "lost") response.destroy();
     else if (how === "hang") held.push(done);
     else done();
