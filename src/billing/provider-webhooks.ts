@@ -14,6 +14,10 @@ export const providerWebhooks =
     const { name, webhooks } = provider;
     if (webhooks === null) return;
     const follow = following(provider, webhooks, deps);
+    // What it calls itself says nothing: the signature is over the bytes, whatever they are.
+    app.addHook("onRequest", async ({ raw }) => {
+      delete raw.headers["content-type"];
+    });
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_BYTES_MAX }, (_request, body, done) =>
       done(null, body),

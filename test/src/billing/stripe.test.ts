@@ -256,6 +256,9 @@ test("what is signed and no event is malformed; no content type is needed", asyn
   const { payload, headers } = stripe.webhook("customer.subscription.created", { customer });
   const { "content-type": _, ...bare } = headers;
   assert.equal(await it.hook({ payload, headers: bare as typeof headers }), [200, "followed"]);
+  for (const type of ["", "nonsense", "text/plain"]) {
+    assert.equal(await it.hook({ payload, headers: { ...headers, "content-type": type } }), [200, "followed"], type);
+  }
 });
 
 test("a Stripe that hangs is no page that hangs", async ({ stripe }) => {
