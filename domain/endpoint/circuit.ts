@@ -51,11 +51,6 @@ export const OPEN_FAILURES = 10;
 export const OPEN_RATE = 0.7;
 /** With fewer attempts that rate says nothing. */
 export const OPEN_ATTEMPTS_MIN = 20;
-/**
- * So many failures of one event count: what fails on is more likely to be its own trouble. Three such events together are
- * fewer than `OPEN_FAILURES`, and do not keep their endpoint from the others, however often they are sent again.
- */
-export const TELLING_FAILURES = 3;
 export const DEGRADED_FAILURES = 3;
 export const DEGRADED_RATE = 0.1;
 export const DEGRADED_ATTEMPTS_MIN = 10;

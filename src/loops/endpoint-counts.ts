@@ -1,17 +1,15 @@
-import { type Counted, TELLING_FAILURES, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
+import { type Counted, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
 
-/** One attempt that has ended, the `nth` of its event's schedule (1-based); times in ms since 1970. */
+/** One attempt that has ended; times in ms since 1970. */
 export type Attempted = {
   readonly startedAt: number;
   readonly at: number;
   readonly succeeded: boolean;
-  readonly nth: number;
 };
 
 export type EndpointCounts = {
   /**
-   * Counts an attempt, unless its event has failed so often that this one says little of the endpoint, and answers what is
-   * counted with it; null when it began before its endpoint was last well again
+   * Counts an attempt, and answers what is counted with it; null when it began before its endpoint was last well again
    * (`wellAt`), and so says nothing of how it is since.
    */
   count(endpointId: string, wellAt: string | null, attempted: Attempted): Counted | null;
@@ -95,7 +93,7 @@ export const endpointCounts = (): EndpointCounts => {
         const [oldest] = byEndpoint.keys();
         if (oldest !== undefined) byEndpoint.delete(oldest);
       }
-      if (attempted.succeeded || attempted.nth <= TELLING_FAILURES) add(counts, attempted);
+      add(counts, attempted);
       const { consecutiveFailures, failingSince, lastFailureAt, attempts, failed } = counts;
       return { consecutiveFailures, failingSince, lastFailureAt, attempts, failed };
     },

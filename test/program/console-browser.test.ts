@@ -104,7 +104,7 @@ const inBrowser = (binary: string): void => {
     await page.click("Show");
     await page.shows(`"note": "${HOSTILE}"`);
     await page.click("Repeat it at home with curl");
-    await page.shows("curl --include --request POST");
+    await page.shows("curl --globoff --include --request POST");
   });
 
   test("it is replayed by a click, and shows by itself that it fails again, and when it is delivered", async () => {

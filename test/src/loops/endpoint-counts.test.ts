@@ -10,9 +10,9 @@ const world = (wellAt: string | null = null) => {
   const counts = endpointCounts();
   const say =
     (succeeded: boolean) =>
-    (second: number, startedSecond = second, well: string | null = wellAt, nth = 1) => {
+    (second: number, startedSecond = second, well: string | null = wellAt) => {
       const [startedAt, endedAt] = [START + startedSecond * 1_000, START + second * 1_000];
-      return counts.count("end_1", well, { startedAt, at: endedAt, succeeded, nth });
+      return counts.count("end_1", well, { startedAt, at: endedAt, succeeded });
     };
   return { counts, failed: say(false), succeeded: say(true) };
 };
@@ -53,19 +53,6 @@ test("what began before the endpoint was well again does not count, and what was
   assert.equal(it.failed(32, 20, at(20))?.consecutiveFailures, 1);
 });
 
-test("an event that has failed three times is no more trouble of its endpoint; that it arrives in the end is good news", () => {
-  const it = world();
-  for (let nth = 1; nth <= 11; nth += 1) it.failed(nth, nth, null, nth);
-  assert.equal(it.failed(12, 12, null, 12), {
-    consecutiveFailures: 3,
-    failingSince: at(1),
-    lastFailureAt: at(3),
-    attempts: 3,
-    failed: 3,
-  });
-  assert.equal(it.succeeded(13, 13, null, 13)?.consecutiveFailures, 0);
-});
-
 test("a clock that is set back breaks nothing", () => {
   const it = world();
   it.failed(100);
@@ -75,7 +62,7 @@ test("a clock that is set back breaks nothing", () => {
 test("endpoints are counted each by itself", () => {
   const it = world();
   it.failed(1);
-  const other = it.counts.count("end_2", null, { startedAt: START, at: START, succeeded: true, nth: 1 });
+  const other = it.counts.count("end_2", null, { startedAt: START, at: START, succeeded: true });
   assert.equal([other?.attempts, other?.failed], [1, 0]);
 });
 

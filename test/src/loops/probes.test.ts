@@ -83,7 +83,7 @@ test("two events that are refused do not take turns for ever, also where order i
   await it.close();
 });
 
-test("three events that always fail are three failed events, and their endpoint takes all others", async () => {
+test("events that always fail open their endpoint, and keep the others only until it is their turn to be the probe", async () => {
   const it = await deliverySimulation({
     end_1: (eventId) => ({ status: eventId.startsWith("bad") ? 500 : 200, ms: 1 }),
   });
@@ -92,11 +92,11 @@ test("three events that always fail are three failed events, and their endpoint 
   node.start();
   for (const n of [1, 2, 3]) await it.admit(`bad_${n}`, "end_1", node);
   await it.time.runUntil(START + 10 * MINUTE_MS);
-  assert.equal([it.all("AttemptFailed").length, it.all("DeliveryFailed").length], [21, 3]);
-  assert.equal([it.all("EndpointDegraded").length, it.all("EndpointOpened").length], [1, 0]);
-  await it.admit("good_1", "end_1", node);
-  await it.time.runUntil(START + 11 * MINUTE_MS);
-  assert.equal([it.all("EventDelivered").length, it.all("EndpointRecovered").length], [1, 1]);
+  assert.equal([it.all("EndpointDegraded").length, it.all("EndpointOpened").length], [1, 1]);
+  for (const n of [1, 2, 3]) await it.admit(`good_${n}`, "end_1", node);
+  await it.time.runUntil(START + 40 * MINUTE_MS);
+  assert.is(it.all("EventDelivered").length, 3);
+  assert.ok(it.all("EndpointRecovered").length >= 1);
   assert.equal(it.errors, []);
   await node.stop(0);
   await it.close();
