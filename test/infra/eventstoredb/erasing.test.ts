@@ -40,6 +40,22 @@ test("after a scavenge nothing of an erased payload is left, not even of the str
     assert.equal(idsOf(await log.readAll(null, 10)), [kept.id]);
   }));
 
+test("after a scavenge nothing is left of what was erased in front of something that stays", () =>
+  over(async (log, double) => {
+    const stream = newStream("payload");
+    await log.append(stream, "absent", [event({ body: SECRET }), event({ response: SECRET })]);
+    const kept = event();
+    await log.append(stream, 1, [kept]);
+    await log.erase(stream, 1);
+    double.scavenge();
+    assert.not(isOnDisk(double));
+    assert.equal(idsOf(await log.read(stream, null, 10)), [kept.id]);
+    assert.equal(idsOf(await log.readAll(null, 10)), [kept.id]);
+    await log.erase(stream, 2);
+    assert.equal(await log.read(stream, null, 10), []);
+    assert.is((await log.append(stream, 2, [event()])).outcome, "conflict", "a blank stands behind it");
+  }));
+
 test("an erasure that was cut off between its two writes is finished by the next one", () =>
   over(async (log, double) => {
     const stream = newStream("payload");
