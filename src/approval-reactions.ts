@@ -33,6 +33,30 @@ const OUTCOME = {
   ApprovalCancelled: "cancelled",
 } as const satisfies Partial<Record<ApprovalEvent["type"], HoldOutcome>>;
 
+type EndHold = {
+  readonly type: "EndHold";
+  readonly outcome: HoldOutcome;
+  readonly reason: string;
+  readonly at: string;
+};
+
+/** Tells each subject of the kind that its approval was rejected, has expired or was cancelled. */
+export const holdEnds = (
+  kind: "event" | "bundle",
+  clock: Clock,
+  tell: (cause: RecordedEvent, subjectId: string, command: EndHold) => Promise<unknown>,
+): readonly Reaction[] =>
+  (["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) => ({
+    on: type,
+    async run(event) {
+      const data = dataOf(type, event);
+      if (data.subject.kind !== kind) return;
+      const reason = "reason" in data ? data.reason : EXPIRED;
+      const at = new Date(clock.now()).toISOString();
+      await tell(event, data.subject.id, { type: "EndHold", outcome: OUTCOME[type], reason, at });
+    },
+  }));
+
 /**
  * What follows from a hold for its approval, and from an approval for what it holds. The same again is done already: what
  * was decided in the one stream cannot be undone in the other, only be late there.
@@ -60,16 +84,6 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     return (await runCommand(log, delivery, stream, known, command, envelopeOf(cause))).known.state;
   };
 
-  const endHold = (type: keyof typeof OUTCOME): Reaction => ({
-    on: type,
-    async run(event) {
-      const data = dataOf(type, event);
-      if (data.subject.kind !== "event") return;
-      const reason = "reason" in data ? data.reason : EXPIRED;
-      await tell(event, data.subject.id, { type: "EndHold", outcome: OUTCOME[type], reason, at: now() });
-    },
-  });
-
   return [
     {
       on: "EventHeld",
@@ -89,9 +103,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
         if (endpointId !== null) deliver.offer({ eventId: subject.id, account: event.meta.account, endpointId });
       },
     },
-    endHold("ApprovalRejected"),
-    endHold("ApprovalExpired"),
-    endHold("ApprovalCancelled"),
+    ...holdEnds("event", clock, tell),
     {
       // Of a hold that was not ended by its approval: nobody is to be asked any longer.
       on: "HoldEnded",

@@ -4,11 +4,12 @@ import { approvalOfHeldBundle } from "../../domain/approval/requested.ts";
 import type { BundleCommand } from "../../domain/bundle/commands.ts";
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent } from "../../domain/bundle/events.ts";
-import type { DeliveryEvent, HoldOutcome } from "../../domain/delivery/events.ts";
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { Clock, EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import { bundles } from "../../projections/bundles.ts";
 import type { Ledgers } from "../admission/ledgers.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { holdEnds } from "../approval-reactions.ts";
 import { approvalStream } from "../approvals.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
@@ -39,14 +40,6 @@ type Fact = ApprovalEvent | BundleEvent | DeliveryEvent;
 /** The type of a recorded event says what its data are. */
 const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
   data as unknown as Extract<Fact, { type: T }>["data"];
-
-const EXPIRED = "Nobody decided in time.";
-
-const OUTCOME = {
-  ApprovalRejected: "rejected",
-  ApprovalExpired: "expired",
-  ApprovalCancelled: "cancelled",
-} as const satisfies Partial<Record<ApprovalEvent["type"], HoldOutcome>>;
 
 /** What waits for people first, then what runs. */
 const UNDER_WAY = ["held", "running"] as const;
@@ -110,16 +103,6 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
     },
   });
 
-  const endHold = (type: keyof typeof OUTCOME): Reaction => ({
-    on: type,
-    async run(event) {
-      const data = dataOf(type, event);
-      if (data.subject.kind !== "bundle") return;
-      const reason = "reason" in data ? data.reason : EXPIRED;
-      await tell(event, data.subject.id, { type: "EndHold", outcome: OUTCOME[type], reason, at: now() });
-    },
-  });
-
   return [
     ...(["BundleAdmitted", "BundleReleased", "BundleStepEnded", "RollbackStarted"] as const).map(advance),
     {
@@ -140,9 +123,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
         await runner.advance(subject.id);
       },
     },
-    endHold("ApprovalRejected"),
-    endHold("ApprovalExpired"),
-    endHold("ApprovalCancelled"),
+    ...holdEnds("bundle", clock, tell),
     {
       // Of a hold that was not ended by its approval: nobody is to be asked any longer.
       on: "BundleHoldEnded",
