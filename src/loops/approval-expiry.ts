@@ -4,7 +4,7 @@ import { approvals } from "../../projections/approvals.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { approvalStream } from "../approvals.ts";
 import { NO_TRACE } from "../envelope.ts";
-import { wakeablePause } from "./wakeable-pause.ts";
+import { looking } from "./looking.ts";
 
 export type ApprovalExpiry = {
   start(): void;
@@ -33,10 +33,6 @@ const SORT = { field: "expires_at", order: "asc" } as const;
  * this loop: the approval's own stream decides, and the same command again is the same.
  */
 export const approvalExpiry = ({ views, aggregates, clock, onError }: ApprovalExpiryDeps): ApprovalExpiry => {
-  const rest = wakeablePause();
-  let isStopping = false;
-  let running: Promise<void> = Promise.resolve();
-
   const expire = async ({ id, document }: Found): Promise<boolean> => {
     const at = new Date(clock.now()).toISOString();
     const envelope = {
@@ -62,7 +58,7 @@ export const approvalExpiry = ({ views, aggregates, clock, onError }: ApprovalEx
       const after = last === undefined ? {} : { after: { value: String(last.document.expires_at), id: last.id } };
       const due = await views.page(approvals.schema.name, { where, sort: SORT, limit: PAGE, ...after });
       for (const found of due) {
-        if (isStopping) return expired;
+        if (looks.isStopping()) return expired;
         if (await expire(found)) expired += 1;
       }
       last = due.at(-1);
@@ -70,22 +66,7 @@ export const approvalExpiry = ({ views, aggregates, clock, onError }: ApprovalEx
     }
   };
 
-  const loop = async (): Promise<void> => {
-    while (!isStopping) {
-      await look().catch(onError);
-      if (!isStopping) await rest.pause(LOOK_MS);
-    }
-  };
+  const looks = looking(look, LOOK_MS, onError);
 
-  return {
-    start() {
-      running = loop();
-    },
-    async stop() {
-      isStopping = true;
-      rest.wake();
-      await running;
-    },
-    look,
-  };
+  return { start: looks.start, stop: looks.stop, look };
 };

@@ -8,7 +8,7 @@ import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { providerEnvelope } from "../billing/following.ts";
-import { wakeablePause } from "./wakeable-pause.ts";
+import { looking } from "./looking.ts";
 
 export type OverageLoop = {
   start(): void;
@@ -40,9 +40,6 @@ const SORT = { field: "account", order: "asc" } as const;
  */
 export const overageLoop = ({ views, aggregates, provider, clock, onError }: OverageDeps): OverageLoop => {
   const { name, reportOverage } = provider;
-  const rest = wakeablePause();
-  let isStopping = false;
-  let running: Promise<void> = Promise.resolve();
 
   /** As the account's own stream has it at this moment, if this provider bills it. */
   const billed = async (id: string): Promise<(Subscription & { customer: string }) | null> => {
@@ -61,7 +58,7 @@ export const overageLoop = ({ views, aggregates, provider, clock, onError }: Ove
     const told = subscription.reported[month] ?? 0;
     const due = overageIn(subscription, month, used.events);
     for (let block = told + 1; block <= due; block += 1) {
-      if (isStopping) return block - told - 1;
+      if (looks.isStopping()) return block - told - 1;
       await reportOverage({ account, customer: subscription.customer, month, block });
       const at = new Date(clock.now()).toISOString();
       const envelope = providerEnvelope(name, `overage-${account}/${month}/${block}`, account, at);
@@ -90,7 +87,7 @@ export const overageLoop = ({ views, aggregates, provider, clock, onError }: Ove
       const after = last === undefined ? {} : { after: { value: last.id, id: last.id } };
       const found = await views.page(billing.schema.name, { where, sort: SORT, limit: PAGE, ...after });
       for (const { id } of found) {
-        if (isStopping) return reported;
+        if (looks.isStopping()) return reported;
         reported += await ofAccount(id);
       }
       last = found.at(-1);
@@ -98,22 +95,13 @@ export const overageLoop = ({ views, aggregates, provider, clock, onError }: Ove
     }
   };
 
-  const loop = async (): Promise<void> => {
-    while (!isStopping) {
-      await look().catch(onError);
-      if (!isStopping) await rest.pause(LOOK_MS);
-    }
-  };
+  const looks = looking(look, LOOK_MS, onError);
 
   return {
     start() {
-      if (reportOverage !== null) running = loop();
+      if (reportOverage !== null) looks.start();
     },
-    async stop() {
-      isStopping = true;
-      rest.wake();
-      await running;
-    },
+    stop: looks.stop,
     look,
   };
 };

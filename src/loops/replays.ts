@@ -10,7 +10,7 @@ import { type Envelope, NO_TRACE } from "../envelope.ts";
 import { chosenBehind } from "../replays/plan.ts";
 import type { Replaying } from "../replays/replaying.ts";
 import { replayStream } from "../replays/stream.ts";
-import { wakeablePause } from "./wakeable-pause.ts";
+import { looking } from "./looking.ts";
 
 export type ReplaysLoop = {
   start(): void;
@@ -64,11 +64,8 @@ type Place = { readonly cursor: ReplayCursor | null; readonly skipped: number };
  */
 export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
   const { log, views, aggregates, clock, node, onError } = deps;
-  const rest = wakeablePause();
   const working = new Map<string, { readonly account: string; readonly ended: Promise<void> }>();
   let isStarted = false;
-  let isStopping = false;
-  let running: Promise<void> = Promise.resolve();
 
   const envelopeOf = (account: string): Envelope => ({
     commandId: randomId("cmd_", deps.randomness),
@@ -88,7 +85,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
   /** The replay, as long as it is this node's to work on. */
   const own = async (id: string, maxAgeMs?: number): Promise<BegunReplay | null> => {
     const { state } = await aggregates.load(replayDecider, replayStream(id), maxAgeMs);
-    return state.phase !== "running" || isTaken(state) || isStopping ? null : state;
+    return state.phase !== "running" || isTaken(state) || looks.isStopping() ? null : state;
   };
 
   const tell = (id: string, account: string, command: ReplayCommand) =>
@@ -164,7 +161,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
   };
 
   const untilDue = async (dueMs: number): Promise<void> => {
-    while (!isStopping) {
+    while (!looks.isStopping()) {
       const leftMs = dueMs - performance.now();
       if (leftMs <= 0) return;
       await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, WAIT_MS)));
@@ -175,7 +172,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     [...working.values()].filter((it) => it.account === account).length >= OF_ACCOUNT_MAX;
 
   const begin = (id: string, account: string): void => {
-    if (!isStarted || isStopping || working.has(id) || working.size >= RUNNING_MAX || isFull(account)) return;
+    if (!isStarted || looks.isStopping() || working.has(id) || working.size >= RUNNING_MAX || isFull(account)) return;
     const ended = work(id)
       .catch(onError)
       .finally(() => working.delete(id));
@@ -194,22 +191,15 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     } while (last !== undefined && working.size < RUNNING_MAX);
   };
 
-  const loop = async (): Promise<void> => {
-    while (!isStopping) {
-      await look().catch(onError);
-      if (!isStopping) await rest.pause(LOOK_MS);
-    }
-  };
+  const looks = looking(look, LOOK_MS, onError);
 
   return {
     start() {
       isStarted = true;
-      running = loop();
+      looks.start();
     },
     async stop() {
-      isStopping = true;
-      rest.wake();
-      await running;
+      await looks.stop();
       await Promise.all([...working.values()].map(({ ended }) => ended));
     },
     begin,

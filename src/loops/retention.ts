@@ -5,7 +5,7 @@ import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { retention as retained } from "../../projections/retention.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { expirePayload } from "../erasures.ts";
-import { wakeablePause } from "./wakeable-pause.ts";
+import { looking } from "./looking.ts";
 
 export type Retention = {
   start(): void;
@@ -47,9 +47,6 @@ const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retent
  */
 export const retention = (deps: RetentionDeps): Retention => {
   const { log, views, sweeps, planOf, clock, onError } = deps;
-  const rest = wakeablePause();
-  let isStopping = false;
-  let running: Promise<void> = Promise.resolve();
 
   /** What one alone is to blame for is reported, and keeps none of the others; the log and the views are for all of them. */
   const alone = async (work: () => Promise<number>): Promise<number> => {
@@ -92,18 +89,18 @@ export const retention = (deps: RetentionDeps): Retention => {
       const after = last === undefined ? {} : { after: { value: String(last.document.ended_at), id: last.id } };
       const due = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });
       for (const found of due) {
-        if (isStopping) return erased;
+        if (looks.isStopping()) return erased;
         erased += await alone(async () => ((await expire(found, plan, endedUpTo)) ? 1 : 0));
       }
       last = due.at(-1);
       if (due.length < PAGE) return erased;
-      await rest.pause(GAP_MS);
+      await looks.pause(GAP_MS);
     }
   };
 
   const look = async (): Promise<number> => {
     let erased = 0;
-    for (let account = ""; !isStopping; ) {
+    for (let account = ""; !looks.isStopping(); ) {
       const where = [{ field: "account", is: ">", value: account }] as const;
       const [next] = await views.page(VIEW, { where, sort: BY_ACCOUNT, limit: 1 });
       if (next === undefined) break;
@@ -117,26 +114,11 @@ export const retention = (deps: RetentionDeps): Retention => {
   const expireAll = async (): Promise<void> => {
     await look().catch(onError);
     for (const each of sweeps) {
-      if (!isStopping) await each.sweep(() => isStopping).catch(onError);
+      if (!looks.isStopping()) await each.sweep(looks.isStopping).catch(onError);
     }
   };
 
-  const loop = async (): Promise<void> => {
-    while (!isStopping) {
-      await expireAll();
-      if (!isStopping) await rest.pause(LOOK_MS);
-    }
-  };
+  const looks = looking(expireAll, LOOK_MS, onError);
 
-  return {
-    start() {
-      running = loop();
-    },
-    async stop() {
-      isStopping = true;
-      rest.wake();
-      await running;
-    },
-    look,
-  };
+  return { start: looks.start, stop: looks.stop, look };
 };
