@@ -16,6 +16,8 @@ import {
 import {
   decideReplay,
   hasGivenBack,
+  type InReplays,
+  inReplays,
   type ReplayCommand,
   type Replaying,
   type ReplayRejection,
@@ -25,7 +27,7 @@ import {
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
-export type HeldDelivery = {
+export type HeldDelivery = InReplays & {
   readonly phase: "held";
   readonly request: Request;
   readonly approval: HeldFor;
@@ -42,7 +44,7 @@ export type StepEnd = {
   readonly neverSent?: true;
 };
 
-export type AdmittedDelivery = {
+export type AdmittedDelivery = InReplays & {
   readonly phase: "admitted";
   readonly request: Request;
   /** Later than the request was decided on when it had to be released. */
@@ -73,7 +75,7 @@ export type AdmittedDelivery = {
 };
 
 /** Blocked, or abandoned half-way: may be decided again. */
-type Undecided = {
+type Undecided = InReplays & {
   readonly phase: "undecided";
   readonly last: Request | null;
   /** What of its payloads must not be used again; missing for nothing. */
@@ -85,7 +87,7 @@ export type Delivery =
   | Undecided
   | HeldDelivery
   /** Without having been delivered, by people or by time: whatever is asked of it, nothing is sent any more. */
-  | {
+  | (InReplays & {
       readonly phase: "ended";
       readonly request: Request;
       readonly end: HoldOutcome;
@@ -96,7 +98,7 @@ export type Delivery =
       /** As of an admitted one. */
       readonly spent?: number | null;
       readonly stepEnd?: StepEnd;
-    }
+    })
   | AdmittedDelivery;
 
 export type DeliveryCommand =
@@ -169,6 +171,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const waits = event.data.endpoint_id !== null;
         return {
           phase: "admitted",
+          ...inReplays(state, event.data.replay?.id),
           request: event.data,
           admittedAt: event.data.at,
           approvalId: null,
@@ -184,22 +187,28 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       }
       case "EventHeld": {
         const { approval, ...request } = event.data;
-        return { phase: "held", request, approval, erased: false };
+        return { phase: "held", ...inReplays(state, request.replay?.id), request, approval, erased: false };
       }
       case "EventReleased":
         return state.phase === "held" ? released(state, event.data) : state;
-      case "HoldEnded":
+      case "HoldEnded": {
         if (state.phase !== "held") return state;
-        return { phase: "ended", request: state.request, end: event.data.outcome, approvalId: null, attempts: 0 };
+        const { request } = state;
+        return { phase: "ended", ...inReplays(state), request, end: event.data.outcome, approvalId: null, attempts: 0 };
+      }
       case "CancellationRequested":
         return state.phase === "admitted" ? { ...state, cancelling: event.data.reason } : state;
       case "EventCancelled": {
         if (state.phase !== "admitted") return state;
         const { request, approvalId, attempts } = state;
-        return { phase: "ended", request, end: "cancelled", approvalId, attempts };
+        return { phase: "ended", ...inReplays(state), request, end: "cancelled", approvalId, attempts };
       }
       case "EventBlocked":
-        return { ...(state.phase === "undecided" ? state : UNDECIDED), last: event.data };
+        return {
+          ...(state.phase === "undecided" ? state : UNDECIDED),
+          ...inReplays(state, event.data.replay?.id),
+          last: event.data,
+        };
       case "AdmissionAbandoned":
         if (isClaimed(state)) return state;
         return state.phase === "undecided" ? state : UNDECIDED;

@@ -2,7 +2,7 @@ import { accept, type Decision, reject } from "../decider.ts";
 import { costDetermined, costOnTop, type Reached, spentOnStep, UNSEEN } from "./cost.ts";
 import type { AdmittedDelivery, Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
 import type { DeliveryEvent, HoldOutcome, StepOutcome } from "./events.ts";
-import { replayField } from "./replay.ts";
+import { inReplays, replayField } from "./replay.ts";
 
 type Decided = Decision<DeliveryEvent, DeliveryRejection>;
 type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { type: T }>;
@@ -12,18 +12,19 @@ export const isClaimed = ({ phase }: Delivery): boolean =>
   phase === "held" || phase === "admitted" || phase === "ended";
 
 export const released = (
-  { request, approval, erased }: HeldDelivery,
+  held: HeldDelivery,
   { endpoint_id, at }: Extract<DeliveryEvent, { type: "EventReleased" }>["data"],
 ): AdmittedDelivery => ({
   phase: "admitted",
-  request,
+  ...inReplays(held),
+  request: held.request,
   admittedAt: at,
-  approvalId: approval.approval_id,
+  approvalId: held.approval.approval_id,
   attempts: 0,
   lease: null,
   dueAt: endpoint_id === null ? null : at,
   end: endpoint_id === null ? "recorded" : null,
-  erased,
+  erased: held.erased,
   cancelling: null,
   reached: null,
   mayBeDone: false,

@@ -7,8 +7,6 @@ type Admitted = Extract<Delivery, { phase: "admitted" }>;
 /** What is known of a replay that is under way, or was the last. */
 export type Replaying = Replay & {
   readonly at: string;
-  /** The how many-th of its event. */
-  readonly nth: number;
   /** Attempts that had begun before it: the endpoint's schedule is counted from here. */
   readonly before: number;
   /** Micro-euros that its receiver was paid for before, which stay spent; null when nothing had reached one. */
@@ -51,6 +49,27 @@ export const hasGivenBack = (state: Delivery): boolean =>
   state.reached === null &&
   (state.replay?.counted ?? null) === null;
 
+/** What a delivery says of the replays that it was in. */
+export type InReplays = {
+  /** Their ids, oldest first; missing for none. */
+  readonly replays?: readonly string[];
+};
+
+const replaysOf = (state: Delivery): readonly string[] => ("replays" in state ? (state.replays ?? []) : []);
+
+/** However far it has got since, and whatever else has replayed it behind that. */
+export const wasReplayedBy = (state: Delivery, id: string): boolean => replaysOf(state).includes(id);
+
+/** It may be asked for no more replays. */
+export const isReplayedTooOften = (state: Delivery): boolean => replaysOf(state).length >= REPLAYS_MAX;
+
+/** The replays as they go on behind `state`, `id` among them. */
+export const inReplays = (state: Delivery, id?: string): InReplays => {
+  const before = replaysOf(state);
+  const replays = id === undefined || before.includes(id) ? before : [...before, id];
+  return replays.length === 0 ? {} : { replays };
+};
+
 /** Of the replay, if this is one, that what happens to a delivery belongs to. */
 export const replayIdOf = ({ replay, request }: { readonly replay?: Replaying; readonly request: Request }) =>
   replay?.id ?? request.replay?.id;
@@ -76,6 +95,7 @@ export const replayed = (state: Admitted, data: Replayed): Admitted => {
   const places = cost === undefined && ledgers === undefined ? {} : { cost: cost ?? null, ledgers: ledgers ?? [] };
   return {
     ...rest,
+    ...inReplays(state, id),
     request: { ...state.request, ...places },
     lease: null,
     dueAt: at,
@@ -83,7 +103,7 @@ export const replayed = (state: Admitted, data: Replayed): Admitted => {
     cancelling: null,
     reached: null,
     probes: 0,
-    replay: { id, by, reason, at, nth: (state.replay?.nth ?? 0) + 1, before: state.attempts, counted },
+    replay: { id, by, reason, at, before: state.attempts, counted },
   };
 };
 
@@ -95,17 +115,17 @@ export const decideReplay = (
   { replay: { id, by, reason }, places, at }: ReplayCommand,
   state: Delivery,
 ): Decision<DeliveryEvent, ReplayRejection> => {
+  // Given again, however far it has got since: one replay replays once.
+  if (wasReplayedBy(state, id)) return accept();
   if (state.phase === "held") return reject("in-progress");
   if (state.phase === "ended") return reject("not-failed");
   if (state.phase !== "admitted") return reject("not-admitted");
-  // Given again, however far it has got since: one replay replays once.
-  if (replayIdOf(state) === id) return accept();
   if (state.request.bundle !== undefined) return reject("of-bundle");
   if (state.end === null) return reject("in-progress");
   if (state.end === "delivered") return reject("already-delivered");
   if (state.end === "recorded") return reject("not-failed");
   if (state.erased) return reject("payload-erased");
-  if ((state.replay?.nth ?? 0) >= REPLAYS_MAX) return reject("too-often");
+  if (isReplayedTooOften(state)) return reject("too-often");
   const isFree = hasGivenBack(state);
   if (isFree && places === null) return reject("places-needed");
   const { event_id, endpoint_id } = state.request;

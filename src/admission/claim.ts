@@ -1,6 +1,7 @@
 import { type Delivery, delivery, erasedUpTo } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import { isClaimed } from "../../domain/delivery/hold.ts";
+import { wasReplayedBy } from "../../domain/delivery/replay.ts";
 import { sourceDigest } from "../approvals.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import type { Known } from "../run-command.ts";
@@ -40,7 +41,7 @@ const requestOf = (it: Identified, { payload, verdict, cost, ledgers, received_a
 
 /** Nothing is left to decide: it is claimed, or this replay has decided it already. */
 const isDecided = ({ replay }: Identified, state: Delivery): boolean =>
-  isClaimed(state) || (replay !== undefined && state.phase === "undecided" && state.last?.replay?.id === replay.id);
+  isClaimed(state) || (replay !== undefined && wasReplayedBy(state, replay.id));
 
 /** Makes an event of a request, or refuses it: the one path of webhooks and of agents' requests. */
 export const claiming = (deps: ClaimDeps): Claim => {

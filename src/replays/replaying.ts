@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryRejection } from "../../domain/delivery/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Replay, Request } from "../../domain/delivery/events.ts";
-import { REPLAYS_MAX, type ReplayCommand } from "../../domain/delivery/replay.ts";
+import { isReplayedTooOften, REPLAYS_MAX, type ReplayCommand, wasReplayedBy } from "../../domain/delivery/replay.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { refusedBy } from "../../domain/gate/decide.ts";
 import type { Metadata, Position } from "../../domain/ports.ts";
@@ -135,13 +135,12 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
   /** Decided meanwhile, by this replay before or by somebody else, or erased. */
   const taken = ({ id }: Replay, state: Delivery): Replayed => {
     if (state.phase === "undecided" && state.last !== null) {
-      if (state.last.replay?.id !== id) return refused(why("payload-erased", state));
+      if (!wasReplayedBy(state, id)) return refused(why("payload-erased", state));
       const { verdict, event_id } = state.last;
       const judged = { verdict, refusedBy: refusedBy(verdict.gates, true), retryAfterS: null };
       return { outcome: "blocked", problem: refusal({ event_id }, judged) };
     }
-    const isOurs = "request" in state && state.request.replay?.id === id;
-    return isOurs ? { outcome: "replayed", state } : refused(why("in-progress", state));
+    return wasReplayedBy(state, id) ? { outcome: "replayed", state } : refused(why("in-progress", state));
   };
 
   /** Why nothing can be sent for it, though it may be replayed; null where it can. */
@@ -172,8 +171,8 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const command: ReplayCommand = { type: "Replay", replay, places: null, at: envelope.at };
     const first = delivery.decide(command, state);
     if (!first.ok && first.rejection !== "places-needed") return refused(why(first.rejection, state));
-    if (state.phase !== "admitted") return refused(why("not-admitted", state));
     if (first.ok && first.events.length === 0) return { outcome: "replayed", state };
+    if (state.phase !== "admitted") return refused(why("not-admitted", state));
     const hindered = await hindrance(state.request);
     if (hindered !== null) return refused(hindered);
     const places = first.ok ? null : await takePlaces(order, state, again);
@@ -204,12 +203,14 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const isLater = upTo !== undefined && from.endedAt !== null && from.endedAt > (upTo ?? "");
     if (state.phase === "undecided") {
       if (state.last === null) return refused(notFound());
-      if (state.last.replay?.id === order.replay.id) return taken(order.replay, state);
+      if (wasReplayedBy(state, order.replay.id)) return taken(order.replay, state);
+      if (isReplayedTooOften(state)) return refused(why("too-often", state));
       return isLater ? refused(why("not-admitted", state)) : decideAgain(order, from, state.last);
     }
     if (isLater && state.phase === "admitted" && state.end === "failed") {
-      const isOurs = state.replay?.id === order.replay.id || state.request.replay?.id === order.replay.id;
-      return isOurs ? { outcome: "replayed", state } : refused(why("not-admitted", state));
+      return wasReplayedBy(state, order.replay.id)
+        ? { outcome: "replayed", state }
+        : refused(why("not-admitted", state));
     }
     return deliverAgain(order, from);
   };

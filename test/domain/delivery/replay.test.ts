@@ -93,6 +93,25 @@ test("the same replay again changes nothing, whatever has become of it; another 
     .then(replayed(70, { replay_id: "rpl_2", attempts: 2 }));
 });
 
+test("a replay that is given again behind another one changes nothing, be it failed, held, ended or blocked since", () => {
+  const twice = [
+    ...[...failed, replayed(60), is.started(2, 61), is.attemptFailed(2, 62, null), is.failed(62)],
+    ...[replayed(70, { replay_id: "rpl_2" }), is.started(3, 71), is.attemptFailed(3, 72, null), is.failed(72)],
+  ];
+  const by = (id: string) => ({ replay: { id, by: BY, reason: "mended" } });
+  const held = [is.blocked(), is.blocked(by("rpl_1")), is.held({}, by("rpl_2"))];
+  for (const past of [
+    twice,
+    held,
+    [...held, is.released(60)],
+    [...held, is.holdEnded(60, "rejected")],
+    [is.blocked(by("rpl_1")), is.admitted(by("rpl_2"))],
+  ])
+    given(...past)
+      .when(replay(80))
+      .thenNothing();
+});
+
 test("what was delivered, is on its way, ended, recorded, erased or of a bundle is not replayed", () => {
   const delivered = [is.admitted(), is.started(1, 1), is.succeeded(1, 2), is.delivered(2)];
   given(...delivered)

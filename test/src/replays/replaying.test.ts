@@ -115,6 +115,10 @@ test("a blocked event passes the gates as they are now, from what is kept of it"
     // The same replay asks nobody a second time.
     assert.is(outcomeOf(await node.replay(id, 1)), "gate-require-fields");
     assert.is((await world.recordsOf(id)).length, 2);
+    // Nor when another one has asked them meanwhile.
+    assert.is(outcomeOf(await node.replay(id, 3)), "gate-require-fields");
+    assert.is(outcomeOf(await node.replay(id, 1)), "gate-require-fields");
+    assert.is((await world.recordsOf(id)).length, 3);
   });
   await world.publish({ require_fields: ["order"] }, 2);
   await withNode(world, async (node) => {
