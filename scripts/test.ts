@@ -8,6 +8,10 @@ import { stripVTControlCharacters } from "node:util";
 const ROOT = new URL("../test/", import.meta.url).pathname;
 /** The crash tests of CI run 100 rounds; anything longer hangs. */
 const FILE_MINUTES_MAX = 30;
+/** From its closing line to its end: what a failed test has left running would keep its file, and what it has to say, for ever. */
+const ENDING_MS = 20_000;
+/** A file that is told to end takes the programs with it that it has started. */
+const KILL_MS = 5_000;
 /** Whole programs are started in some: more files at once than this only get in each other's way. */
 const AT_ONCE = Math.min(availableParallelism(), 4);
 
@@ -20,20 +24,36 @@ const count = (output: string, word: string): number => {
   return sum;
 };
 
+/** uvu's last line. */
+const CLOSING_LINE = /^ {2}Duration: +\S+ms$/m;
+const CLOSING_MAX = 1_000;
+
 const run = (file: string): Promise<Outcome> =>
   new Promise((resolve) => {
     const child = spawn(process.execPath, ["--enable-source-maps", join(ROOT, file)], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     let output = "";
-    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    const timer = setTimeout(() => {
-      output += `\nended after ${FILE_MINUTES_MAX} minutes\n`;
-      child.kill("SIGKILL");
-    }, FILE_MINUTES_MAX * 60_000);
+    const timers: NodeJS.Timeout[] = [];
+    const endAfter = (ms: number, why: string): void => {
+      const end = (signal: NodeJS.Signals) => (): void => {
+        output += `\n${signal}: ${why}\n`;
+        child.kill(signal);
+      };
+      timers.push(setTimeout(end("SIGTERM"), ms), setTimeout(end("SIGKILL"), ms + KILL_MS));
+    };
+    endAfter(FILE_MINUTES_MAX * 60_000, `it took longer than ${FILE_MINUTES_MAX} minutes`);
+    let hasClosed = false;
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString();
+      if (hasClosed || !CLOSING_LINE.test(output.slice(-CLOSING_MAX))) return;
+      hasClosed = true;
+      endAfter(ENDING_MS, "its tests are over, and something that they have started is not");
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
     child.on("close", (code) => {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       const plain = stripVTControlCharacters(output);
       const total = count(plain, "Total");
       const passed = count(plain, "Passed");

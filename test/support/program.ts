@@ -33,6 +33,7 @@ export const killPrograms = (): void => {
   for (const child of children) child.kill("SIGKILL");
 };
 process.on("exit", killPrograms);
+process.once("SIGTERM", () => process.exit(1));
 
 /** `via`: a command that runs the program in its own place, as strace or setpriv do. */
 export const spawnProgram = (
