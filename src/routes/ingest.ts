@@ -6,6 +6,7 @@ import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { traceOf } from "../http/trace.ts";
+import { windowOf } from "../http/window.ts";
 import { PAYLOAD_BYTES_MAX } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 import { isProblem } from "./route.ts";
@@ -14,6 +15,8 @@ import { isProblem } from "./route.ts";
  * Webhooks under way at once, and the bytes of their bodies in memory: the rest is told to come again (P10). A request is
  * under way once its body is there: until then a client holds a connection and the bytes it has really sent, no more.
  * On its way to the log a body is there several times, as bytes, as text and as a record: memory is some times `bytes`.
+ * `decisions`: so many are decided at once, the rest wait in their order. All of a burst at once would be done at one time,
+ * and where the log is slow that is too late for each of them.
  * `lagMs`: so late an event loop leaves much unseen in sockets. Senders wait for 3 s (Slack) and more.
  * `lookMs` and `decideMs`: a log that hangs does not keep a sender longer, 10 s being what most wait. What is decided
  * behind such an answer holds: the sender's repeat is answered with it.
@@ -21,6 +24,7 @@ import { isProblem } from "./route.ts";
 export type IngestLimits = {
   readonly requests: number;
   readonly bytes: number;
+  readonly decisions: number;
   readonly lagMs: number;
   readonly lookMs: number;
   readonly decideMs: number;
@@ -28,6 +32,7 @@ export type IngestLimits = {
 export const INGEST_LIMITS: IngestLimits = {
   requests: 4_000,
   bytes: 32 * 1_048_576,
+  decisions: 256,
   lagMs: 2_000,
   lookMs: 3_000,
   decideMs: 6_000,
@@ -77,6 +82,7 @@ export const ingest =
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
     const load = { requests: 0, bytes: 0 };
+    const deciding = windowOf(limits.decisions);
     /** What of the load is each request's. */
     const shares = new WeakMap<FastifyRequest, Share>();
 
@@ -130,6 +136,14 @@ export const ingest =
       }
       load.requests += 1;
       share.requests = 1;
+      const receivedAt = clock.now();
+      const from = performance.now();
+      if (!(await deciding.enter(limits.decideMs))) return sendProblem(request, reply, late);
+      // Gone while it waited: its sender comes again.
+      if (!shares.has(request)) {
+        deciding.leave();
+        return sendProblem(request, reply, overloaded);
+      }
       const { provider, source_id: sourceId } = addressOf(request);
       const admitted = admit({
         provider,
@@ -139,9 +153,11 @@ export const ingest =
         body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
         ip: request.ip,
         trace: traceOf(request),
-        receivedAt: clock.now(),
+        receivedAt,
       });
-      const answer = await inTime(limits.decideMs, admitted);
+      // Not once its sender is answered: what is late is still under way.
+      void admitted.then(deciding.leave, deciding.leave);
+      const answer = await inTime(limits.decideMs - (performance.now() - from), admitted);
       if (isProblem(answer)) return sendProblem(request, reply, answer);
       if (answer.position !== undefined) reply.header("countersign-position", answer.position);
       return reply.code(answer.status).send(answer.body);

@@ -151,6 +151,46 @@ test("what does not fit, by number or by bytes that have come, is told to come a
   await app.close();
 });
 
+/** A route that decides two at once, when it is told to. */
+const deciding = async (decideMs: number) => {
+  const answers: (() => void)[] = [];
+  const admit = () =>
+    new Promise<{ status: number; body: object }>((resolve) => {
+      answers.push(() => resolve({ status: 202, body: {} }));
+    });
+  const limits = { ...INGEST_LIMITS, decisions: 2, decideMs, lagMs: 60_000 };
+  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
+  const send = async () => (await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a" })).statusCode;
+  return { app, answers, send };
+};
+
+test("of a burst so many are decided at once, the others behind them", async () => {
+  const { app, answers, send } = await deciding(60_000);
+  const burst = Array.from({ length: 5 }, send);
+  let decided = 0;
+  while (decided < burst.length) {
+    await until("the next ones are decided", () => answers.length > 0);
+    assert.ok(answers.length <= 2);
+    decided += answers.length;
+    for (const answer of answers.splice(0)) answer();
+  }
+  assert.equal(await Promise.all(burst), Array(5).fill(202));
+  await app.close();
+});
+
+test("who waits too long for a decision is told so and never decided, and what is late holds its place until it is done", async () => {
+  const { app, answers, send } = await deciding(50);
+  assert.equal(await Promise.all([send(), send(), send()]), [503, 503, 503]);
+  assert.is(await send(), 503);
+  assert.is(answers.length, 2);
+  for (const answer of answers) answer();
+  const last = send();
+  await until("there is a place again", () => answers.length === 3);
+  answers[2]?.();
+  await last;
+  await app.close();
+});
+
 /** A client that announces a large body, sends `body` of it, and then only listens. */
 const announcing = (port: number, path: string, body = "") => {
   let answer = "";
