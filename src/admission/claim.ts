@@ -50,10 +50,13 @@ export const claiming = (deps: ClaimDeps): Claim => {
 
   const claimable = (it: Identified): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
     const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
+    // For each webhook: a spread is the last, as what follows a leading one is added to the object slowly, key by key (V8 11).
     return {
-      ...{ account, origin, trace, receivedAt, decider: delivery },
-      ...(it.replay === undefined ? {} : { replay: it.replay }),
-      ...(it.kept === undefined ? {} : { kept: it.kept }),
+      account,
+      origin,
+      trace,
+      receivedAt,
+      decider: delivery,
       erasedUpTo,
       isClaimed: (state) => isDecided(it, state),
       id: eventId,
@@ -63,6 +66,8 @@ export const claiming = (deps: ClaimDeps): Claim => {
       judge: () => judge(it),
       requestOf: (decided) => requestOf(it, decided),
       digestOf: (request) => request.action?.digest ?? sourceDigest(account, request),
+      ...(it.replay === undefined ? {} : { replay: it.replay }),
+      ...(it.kept === undefined ? {} : { kept: it.kept }),
     };
   };
 

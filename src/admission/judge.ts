@@ -171,7 +171,16 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
     const nowMs = deps.clock.now();
     const { plan, timeZone } = await deps.accountOf(account);
     const counted = await ledgerGates(deps.ledgers, {
-      ...{ account, timeZone, eventId: id, policy, cost, places, identical, run, nowMs, trace },
+      account,
+      timeZone,
+      eventId: id,
+      policy,
+      cost,
+      places,
+      identical,
+      run,
+      nowMs,
+      trace,
       plan: it.countsForPlan ? plan : null,
       ...(costMissing === undefined ? {} : { costMissing }),
     });
@@ -181,7 +190,8 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
       approval === null
         ? [...stateless, ...counting]
         : [...stateless.filter((gate) => !isApproval(gate)), ...counting, ...stateless.filter(isApproval)];
-    const verdict = { ...decide(gates, blocks), policy: ref, gates };
+    const { decision, ...more } = decide(gates, blocks);
+    const verdict = { decision, ...more, policy: ref, gates };
     return { verdict, refusedBy: refusedBy(gates, blocks), cost, reservations, retryAfterS, approval };
   };
 };
@@ -192,7 +202,10 @@ export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>
   return (it) => {
     const { asked, account, eventId: id, policyId, trace } = it;
     return judge({
-      ...{ id, account, policyId, trace },
+      id,
+      account,
+      policyId,
+      trace,
       countsForPlan: asked === null,
       run: asked?.run ?? null,
       places: 1,

@@ -132,7 +132,7 @@ const dayGates = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> 
   const { answer } = reserved;
   if (answer.isContested === true) return contested("rate");
   const gates = [...rateGate(answer, places), ...budgetGate(answer, cost)];
-  if (answer.granted) return { gates, taken: [{ ...reserved, lasts: true }], refused: false, retryAfterS: null };
+  if (answer.granted) return { gates, taken: [{ lasts: true, ...reserved }], refused: false, retryAfterS: null };
   if (answer.rate !== undefined && exceeds(places, answer.rate.limit)) return refused(gates, null);
   const wait = answer.budget?.over === true ? untilMidnight(timeZone, nowMs) : (answer.rate?.retryAfterMs ?? 0);
   return refused(gates, wait);
@@ -199,7 +199,7 @@ const loopGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> 
   const taken: TakenPlace[] = [];
   const take: Take = async (stream, limits, places) => {
     const reserved = await ledgers.reserve(stream, account, eventId, limits, trace, places);
-    if (reserved.answer.granted) taken.push({ ...reserved, lasts: false });
+    if (reserved.answer.granted) taken.push({ lasts: false, ...reserved });
     return reserved.answer;
   };
   for (const ask of [depthLimit, identicalLimit, runLimit]) {
@@ -252,7 +252,7 @@ const quotaGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted>
     const detail = `${used} of ${plan.eventsPerMonth} events of the ${plan.name} plan used in ${month}`;
     return {
       gates: [allowed("quota", detail)],
-      taken: [{ ...reserved, lasts: true }],
+      taken: [{ lasts: true, ...reserved }],
       refused: false,
       retryAfterS: null,
     };
