@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseFieldPath } from "../../domain/gate/field-path.ts";
+import { parseFieldPath, readField } from "../../domain/gate/field-path.ts";
 import type { DedupeRule, ProviderType } from "../../domain/source/events.ts";
 import { textAt } from "./fields.ts";
 import { headerText } from "./headers.ts";
@@ -17,13 +17,26 @@ export type Identity = {
 const KEY_LENGTH_MAX = 256;
 const EVENT_TYPE_LENGTH_MAX = 200;
 
-const bounded = (key: string): string =>
-  key.length <= KEY_LENGTH_MAX ? key : `sha256:${createHash("sha256").update(key).digest("hex")}`;
+const digestOf = (content: string | Buffer): string => `sha256:${createHash("sha256").update(content).digest("hex")}`;
 
-const byRule = (rule: DedupeRule, { headers, json }: WebhookRequest): string | null => {
+const bounded = (key: string): string => (key.length <= KEY_LENGTH_MAX ? key : digestOf(key));
+
+/** So many digits survive in a double (IEEE 754, binary64), whatever the number. */
+const EXACT_DIGITS = 15;
+
+/** Whether no other number of a JSON text is this one once it is parsed. */
+const isOnlyOne = (value: number): boolean =>
+  Number.isInteger(value)
+    ? Number.isSafeInteger(value)
+    : Number.isFinite(value) && String(value).replaceAll(/\D/g, "").length <= EXACT_DIGITS;
+
+const byRule = (rule: DedupeRule, { headers, json, body }: WebhookRequest): string | null => {
   if ("header" in rule) return headerText(headers, rule.header.toLowerCase());
   const path = parseFieldPath(rule.pointer);
-  return path === null ? null : textAt(json(), path);
+  if (path === null) return null;
+  const value = readField(json(), path);
+  // Two deliveries would be one, and the second refused as the first with another body: the bodies tell them apart.
+  return typeof value === "number" && !isOnlyOne(value) ? digestOf(body) : textAt(json(), path);
 };
 
 /** Which delivery of its sender a verified request is. A source's own rule takes the place of its provider's. */

@@ -104,6 +104,21 @@ test("a source's own rule takes the place of its provider's, also when it finds 
   assert.is(identify("stripe", request, { header: "absent" }).deliveryKey, null);
 });
 
+test("numbers that JSON.parse cannot tell apart name two deliveries all the same, and one that is repeated one", () => {
+  const of = (id: string) => identify("hmac", webhook({}, `{"id":${id}}`), { pointer: "/id" }).deliveryKey;
+  for (const [one, other] of [
+    ["9007199254740992", "9007199254740993"],
+    ["123456789012345678901", "123456789012345678902"],
+    ["1e400", "1e401"],
+    ["1700000000.1234567891", "1700000000.1234567892"],
+  ] as const) {
+    assert.is.not(of(one), of(other), one);
+    assert.is(of(one), of(one));
+    assert.match(of(one) ?? "", /^sha256:[0-9a-f]{64}$/);
+  }
+  for (const id of ["0", "-7", "0.5", "9007199254740991", "1700000000.12345"]) assert.is(of(id), id);
+});
+
 test("a key or a type of any length stays short", () => {
   const long = "x".repeat(100_000);
   const { deliveryKey, eventType } = identify("stripe", webhook({}, JSON.stringify({ id: long, type: long })), null);
