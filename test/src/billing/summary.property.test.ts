@@ -22,6 +22,8 @@ const test = suite("the bill is the log's");
 const START = Date.parse("2026-01-31T23:50:00.000Z");
 const DAY_MS = 86_400_000;
 const EVENTS = 9;
+/** What is rarest happens in every seventh story: that it is in none of these comes once in a thousand million runs. */
+const RUNS = 150;
 /** What an agent asks for is no event of a source. */
 const AGENTS = "delivery-evt_agent";
 
@@ -192,12 +194,12 @@ test("over random stories with blocks, repeats, holds, month ends and crashes th
       seen.months += counted.size;
       seen.crashes += crashes;
     }),
-    { numRuns: 60 },
+    { numRuns: RUNS },
   );
 });
 
 test("the stories had all of it", () => {
-  for (const [what, times] of Object.entries(seen)) assert.ok(times >= 5, `${what}: ${times}`);
+  for (const [what, times] of Object.entries(seen)) assert.ok(times > 0, what);
 });
 
 test.run();
