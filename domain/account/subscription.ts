@@ -16,8 +16,8 @@ export type Subscription = {
   readonly provider: string | null;
   /** What the provider calls the account; null where it has no name for it. */
   readonly customer: string | null;
-  /** The plan that holds is the provider's own word: it was bought there, and can end there. */
-  readonly bought: boolean;
+  /** Which customer of the provider has bought the plan that holds, so that it can end there; null: it came from elsewhere. */
+  readonly buyer: string | null;
   /** The largest plan that held in a month (YYYY-MM), of the months around the last change: see `largestIn`. */
   readonly largest: Readonly<Record<string, string>>;
   /** How many begun blocks of a month the provider has been told of. */
@@ -91,7 +91,7 @@ export const openedWith = (plan: string): Subscription => ({
   status: "active",
   provider: null,
   customer: null,
-  bought: false,
+  buyer: null,
   largest: {},
   reported: {},
   version: 0,
@@ -132,15 +132,17 @@ const saysProvider = ({ by, provider }: { readonly by: string; readonly provider
 const changed = (subscription: Subscription, event: Exclude<SubscriptionEvent, { type: "OverageReported" }>) => {
   const { type, data } = event;
   switch (type) {
-    case "PlanChanged":
-      return { ...subscription, plan: data.plan, scheduled: null, provider: data.provider, bought: saysProvider(data) };
+    case "PlanChanged": {
+      const buyer = saysProvider(data) ? subscription.customer : null;
+      return { ...subscription, plan: data.plan, scheduled: null, provider: data.provider, buyer };
+    }
     case "DowngradeScheduled":
       return { ...subscription, scheduled: { plan: data.plan, from: data.from }, provider: data.provider };
     case "DowngradeCancelled":
       return { ...subscription, scheduled: null };
     case "SubscriptionChanged": {
       const { status, provider, customer } = data;
-      return { ...subscription, status, provider, customer, bought: subscription.bought || saysProvider(data) };
+      return { ...subscription, status, provider, customer, buyer: saysProvider(data) ? customer : subscription.buyer };
     }
   }
 };
@@ -197,8 +199,8 @@ const followProvider = (
   }
   if (scheduled === null && left !== null) events.push({ type: "DowngradeCancelled", data: about });
   const isNews = status !== before.status || provider !== before.provider || customer !== before.customer;
-  // That a plan which was given is paid for now is written down as well: it can end from now on.
-  if (isNews || (plan === current && !before.bought)) {
+  // That a plan which was given, or bought by another customer, is paid for now is written down as well: by whom it can end.
+  if (isNews || (plan === current && before.buyer !== customer)) {
     events.push({ type: "SubscriptionChanged", data: { ...about, status, customer } });
   }
   return accept(...events);

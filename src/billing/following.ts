@@ -32,11 +32,11 @@ export const providerEnvelope = (provider: string, commandId: string, accountId:
 
 /**
  * Only what was bought there can have ended there: a plan that came from elsewhere stays, whatever was begun and not paid.
- * A customer who is not the account's any more, as an admin once began two checkouts at once, counts when it has bought;
- * that what it had is over is nothing to the account.
+ * A customer who is not the account's any more, as an admin once began two checkouts at once or it was deleted there, counts
+ * when it has bought; that what another has bought is not touched by its end.
  */
-const isAbout = ({ bought, customer: own }: Subscription, customer: string, said: ProvidedSubscription): boolean =>
-  said.status !== "cancelled" || (bought && own === customer);
+const isAbout = ({ buyer }: Subscription, customer: string, said: ProvidedSubscription): boolean =>
+  said.status !== "cancelled" || buyer === customer;
 
 /**
  * Makes the account's plan what the provider says. Webhooks come late, twice and in any order, and several nodes may read

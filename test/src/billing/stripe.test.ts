@@ -328,6 +328,38 @@ test("the portal is Stripe's own, for the customer there is, or a new one where 
   assert.is(await it.plan(), "core");
 });
 
+/** Has bought, and lost its customer at Stripe; then the portal was opened, for a new customer, before the webhook came. */
+const lostCustomer = async (stripe: StripeServer) => {
+  const it = await world(stripe);
+  const customer = await customerOf(it);
+  stripe.has(subscription(customer));
+  await it.hook(stripe.webhook("customer.subscription.created", { customer }));
+  stripe.has(subscription(customer, { status: "canceled" }));
+  stripe.customers.set(customer, { id: customer, email: "", metadata: {}, deleted: true });
+  await it.portal();
+  const next = (await it.subscriptionOf()).customer ?? "";
+  assert.is.not(next, customer);
+  const gone = stripe.webhook("customer.subscription.deleted", { customer, metadata: { account: ACCOUNT } });
+  return { it, next, gone };
+};
+
+test("what was bought ends also where a new customer had followed by then", async ({ stripe }) => {
+  const { it, gone } = await lostCustomer(stripe);
+  assert.equal(await it.hook(gone), [200, "followed"]);
+  assert.equal(await it.stands(), { plan: "free", scheduled: null, status: "cancelled" });
+});
+
+test("what the new customer has bought by then stays, and ends with it", async ({ stripe }) => {
+  const { it, next, gone } = await lostCustomer(stripe);
+  stripe.has(subscription(next, { id: "sub_2" }));
+  await it.hook(stripe.webhook("customer.subscription.created", { customer: next }));
+  assert.equal(await it.hook(gone), [200, "ignored"]);
+  assert.is(await it.plan(), "core");
+  stripe.has(subscription(next, { id: "sub_2", status: "canceled" }));
+  await it.hook(stripe.webhook("customer.subscription.deleted", { customer: next }));
+  assert.is(await it.plan(), "free");
+});
+
 test("two checkouts at once are one customer; an answer that was lost is asked for again under its key", async ({
   stripe,
 }) => {
