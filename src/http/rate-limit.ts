@@ -98,9 +98,13 @@ export const attempts = (clock: Clock): Attempts => {
   };
 };
 
+/** Longer than any spelling of an address, with its zone and port. */
+const NO_ADDRESS_LENGTH_MAX = 64;
+
 /** What one customer of a provider holds: an IPv4 address, or the /64 of an IPv6 one (RFC 6177, section 2). */
 export const network = (ip: string): string => {
-  if (!ipaddr.isValid(ip)) return ip;
+  // A proxy that is believed has said it. Copied, as a part of a text keeps the whole of it in memory.
+  if (!ipaddr.isValid(ip)) return Buffer.from(ip.slice(0, NO_ADDRESS_LENGTH_MAX)).toString();
   const address = ipaddr.process(ip);
   // `process` has unwrapped mapped IPv4 addresses; what is left with parts is IPv6.
   if (!("parts" in address)) return address.toString();

@@ -62,6 +62,8 @@ test("an IPv6 customer has one count for the whole /64", () => {
   assert.is.not(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
   assert.is(network("::ffff:192.0.2.7"), "192.0.2.7");
   assert.is(network("192.0.2.7"), "192.0.2.7");
+  assert.is(network("192.0.2.7:4711"), "192.0.2.7:4711", "what some proxies say");
+  assert.is(network("x".repeat(16_000)).length, 64, "whoever is believed may say anything: no key is large");
   const { take } = attempts(testClock());
   for (let i = 0; i < 100; i += 1) take("signup-ip", `2001:db8::${i.toString(16)}`);
   assert.is(take("signup-ip", "2001:db8::ffff").ok, false);
