@@ -3,9 +3,9 @@ import * as assert from "uvu/assert";
 import { monthEnd } from "../../domain/calendar.ts";
 import { formsOf, type Shown } from "../support/billing-world.ts";
 import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
-import { engineSets } from "../support/engine-sets.ts";
+import { type Engines, engineSets } from "../support/engine-sets.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
-import { PRICES, startStripe } from "../support/stripe-server.ts";
+import { PRICES, type StripeServer, startStripe } from "../support/stripe-server.ts";
 
 /** A page as a browser has it, which sends forms as one of the same site does. */
 const open = async (url: string, init: RequestInit = {}): Promise<Shown> => {
@@ -42,10 +42,18 @@ const fill = async (source: HookSource, count: number): Promise<void> => {
 
 for (const { name, open: openEngines } of engineSets()) {
   const test = suite(`plans and billing: ${name}`);
-  test.after.each(killPrograms);
+  let engines: Engines;
+  let stripe: StripeServer;
+  test.before.each(async () => {
+    [engines, stripe] = await Promise.all([openEngines(), startStripe()]);
+  });
+  // Also of a test that has failed: whatever it leaves would keep its file from ending.
+  test.after.each(async () => {
+    killPrograms();
+    await Promise.all([engines.close(), stripe.stop()]);
+  });
 
   test("a checkout raises quota, sources and API rate at once; the portal cancels at the month's end, over a restart", async () => {
-    const engines = await openEngines();
     const env = { ...engines.env, SIGNUP_PLAN: "free" };
     const program = await startProgram(env);
     const client = await signUp(program.url);
@@ -82,11 +90,9 @@ for (const { name, open: openEngines } of engineSets()) {
     assert.ok(formsOf(await open(here(again, portal.body.portal_url)))["Keep starter"]);
     assert.is(await again.stop(), 0);
     removeFolder(program.dir);
-    await engines.close();
   });
 
   test("with Stripe the checkout is Stripe's; its signed webhook is the plan at once, and nobody is told twice", async () => {
-    const [engines, stripe] = await Promise.all([openEngines(), startStripe()]);
     const program = await startProgram({
       ...engines.env,
       SIGNUP_PLAN: "free",
@@ -118,8 +124,6 @@ for (const { name, open: openEngines } of engineSets()) {
     assert.not.match(program.output(), "whsec_");
     assert.is(await program.stop(), 0);
     removeFolder(program.dir);
-    await stripe.stop();
-    await engines.close();
   });
 
   test.run();

@@ -1,16 +1,23 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { hookSource, type Reply, signUp } from "../support/client.ts";
-import { engineSets } from "../support/engine-sets.ts";
-import { removeFolder, startProgram, until } from "../support/program.ts";
+import { type Engines, engineSets } from "../support/engine-sets.ts";
+import { killPrograms, removeFolder, startProgram, until } from "../support/program.ts";
 
 const SENDS_MAX = 20;
 
 for (const { name, open } of engineSets()) {
   const test = suite(`the free plan: ${name}`);
+  let engines: Engines;
+  test.before.each(async () => {
+    engines = await open();
+  });
+  test.after.each(async () => {
+    killPrograms();
+    await engines.close();
+  });
 
   test("P6: 1,100 webhooks are exactly 1,000 events, the bill says 1,000, and a second source is over the plan", async () => {
-    const engines = await open();
     const program = await startProgram({ ...engines.env, SIGNUP_PLAN: "free" });
     const client = await signUp(program.url);
     const source = await hookSource(client);
@@ -32,9 +39,10 @@ for (const { name, open } of engineSets()) {
     assert.is(refused[0]?.body.code, "gate-quota");
     const usage = await until("the views have them", async () => {
       const { body } = await client.call("GET", "/v1/billing/summary");
-      return body.usage.events + body.usage.blocked === 1_100 ? body.usage : null;
+      // What was refused behind a 503 was refused once more.
+      return body.usage.events === 1_000 && body.usage.blocked >= 100 ? body.usage : null;
     });
-    assert.equal([usage.events, usage.blocked, usage.included], [1_000, 100, 1_000]);
+    assert.is(usage.included, 1_000);
     // What a policy only watches is not why it was refused, and the sender must come again next month.
     const watching = { name: "watching", block_on_violation: false, require_fields: ["none"], budget_eur_day: 1 };
     const policy = await client.make("/v1/policies", { ...watching, cost: { pointer: "none" } });
@@ -46,7 +54,6 @@ for (const { name, open } of engineSets()) {
     assert.is((await client.call("POST", "/v1/sources", { name: "two", type: "github" })).status, 201);
     await program.stop();
     removeFolder(program.dir);
-    await engines.close();
   });
 
   test.run();
