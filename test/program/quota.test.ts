@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { hookSource, type Reply, signUp } from "../support/client.ts";
 import { type Engines, engineSets } from "../support/engine-sets.ts";
+import { insideMonth } from "../support/month.ts";
 import { killPrograms, removeFolder, startProgram, until } from "../support/program.ts";
 
 const SENDS_MAX = 20;
@@ -10,6 +11,7 @@ for (const { name, open } of engineSets()) {
   const test = suite(`the free plan: ${name}`);
   let engines: Engines;
   test.before.each(async () => {
+    await insideMonth();
     engines = await open();
   });
   test.after.each(async () => {
