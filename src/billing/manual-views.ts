@@ -64,7 +64,7 @@ export const checkoutView = (it: Opened, rest: readonly string[]): View => {
   }
   const choice: Choice = {
     says: saysOf(wanted),
-    notices: [effect(it, wanted), ...noticesFor(wanted, inUse)],
+    notices: [effect(it, wanted), ...noticesFor(wanted, plan, inUse)],
     button: { action: `${address}/confirm`, text: `Confirm ${wanted.name}` },
   };
   const page = {
@@ -88,10 +88,14 @@ export const portalView = (it: Opened): View => {
       return { says: `${says} (this is your plan)`, notices: [], button: scheduled === null ? null : keep };
     }
     if (wanted.name === scheduled?.plan) {
-      return { says: `${says} (from ${dayOf(scheduled.from)})`, notices: noticesFor(wanted, inUse), button: null };
+      return {
+        says: `${says} (from ${dayOf(scheduled.from)})`,
+        notices: noticesFor(wanted, plan, inUse),
+        button: null,
+      };
     }
     const text = wanted.name === "free" ? "Cancel the plan" : `Change to ${wanted.name}`;
-    const notices = [effect(it, wanted), ...noticesFor(wanted, inUse)];
+    const notices = [effect(it, wanted), ...noticesFor(wanted, plan, inUse)];
     return { says, notices, button: { action: actionOf(wanted.name), text } };
   });
   const leave = leaveTo(link.leaveUrl, "Go back");

@@ -8,14 +8,29 @@ const SOURCES_MAX = 1_000;
 export const sourcesInUse = (views: Pick<ViewStore, "count">, account: string): Promise<number> =>
   views.count(sources.schema.name, [{ field: "account", is: "=", value: account }], SOURCES_MAX);
 
-/** What a plan below what is in use means, in numbers. Nothing is lost by it: not one source stops. */
-export const noticesFor = (plan: Plan, inUse: number): readonly string[] =>
-  inUse <= plan.endpoints
+/** What a plan below what is in use means, in numbers. Not one source stops. */
+const sourcesNotice = ({ name, endpoints }: Plan, inUse: number): readonly string[] =>
+  inUse <= endpoints
     ? []
     : [
-        `${inUse} sources are in use and the plan ${plan.name} includes ${plan.endpoints}: all ${inUse} go on, and a new ` +
-          `one can be made once fewer than ${plan.endpoints} are left.`,
+        `${inUse} sources are in use and the plan ${name} includes ${endpoints}: all ${inUse} go on, and a new ` +
+          `one can be made once fewer than ${endpoints} are left.`,
       ];
+
+/** Retention goes by the plan of the day on which it looks (`src/loops/retention.ts`). */
+const payloadsNotice = ({ retentionDays }: Plan, { retentionDays: before }: Plan): readonly string[] =>
+  retentionDays >= before
+    ? []
+    : [
+        `From then on payloads are kept for ${retentionDays} days instead of ${before}: older ones are erased. ` +
+          "Their records stay.",
+      ];
+
+/** What a change from the plan that holds to another one means for what there is. */
+export const noticesFor = (wanted: Plan, holding: Plan, inUse: number): readonly string[] => [
+  ...sourcesNotice(wanted, inUse),
+  ...payloadsNotice(wanted, holding),
+];
 
 /** What changes from one plan to another, in numbers. */
 export const saysOf = ({ name, priceEurMonth, eventsPerMonth, endpoints, retentionDays, hardStop }: Plan): string => {

@@ -52,7 +52,11 @@ const STARTED: JsonSchema = {
     checkout_url: url,
     session_id: { type: "string" },
     expires_at: time,
-    notices: { type: "array", items: { type: "string" }, description: "What of that in use the plan does not include" },
+    notices: {
+      type: "array",
+      items: { type: "string" },
+      description: "What of that in use the plan does not include, and what it no longer keeps",
+    },
   },
 };
 
@@ -129,11 +133,12 @@ const start =
     const { account } = call.principal;
     const { at } = call.envelope;
     const subscription = asKnownTo(deps.provider, await deps.subscriptionOf(account));
-    if (planAt(subscription, at) === body.plan) return samePlan(body.plan, subscription, at);
+    const holding = planAt(subscription, at);
+    if (holding === body.plan) return samePlan(body.plan, subscription, at);
     const order = { plan: body.plan, successUrl: addresses.success_url, cancelUrl: addresses.cancel_url };
     const page = await deps.provider.startCheckout(payerOf(call, subscription), order);
     await remember(deps, call, page, subscription);
-    const notices = noticesFor(planNamed(body.plan), await sourcesInUse(deps.views, account));
+    const notices = noticesFor(planNamed(body.plan), planNamed(holding), await sourcesInUse(deps.views, account));
     return {
       status: 200,
       body: { checkout_url: page.url, session_id: page.sessionId, expires_at: page.expiresAt, notices },
