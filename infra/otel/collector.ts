@@ -1,7 +1,9 @@
+import type { Agent } from "node:http";
 import { OTLPExporterError } from "@opentelemetry/otlp-exporter-base";
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentelemetry/otlp-exporter-base/node-http";
 import { JsonTraceSerializer, TraceExporterMetricsHelper } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-node";
+import { within } from "../within.ts";
 
 export type CollectorPlace = {
   readonly url: string;
@@ -13,13 +15,15 @@ export type CollectorPlace = {
 export type Refused = { readonly count: number; readonly error: Error | null };
 
 export type Collector = {
-  /** Rejects when it is to be tried again. */
+  /** Rejects when it is to be tried again. One behind the other. */
   send(spans: ReadableSpan[]): Promise<Refused>;
   close(): void;
 };
 
 /** Whatever else is no success must not be tried again (OTLP specification, "Retryable response codes"). A redirect is not followed. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** An answer that drips is no answer: the exporter's own limit is of silence. */
+const LATE_FACTOR = 2;
 /** The collector's own words go into our log. */
 const WORDS_MAX = 300;
 
@@ -46,10 +50,16 @@ const whollyRefused = (error: Error): Error | null => {
 /** Spans as OTLP/JSON over HTTP, by OpenTelemetry's own exporter, and with what it does not tell: which of them were refused. */
 export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): Collector => {
   let answer: unknown = null;
+  let agent: Agent | null = null;
+  const options = convertLegacyHttpOptions({ url, headers: { ...headers }, timeoutMillis }, "TRACES", "v1/traces", {
+    "Content-Type": "application/json",
+  });
+  const agentFactory = async (protocol: string): Promise<Agent> => {
+    agent = await options.agentFactory(protocol);
+    return agent;
+  };
   const exporter = createOtlpHttpExportDelegate(
-    convertLegacyHttpOptions({ url, headers: { ...headers }, timeoutMillis }, "TRACES", "v1/traces", {
-      "Content-Type": "application/json",
-    }),
+    { ...options, agentFactory },
     {
       serializeRequest: JsonTraceSerializer.serializeRequest,
       deserializeResponse(bytes) {
@@ -61,18 +71,30 @@ export const otlpCollector = ({ url, headers, timeoutMillis }: CollectorPlace): 
     TraceExporterMetricsHelper,
     undefined,
   );
+  const answered = (spans: ReadableSpan[]): Promise<Refused> =>
+    new Promise((resolve, reject) => {
+      exporter.export(spans, ({ error }) => {
+        // Read in this very turn: another request's answer comes in another one.
+        const said = answer;
+        answer = null;
+        if (error === undefined) return resolve(partlyRefused(said, spans.length));
+        const final = whollyRefused(error);
+        return final === null ? reject(error) : resolve({ count: spans.length, error: final });
+      });
+    });
   return {
-    send: (spans) =>
-      new Promise((resolve, reject) => {
-        exporter.export(spans, ({ error }) => {
-          // Read in this very turn: another request's answer comes in another one.
-          const said = answer;
-          answer = null;
-          if (error === undefined) return resolve(partlyRefused(said, spans.length));
-          const final = whollyRefused(error);
-          return final === null ? reject(error) : resolve({ count: spans.length, error: final });
-        });
-      }),
+    async send(spans) {
+      let isOver = false;
+      const over = (): void => {
+        isOver = true;
+      };
+      try {
+        return await within(LATE_FACTOR * timeoutMillis, `${url} does not answer`, answered(spans).finally(over));
+      } finally {
+        // What drips on would keep its place among the few requests that the exporter has under way, and in the end all.
+        if (!isOver) agent?.destroy();
+      }
+    },
     close: () => void exporter.shutdown().catch(() => undefined),
   };
 };

@@ -7,7 +7,6 @@ import {
   type ReadableSpan,
 } from "@opentelemetry/sdk-trace-node";
 import type { Span, SpanExporter } from "../../domain/ports.ts";
-import { within } from "../within.ts";
 import { otlpCollector } from "./collector.ts";
 
 export type OtlpOptions = {
@@ -26,8 +25,6 @@ export type OtlpOptions = {
 
 /** A batch with the exporter's own retries, which are few: who calls tries again. */
 const TIMEOUT_MS = 10_000;
-/** An answer that drips is no answer: the exporter's own limit is of silence. */
-const LATE_FACTOR = 2;
 /** Spans in one request to the collector. */
 const BATCH_MAX = 512;
 const ALL = Number.POSITIVE_INFINITY;
@@ -119,7 +116,7 @@ export const otlpSpanExporter = (options: OtlpOptions): SpanExporter => {
 
   const send = async (spans: readonly Span[]): Promise<void> => {
     for (const span of spans) make(span);
-    await within(LATE_FACTOR * timeoutMillis, `${url} does not answer`, exportBatch(made.splice(0)));
+    await exportBatch(made.splice(0));
   };
 
   const takeBatch = (): Waiting[] => {
