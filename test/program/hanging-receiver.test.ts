@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type HookSource, hookSource, signUp } from "../support/client.ts";
 import { fieldOf, readWholeLog } from "../support/log-facts.ts";
-import { removeFolder, startProgram, until } from "../support/program.ts";
+import { killPrograms, removeFolder, startProgram, until } from "../support/program.ts";
 import { receiver } from "../support/receiver.ts";
 
 const HANGING = 10_000;
@@ -14,6 +14,7 @@ const ALONE = 300;
 const FLOOR_MS = 250;
 
 const test = suite("a receiver that hangs");
+test.after.each(killPrograms);
 
 const p95 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(0.95 * (values.length - 1))] ?? Number.POSITIVE_INFINITY;
