@@ -2,7 +2,7 @@ import { heldFor } from "../../domain/approval/terms.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { type Erased, isErasedAt } from "../../domain/delivery/erased.ts";
 import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
-import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
+import type { Clock, EventLog, Position, Randomness, RecordedEvent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { approvalIdOf } from "../approvals.ts";
@@ -10,6 +10,7 @@ import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
 import type { Decided as DecisionTold } from "../observing/observer.ts";
 import { contentEncodingField, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
+import { isFence } from "./fate.ts";
 import type { Judged } from "./judge.ts";
 import type { TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
@@ -132,8 +133,12 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     at: iso(clock.now()),
   });
 
-  /** This request's part in places taken for what turns out to be a repeat: whoever was admitted holds its own. */
-  const giveBack = async ({ id, trace }: Named, { reservations }: Judged): Promise<void> => {
+  /**
+   * This request's part in places taken for what turns out to be a repeat: whoever was admitted holds its own. What a fence
+   * has given back meanwhile is not given back again: it may be the place that was admitted by now.
+   */
+  const giveBack = async ({ id, trace }: Named, { reservations }: Judged, isFenced: boolean): Promise<void> => {
+    if (isFenced) return;
     for (const { stream, account } of reservations) await ledgers.release(stream, account, id, trace);
   };
 
@@ -195,9 +200,13 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     // Kept while the gates are asked: the append below needs both.
     const keeping = it.kept ?? deps.payloads.keepFirst(id, incoming, payloadEnvelope);
     const [first, judged] = await both(Promise.resolve(keeping), it.judge());
-    const known = first === null ? await readOn(log, decider, stream, from) : from;
+    let isFenced = false;
+    const seen = (event: RecordedEvent): void => {
+      isFenced ||= isFence(event);
+    };
+    const known = first === null ? await readOn(log, decider, stream, from, seen) : from;
     if (isClaimed(known.state)) {
-      await giveBack(it, judged);
+      await giveBack(it, judged, isFenced);
       tell(it, "duplicate");
       return { outcome: "taken", known };
     }
@@ -211,9 +220,9 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     if (!decision.ok) return { outcome: "taken", known };
     const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
     if (appended.outcome === "conflict") {
-      const lost = await readOn(log, decider, stream, known);
+      const lost = await readOn(log, decider, stream, known, seen);
       // The winner may have asked other ledgers: those of the policy as it was, or of another day.
-      if (isClaimed(lost.state) || hasLost(lost.state)) await giveBack(it, judged);
+      if (isClaimed(lost.state) || hasLost(lost.state)) await giveBack(it, judged, isFenced);
       return claim(it, lost, attempt + 1);
     }
     const { decision: verdict } = judged.verdict;

@@ -91,6 +91,8 @@ export type LedgerStream = {
   open(carried: Carried, trace: Trace): Promise<void>;
   /** Gives back the places of requests that died. */
   sweep(minAgeMs: number): Promise<void>;
+  /** Asks what became of one event, and gives its place back by that, or settles it. */
+  resolve(event: string): Promise<void>;
   /** As the log has it at this moment. */
   figures(): Promise<LedgerFigures>;
   busy(): boolean;
@@ -308,6 +310,12 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
         if (revision === null) await append([{ type: "LedgerOpened", data: carried }], trace);
       }),
     sweep: (minAgeMs) => inTurn(() => sweep(minAgeMs)),
+    resolve: (event) =>
+      inTurn(async () => {
+        await catchUp();
+        const place = ledger.open.get(event);
+        if (place !== undefined) await resolveOrphans([[event, place]]);
+      }),
     figures: () =>
       inTurn(async () => {
         await catchUp();

@@ -43,6 +43,11 @@ export type Ledgers = {
   release(stream: string, account: string, event: string, trace: Trace, all?: true): Promise<void>;
   /** As `settle`, and resolves when it is written down. */
   settleNow(stream: string, account: string, event: string, cost: number, trace: Trace): Promise<void>;
+  /**
+   * Gives back, or settles, the place of an event by what has become of it: a place that it holds anew, as a replay has taken
+   * it again, stays. Resolves when it is written down.
+   */
+  resolve(stream: string, account: string, event: string): Promise<void>;
   /** A ledger as the log has it at this moment; one that nothing was reserved in is all zeros. */
   figures(stream: string, account: string): Promise<LedgerFigures>;
   /** Gives back what requests that died have reserved; for the ledgers in use. */
@@ -147,6 +152,8 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
     async settleNow(stream, account, event, cost, trace) {
       await streamOf(stream, account).submit({ type: "Settle", event, cost }, trace);
     },
+
+    resolve: (stream, account, event) => streamOf(stream, account).resolve(event),
 
     figures: (stream, account) => streamOf(stream, account).figures(),
 

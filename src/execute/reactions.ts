@@ -18,7 +18,7 @@ export type AgentReactionsDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
-  readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "release">;
+  readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "resolve">;
   readonly timeZoneOf: (account: string) => Promise<string>;
   readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly clock: Clock;
@@ -89,7 +89,8 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
         const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
         await charge(meta.account, determined, trace);
         for (const stream of names) {
-          if (cost === null) await ledgers.release(stream, meta.account, event_id, trace, true);
+          // Every node comes by here, some of them late: a replay may have taken its places again.
+          if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
           else await ledgers.settleNow(stream, meta.account, event_id, cost, trace);
         }
       },

@@ -8,6 +8,7 @@ import type { Metadata, Position } from "../../domain/ports.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
+import { isFence } from "../admission/fate.ts";
 import { judgement } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import { type Envelope, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
@@ -163,8 +164,8 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     deps.deliver.offer({ ...job, known, trace, ...(order.upTo === undefined ? AT_ONCE : {}) });
   };
 
-  /** Null: somebody has written to it meanwhile. Places that were taken on what was known before are given back then, as a
-   * fence may have freed them already. */
+  /** Null: somebody has written to it meanwhile. Places that were taken on what was known before are given back then, unless
+   * a fence has freed them already: another replay may hold them by now. */
   const deliverAgain = async (order: ReplayOrder, from: Recalled): Promise<Replayed | null> => {
     const { eventId, replay, envelope } = order;
     const { state, revision } = from.known;
@@ -184,7 +185,11 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const events = toEvents(decision.events, isAlone ? envelope : { ...envelope, trace: from.trace });
     const appended = await appendKnown(log, `delivery-${eventId}`, revision ?? "absent", events);
     if (appended.outcome === "conflict") {
-      await places?.giveBack();
+      let isFenced = false;
+      await readOn(log, delivery, `delivery-${eventId}`, from.known, (event) => {
+        isFenced ||= isFence(event);
+      });
+      if (!isFenced) await places?.giveBack();
       return null;
     }
     places?.keep();

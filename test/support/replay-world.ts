@@ -181,8 +181,7 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
       return request.event_id;
     },
     /** An agent's request whose one attempt never reached its target, or did. */
-    async askedFor(number: number, isReached: boolean): Promise<string> {
-      const ledger = dayLedger(POLICY_ID, "2026-03-01");
+    async askedFor(number: number, isReached: boolean, ledger = dayLedger(POLICY_ID, "2026-03-01")): Promise<string> {
       const request = await requestOf(number, AGENT, { cost: 2_000_000, ledgers: [ledger] });
       await append(request.event_id, [{ type: "EventAdmitted", data: request }]);
       await attempt(request.event_id, isReached ? SERVER_ERROR : CONNECT);

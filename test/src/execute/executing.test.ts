@@ -179,6 +179,39 @@ test("what was asked for before a suspension is not done after it, though the ag
   await second.stop();
 });
 
+test("a request whose place was given back as it was so slow gives back none of what the next one with its key has taken", async () => {
+  const world = await agentsWorld({ budget_eur_day: 3 });
+  let answer = (): void => undefined;
+  world.target.answer = () =>
+    new Promise((resolve) => {
+      answer = () => resolve(answered(200));
+    });
+  const quick = await startNode(world);
+  let isOvertaken = false;
+  const slow = await startNode(world, {
+    log: {
+      ...world.log,
+      async append(stream, expected, events) {
+        if (stream.startsWith("delivery-") && !isOvertaken) {
+          isOvertaken = true;
+          await quick.ledgers.resolve(today(), ACCOUNT, stream.slice("delivery-".length));
+          assert.is((await quick.ledgers.figures(today(), ACCOUNT)).open, 0);
+          assert.is((await quick.execute("key", {}, 0)).body.status, "queued");
+        }
+        return world.log.append(stream, expected, events);
+      },
+    },
+  });
+  const { status, replayed } = await slow.execute("key", {}, 0);
+  assert.equal([status, replayed], [202, true]);
+  const { reserved, open } = await quick.ledgers.figures(today(), ACCOUNT);
+  assert.equal([reserved, open], [2_000_000, 1]);
+  await until("its target is asked", () => world.target.arrivals.length === 1);
+  answer();
+  await until("it is settled", async () => (await quick.ledgers.figures(today(), ACCOUNT)).settled === 2_000_000);
+  for (const node of [quick, slow]) await node.stop();
+});
+
 test("suspended on another node: every node refuses it soon", async () => {
   const world = await agentsWorld();
   const [a, b] = [await startNode(world), await startNode(world)];

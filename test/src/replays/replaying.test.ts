@@ -33,10 +33,24 @@ const last = (records: readonly RecordedEvent[]): RecordedEvent => {
   return it;
 };
 
-const withNode = async (
-  world: ReplayWorld,
-  work: (node: Awaited<ReturnType<typeof replayNode>>) => Promise<void>,
-): Promise<void> => {
+type Node = Awaited<ReturnType<typeof replayNode>>;
+
+/** What a node does where it comes by a record of what something has cost. */
+const settling = ({ log, clock }: ReplayWorld, { streams, views, ledgers }: Node) => {
+  const reactions = agentReactions({
+    ...{ log, aggregates: streams, views, ledgers, clock },
+    progress: { waitFor: async () => true },
+    outcomes: { changed: () => undefined },
+    timeZoneOf: async () => "UTC",
+    onError: (error) => {
+      throw error;
+    },
+  });
+  return async (determined: RecordedEvent): Promise<void> =>
+    reactions.find(({ on }) => on === "CostDetermined")?.run(determined);
+};
+
+const withNode = async (world: ReplayWorld, work: (node: Node) => Promise<void>): Promise<void> => {
   const node = await replayNode(world);
   try {
     await work(node);
@@ -296,23 +310,39 @@ test("what a target says that a replay has cost beyond what was counted is spent
       [determined.type, determined.data.cost, determined.data.counted],
       ["CostDetermined", 3_000_000, 2_000_000],
     );
-    const { log, clock } = world;
-    const reactions = agentReactions({
-      ...{ log, aggregates: node.streams, views: node.views, ledgers: node.ledgers, clock },
-      progress: { waitFor: async () => true },
-      outcomes: { changed: () => undefined },
-      timeZoneOf: async () => "UTC",
-      onError: (error) => {
-        throw error;
-      },
-    });
-    const reaction = reactions.find(({ on }) => on === "CostDetermined");
-    for (let times = 0; times < 2; times += 1) await reaction?.run(determined);
+    const settle = settling(world, node);
+    for (let times = 0; times < 2; times += 1) await settle(determined);
     // Another node, that comes by much later.
     world.clock.now = () => Date.now() + 25 * 60 * 60 * 1_000;
-    await reaction?.run(determined);
+    await settle(determined);
     const { settled, open } = await node.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
     assert.equal([settled, open], [3_000_000, 0]);
+  });
+});
+
+test("places that a replay has taken again are not given back by the end before it, whenever a node comes by there", async () => {
+  const ledger = dayLedger(POLICY_ID, today());
+  const limits = { budget: 3_000_000 };
+  const world = await replayWorld({ budget_eur_day: 3 });
+  const id = await world.askedFor(1, false, ledger);
+  const unreached = last(await world.recordsOf(id));
+  assert.equal([unreached.type, unreached.data.cost], ["CostDetermined", null]);
+  const open = async (node: Node) => {
+    const { reserved, settled, open } = await node.ledgers.figures(ledger, ACCOUNT);
+    return [reserved, settled, open];
+  };
+  await withNode(world, async (node) => {
+    const settle = settling(world, node);
+    await node.ledgers.reserve(ledger, ACCOUNT, id, limits, NO_TRACE);
+    // Before anybody has come by the end of the first time.
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    await settle(unreached);
+    assert.equal(await open(node), [2_000_000, 0, 1]);
+    await withNode(world, async (other) => settling(world, other)(unreached));
+    assert.equal(await open(node), [2_000_000, 0, 1]);
+    await world.attempt(id, { kind: "http-5xx", detail: "The receiver answered 500" });
+    await settle(last(await world.recordsOf(id)));
+    assert.equal(await open(node), [0, 2_000_000, 0]);
   });
 });
 
@@ -364,6 +394,30 @@ test("places that a fence has freed meanwhile are not relied on: they are taken 
   assert.equal((await world.typesOf(id)).slice(-2), ["AdmissionAbandoned", "EventReplayed"]);
   assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
   await node.stop();
+});
+
+test("a replayer whose places were given back as it was so slow gives back none of those that the next one has taken", async () => {
+  const world = await replayWorld({ budget_eur_day: 3 });
+  const id = await world.askedFor(1, false);
+  const ledger = dayLedger(POLICY_ID, today());
+  const quick = await replayNode(world);
+  let isOvertaken = false;
+  const slow = {
+    ...world.log,
+    async append(...[name, expected, events]: Parameters<typeof world.log.append>) {
+      if (name === `delivery-${id}` && !isOvertaken) {
+        isOvertaken = true;
+        await quick.ledgers.resolve(ledger, ACCOUNT, id);
+        assert.is((await quick.ledgers.figures(ledger, ACCOUNT)).open, 0);
+        assert.is(outcomeOf(await quick.replay(id, 2)), "replayed");
+      }
+      return world.log.append(name, expected, events);
+    },
+  };
+  const node = await replayNode(world, { log: slow });
+  assert.is(outcomeOf(await node.replay(id, 1)), "in-progress");
+  assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+  for (const it of [quick, node]) await it.stop();
 });
 
 test("one of many replayed at once waits as all that is queued: it is no probe", async () => {
