@@ -5,7 +5,7 @@ import { randomness } from "../../infra/crypto/randomness.ts";
 import { compiledActions } from "../../src/admission/compiled-action.ts";
 import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
 import { fate } from "../../src/admission/fate.ts";
-import { dayLedger, ledgers } from "../../src/admission/ledgers.ts";
+import { ledgers } from "../../src/admission/ledgers.ts";
 import { aggregates } from "../../src/aggregates.ts";
 import { type BundleAsk, bundling } from "../../src/bundles/claiming.ts";
 import { stepGates } from "../../src/bundles/step-gates.ts";
@@ -13,7 +13,7 @@ import { toEvents } from "../../src/envelope.ts";
 import { executing } from "../../src/execute/executing.ts";
 import { payloads } from "../../src/payloads.ts";
 import { actionId } from "../../src/routes/actions.ts";
-import { ACCOUNT, AGENT_ID, agentsWorld, POLICY_ID, TRACE } from "./execute-world.ts";
+import { ACCOUNT, AGENT_ID, agentsWorld, LEDGER, TRACE } from "./execute-world.ts";
 
 /** Two euros each, as `refund.create` of the world. */
 const ACTIONS: Readonly<Record<string, JsonObject>> = {
@@ -77,12 +77,10 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-export const today = (): string => dayLedger(POLICY_ID, new Date().toISOString().slice(0, 10));
-
 /** What decides on bundles and single requests in a process; nobody delivers. */
 export const claimNode = (world: ClaimsWorld, options: ClaimNodeOptions = {}) => {
   const { log = world.log, orphanAgeMs = 30_000, onError = fail } = options;
-  const clock = { now: () => Date.now() };
+  const { clock } = world;
   const places = ledgers({
     ...{ log, clock, randomness, orphanAgeMs, onError },
     fate: fate(log, clock, randomness),
@@ -105,7 +103,7 @@ export const claimNode = (world: ClaimsWorld, options: ClaimNodeOptions = {}) =>
       begin({ ...about, key, name: null, steps, ...over }),
     execute: (key: string, action: string, payload: JsonObject) =>
       execute({ ...about, key, action, payload, costMicro: null }),
-    figures: () => places.figures(today(), ACCOUNT),
+    figures: () => places.figures(LEDGER, ACCOUNT),
   };
 };
 

@@ -12,7 +12,7 @@ import { events as eventsView } from "../../projections/events.ts";
 import { compiledActions } from "../../src/admission/compiled-action.ts";
 import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
 import { fate } from "../../src/admission/fate.ts";
-import { ledgers } from "../../src/admission/ledgers.ts";
+import { dayLedger, ledgers } from "../../src/admission/ledgers.ts";
 import { aggregates } from "../../src/aggregates.ts";
 import { type Envelope, toEvents } from "../../src/envelope.ts";
 import { executionAnswer, hasEnded } from "../../src/execute/answer.ts";
@@ -26,6 +26,7 @@ import { reactor } from "../../src/loops/reactor.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
 import { payloads } from "../../src/payloads.ts";
 import { actionId } from "../../src/routes/actions.ts";
+import { NOON_DAY, noonClock } from "./noon-clock.ts";
 
 export const ACCOUNT = "acc_1";
 export const AGENT_ID = `agt_${"a".repeat(32)}`;
@@ -66,21 +67,26 @@ export const answered = (statusCode: number, body = "{}", headers: Record<string
   timings: { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 },
 });
 
-const envelope = (): Envelope => ({
+const envelope = (at: string): Envelope => ({
   commandId: `cmd_${randomness.number()}`,
   account: ACCOUNT,
   actor: { kind: "system", id: "test" },
   trace: TRACE,
-  at: new Date().toISOString(),
+  at,
 });
+
+/** The ledger of the policy on the day of the world's clock. */
+export const LEDGER = dayLedger(POLICY_ID, NOON_DAY);
 
 /** A log in which an agent, its policy, the action `refund.create` and its endpoint are there; and the target. */
 export const agentsWorld = async (policy: Partial<PolicyDefinition> = {}, action: JsonObject = {}) => {
   const log = memoryEventLog();
-  const { at } = envelope();
+  const clock = noonClock();
+  const now = (): string => new Date(clock.now()).toISOString();
+  const at = now();
   const add = (stream: string, type: string, data: object) =>
     // Facts of several domains, each plain JSON.
-    log.append(stream, "any", toEvents([{ type, data }], envelope()));
+    log.append(stream, "any", toEvents([{ type, data }], envelope(now())));
   await add(`endpoint-${ENDPOINT_ID}`, "EndpointRegistered", {
     ...ENDPOINT,
     endpoint_id: ENDPOINT_ID,
@@ -109,6 +115,9 @@ export const agentsWorld = async (policy: Partial<PolicyDefinition> = {}, action
   const everything = async (): Promise<readonly RecordedEvent[]> => log.readAll(null, 100_000);
   return {
     log,
+    clock,
+    /** As records have it. */
+    now,
     target,
     everything,
     /** Of the agent's stream. */
@@ -138,7 +147,7 @@ let nodes = 0;
 export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) => {
   const { log = world.log, isAlone = false, onError = fail, waitersMax } = options;
   nodes += 1;
-  const clock = { now: () => Date.now() };
+  const { clock } = world;
   const streams = aggregates(log, clock);
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
   // The views are the world's: they show what the log has, whatever becomes of the node.

@@ -26,6 +26,7 @@ import { replayRoutes } from "../../src/routes/replays.ts";
 import type { Principal } from "../../src/routes/route.ts";
 import { readOn } from "../../src/run-command.ts";
 import { caller } from "./call.ts";
+import { noonClock } from "./noon-clock.ts";
 
 export const ACCOUNT = "acc_a";
 export const ADMIN: Principal = {
@@ -64,7 +65,7 @@ const fail = (error: unknown): never => {
 /** Source, agent, policy and endpoint of one account, and events that have ended as a test says; time is the wall's. */
 export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   const log = memoryEventLog();
-  const clock = { now: () => Date.now() };
+  const clock = noonClock();
   const kept = payloads(log, randomness);
   let commands = 0;
   const now = (): string => new Date(clock.now()).toISOString();

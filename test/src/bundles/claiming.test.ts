@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import type { EventLog, JsonObject } from "../../../domain/ports.ts";
 import type { BundleAsk, BundleBegun } from "../../../src/bundles/claiming.ts";
 import type { Problem } from "../../../src/problems.ts";
-import { type ClaimNode, claimNode, claimsWorld, today } from "../../support/bundle-claims.ts";
-import { ACCOUNT } from "../../support/execute-world.ts";
+import { type ClaimNode, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
+import { ACCOUNT, LEDGER } from "../../support/execute-world.ts";
 import { losingLog } from "../../support/losing-log.ts";
 import { until } from "../../support/until.ts";
 
@@ -238,7 +238,7 @@ test("held it keeps its places and is one approval, of every step in its place",
   const begun = await node.ask("large", orders(3));
   if ("problem" in begun || begun.known.state.phase !== "held") throw new Error(JSON.stringify(begun));
   const { request, approval } = begun.known.state;
-  assert.equal([approval.digest, request.cost, request.ledgers], [request.digest, 3 * COST, [today()]]);
+  assert.equal([approval.digest, request.cost, request.ledgers], [request.digest, 3 * COST, [LEDGER]]);
   assert.equal(
     request.steps.map(({ cost, compensation }) => [cost, compensation?.name]),
     Array.from({ length: 3 }, () => [COST, "order.cancel"]),
@@ -346,7 +346,7 @@ test("a claim that is slower than the question after it is fenced: it asks the g
   assert.is(codeOf(await other.ask("quick", orders(2, 5))), "running");
   goOn();
   assert.is(codeOf(await asked), "gate-budget");
-  assert.is((await other.ledgers.figures(today(), ACCOUNT)).reserved, 2 * COST);
+  assert.is((await other.ledgers.figures(LEDGER, ACCOUNT)).reserved, 2 * COST);
 });
 
 test.run();

@@ -1,7 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { dayLedger } from "../../../src/admission/ledgers.ts";
-import { ACCOUNT, type AgentsWorld, agentsWorld, POLICY_ID, startNode } from "../../support/execute-world.ts";
+import { ACCOUNT, type AgentsWorld, agentsWorld, LEDGER, startNode } from "../../support/execute-world.ts";
 import { losingLog } from "../../support/losing-log.ts";
 import { until } from "../../support/until.ts";
 
@@ -13,15 +12,13 @@ const RUN = { runId: "run-1" };
 /** More appends than a request takes. */
 const STEPS_MAX = 40;
 
-const today = (): string => new Date().toISOString().slice(0, 10);
-
 /** Done once, paid once, said once. */
 const onceIsOnce = async (world: AgentsWorld, step: string): Promise<void> => {
   const count = async (type: string) => (await world.ofType(type)).length;
   assert.is(await count("EventAdmitted"), 1, step);
   assert.is(await count("EventDelivered"), 1, step);
   assert.is(new Set(world.target.arrivals.map(({ id }) => id)).size, 1, `one webhook-id: ${step}`);
-  const settled = (await world.ofType("Settled")).filter(({ stream }) => stream === dayLedger(POLICY_ID, today()));
+  const settled = (await world.ofType("Settled")).filter(({ stream }) => stream === LEDGER);
   assert.is(settled.length, 1, `settled once: ${step}`);
 };
 
@@ -53,7 +50,7 @@ for (const side of ["before", "behind"] as const) {
       assert.equal([again.status, again.body.status], [200, "delivered"], step);
       assert.equal(again.body.result, { status_code: 200, body: { refund: "r-1" } }, step);
       await until(`the ledger is settled: ${step}`, async () => {
-        const { reserved, settled } = await second.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
+        const { reserved, settled } = await second.ledgers.figures(LEDGER, ACCOUNT);
         return reserved === 0 && settled === COST;
       });
       await onceIsOnce(world, step);

@@ -9,6 +9,7 @@ import { NO_TRACE } from "../../../src/envelope.ts";
 import { expirePayload } from "../../../src/erasures.ts";
 import { agentReactions } from "../../../src/execute/reactions.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
+import { NOON_DAY } from "../../support/noon-clock.ts";
 import {
   ACCOUNT,
   AGENT_ID,
@@ -26,7 +27,9 @@ import {
 const test = suite("replay of one event");
 
 const outcomeOf = (done: Replayed): string => (done.outcome === "replayed" ? done.outcome : done.problem.problem);
-const today = (): string => new Date().toISOString().slice(0, 10);
+/** Of the day of the world's clock. */
+const LEDGER = dayLedger(POLICY_ID, NOON_DAY);
+const now = ({ clock }: ReplayWorld): string => new Date(clock.now()).toISOString();
 const last = (records: readonly RecordedEvent[]): RecordedEvent => {
   const it = records.at(-1);
   if (it === undefined) throw new Error("nothing is recorded");
@@ -101,14 +104,14 @@ test("what is delivered, on its way, unknown, another account's or without an en
     assert.is(outcomeOf(await node.replay(waiting, 1)), "in-progress");
     assert.is(outcomeOf(await node.replay(erased, 1)), "conflict");
     assert.is(outcomeOf(await node.replay(eventIdOf(77), 1)), "not-found");
-    const about = { endpoint_id: ENDPOINT_ID, at: new Date().toISOString() };
+    const about = { endpoint_id: ENDPOINT_ID, at: now(world) };
     await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointDisabled", { ...about, reason: "It answered 410." });
   });
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(failed, 1)), "endpoint-disabled");
     await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointDeleted", {
       endpoint_id: ENDPOINT_ID,
-      at: new Date().toISOString(),
+      at: now(world),
     });
   });
   await withNode(world, async (node) => {
@@ -198,7 +201,7 @@ test("one replay at two nodes at once has a blocked event decided once", async (
 test("a blocked one of a paused or deleted source is refused, and so is one whose payload was erased", async () => {
   const world = await replayWorld();
   const [first, second] = [await world.blocked(1), await world.blocked(2)];
-  const about = { source_id: SOURCE_ID, at: new Date().toISOString() };
+  const about = { source_id: SOURCE_ID, at: now(world) };
   await world.log.erase(`payload-${second}`);
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(second, 1)), "conflict");
@@ -218,7 +221,7 @@ test("a payload that is erased while its event is replayed stays erased, and not
   for (const isRecordedFirst of [true, false]) {
     const world = await replayWorld({ budget_eur_day: 3, cost: { fixed_eur: 2 } });
     const id = await world.blocked(1);
-    const at = new Date().toISOString();
+    const at = now(world);
     const envelope = { commandId: "erase", account: ACCOUNT, actor: BY, trace: NO_TRACE, at } as const;
     const expire = () => expirePayload(world.log, id, { reason: "asked for", endedUpTo: at }, envelope);
     let isErased = false;
@@ -238,7 +241,7 @@ test("a payload that is erased while its event is replayed stays erased, and not
     assert.is(outcomeOf(await node.replay(id, 1)), "conflict");
     assert.ok(isErased);
     assert.equal(await world.typesOf(id), ["EventBlocked", "PayloadErased"]);
-    const { reserved, open } = await node.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
+    const { reserved, open } = await node.ledgers.figures(LEDGER, ACCOUNT);
     assert.equal([reserved, open], [0, 0], "its places are given back");
     const left = await world.log.read(`payload-${id}`, null, 10);
     assert.is(left.length, isRecordedFirst ? 1 : 0);
@@ -278,13 +281,12 @@ test("an agent's request that never reached its target takes its places again, o
   const [first, second] = [await world.askedFor(1, false), await world.askedFor(2, false)];
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(first, 1)), "replayed");
-    const ledger = dayLedger(POLICY_ID, today());
     const { data } = last(await world.recordsOf(first));
-    assert.equal([data.cost, data.ledgers, data.counted], [2_000_000, [ledger], undefined]);
-    assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+    assert.equal([data.cost, data.ledgers, data.counted], [2_000_000, [LEDGER], undefined]);
+    assert.is((await node.ledgers.figures(LEDGER, ACCOUNT)).reserved, 2_000_000);
     // The other 2 euros are too much for the day.
     assert.is(outcomeOf(await node.replay(second, 2)), "gate-budget");
-    assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+    assert.is((await node.ledgers.figures(LEDGER, ACCOUNT)).reserved, 2_000_000);
     assert.not((await world.typesOf(second)).includes("EventReplayed"));
   });
 });
@@ -313,27 +315,26 @@ test("what a target says that a replay has cost beyond what was counted is spent
     const settle = settling(world, node);
     for (let times = 0; times < 2; times += 1) await settle(determined);
     // Another node, that comes by much later.
-    world.clock.now = () => Date.now() + 25 * 60 * 60 * 1_000;
+    world.clock.advance(25 * 60 * 60 * 1_000);
     await settle(determined);
-    const { settled, open } = await node.ledgers.figures(dayLedger(POLICY_ID, today()), ACCOUNT);
+    const { settled, open } = await node.ledgers.figures(LEDGER, ACCOUNT);
     assert.equal([settled, open], [3_000_000, 0]);
   });
 });
 
 test("places that a replay has taken again are not given back by the end before it, whenever a node comes by there", async () => {
-  const ledger = dayLedger(POLICY_ID, today());
   const limits = { budget: 3_000_000 };
   const world = await replayWorld({ budget_eur_day: 3 });
-  const id = await world.askedFor(1, false, ledger);
+  const id = await world.askedFor(1, false, LEDGER);
   const unreached = last(await world.recordsOf(id));
   assert.equal([unreached.type, unreached.data.cost], ["CostDetermined", null]);
   const open = async (node: Node) => {
-    const { reserved, settled, open } = await node.ledgers.figures(ledger, ACCOUNT);
+    const { reserved, settled, open } = await node.ledgers.figures(LEDGER, ACCOUNT);
     return [reserved, settled, open];
   };
   await withNode(world, async (node) => {
     const settle = settling(world, node);
-    await node.ledgers.reserve(ledger, ACCOUNT, id, limits, NO_TRACE);
+    await node.ledgers.reserve(LEDGER, ACCOUNT, id, limits, NO_TRACE);
     // Before anybody has come by the end of the first time.
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
     await settle(unreached);
@@ -353,7 +354,7 @@ test("what an agent had asked for before it was suspended stays undone, and what
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(id, 1)), "conflict");
   });
-  const at = new Date().toISOString();
+  const at = now(world);
   await world.add(`agent-${AGENT_ID}`, "AgentSuspended", { agent_id: AGENT_ID, reason: "stop", at });
   await world.add(`agent-${AGENT_ID}`, "AgentResumed", { agent_id: AGENT_ID, at });
   await withNode(world, async (node) => {
@@ -364,19 +365,17 @@ test("what an agent had asked for before it was suspended stays undone, and what
 test("a replayer who died between the places and the record is fenced before the places are given back", async () => {
   const world = await replayWorld({ budget_eur_day: 3 });
   const id = await world.askedFor(1, false);
-  const ledger = dayLedger(POLICY_ID, today());
-  assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, ledger), "free");
+  assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER), "free");
   assert.is(last(await world.recordsOf(id)).type, "AdmissionAbandoned");
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
-    assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, ledger), "kept");
+    assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER), "kept");
   });
 });
 
 test("places that a fence has freed meanwhile are not relied on: they are taken anew", async () => {
   const world = await replayWorld({ budget_eur_day: 3 });
   const id = await world.askedFor(1, false);
-  const ledger = dayLedger(POLICY_ID, today());
   const stream = `delivery-${id}`;
   let isFenced = false;
   const slow = {
@@ -384,7 +383,7 @@ test("places that a fence has freed meanwhile are not relied on: they are taken 
     async append(...[name, expected, events]: Parameters<typeof world.log.append>) {
       if (name === stream && !isFenced) {
         isFenced = true;
-        await fate(world.log, world.clock, randomness)(ACCOUNT, id, ledger);
+        await fate(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER);
       }
       return world.log.append(name, expected, events);
     },
@@ -392,14 +391,13 @@ test("places that a fence has freed meanwhile are not relied on: they are taken 
   const node = await replayNode(world, { log: slow });
   assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
   assert.equal((await world.typesOf(id)).slice(-2), ["AdmissionAbandoned", "EventReplayed"]);
-  assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+  assert.is((await node.ledgers.figures(LEDGER, ACCOUNT)).reserved, 2_000_000);
   await node.stop();
 });
 
 test("a replayer whose places were given back as it was so slow gives back none of those that the next one has taken", async () => {
   const world = await replayWorld({ budget_eur_day: 3 });
   const id = await world.askedFor(1, false);
-  const ledger = dayLedger(POLICY_ID, today());
   const quick = await replayNode(world);
   let isOvertaken = false;
   const slow = {
@@ -407,8 +405,8 @@ test("a replayer whose places were given back as it was so slow gives back none 
     async append(...[name, expected, events]: Parameters<typeof world.log.append>) {
       if (name === `delivery-${id}` && !isOvertaken) {
         isOvertaken = true;
-        await quick.ledgers.resolve(ledger, ACCOUNT, id);
-        assert.is((await quick.ledgers.figures(ledger, ACCOUNT)).open, 0);
+        await quick.ledgers.resolve(LEDGER, ACCOUNT, id);
+        assert.is((await quick.ledgers.figures(LEDGER, ACCOUNT)).open, 0);
         assert.is(outcomeOf(await quick.replay(id, 2)), "replayed");
       }
       return world.log.append(name, expected, events);
@@ -416,7 +414,7 @@ test("a replayer whose places were given back as it was so slow gives back none 
   };
   const node = await replayNode(world, { log: slow });
   assert.is(outcomeOf(await node.replay(id, 1)), "in-progress");
-  assert.is((await node.ledgers.figures(ledger, ACCOUNT)).reserved, 2_000_000);
+  assert.is((await node.ledgers.figures(LEDGER, ACCOUNT)).reserved, 2_000_000);
   for (const it of [quick, node]) await it.stop();
 });
 
