@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
 import { type Client, type Reply, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { insideDay } from "../support/inside-day.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -30,7 +31,8 @@ const executes = ({ name, open }: EngineSet): void => {
     removeFolder(program.dir);
     await engines.close();
   });
-  test.before.each(() => {
+  test.before.each(async () => {
+    await insideDay();
     target.arrivals.length = 0;
     target.answer((_arrival, response) =>
       response.setHeader("content-type", "application/json").end('{"refund":"r-1"}'),

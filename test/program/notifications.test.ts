@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Client, hookSource, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
+import { insideDay } from "../support/inside-day.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Arrival, type Receiver, receiver } from "../support/receiver.ts";
@@ -27,7 +28,10 @@ const notifications = ({ name, open }: EngineSet): void => {
     removeFolder(program.dir);
     await engines.close();
   });
-  test.before.each(() => void pager.arrivals.splice(0));
+  test.before.each(async () => {
+    await insideDay();
+    pager.arrivals.splice(0);
+  });
 
   /** An account with an endpoint that subscribes, and one that webhooks go to. */
   const world = async (subscribed: readonly string[] = ALL) => {
