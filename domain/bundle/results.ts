@@ -12,7 +12,7 @@ export type Reference = {
 
 export type Malformed = { readonly path: string; readonly detail: string };
 
-/** In the order in which they stand in the payload. */
+/** In the order in which they stand in the payload; of what is malformed the first `MALFORMED_MAX`. */
 export type References = { readonly references: readonly Reference[]; readonly malformed: readonly Malformed[] };
 
 export type Resolved =
@@ -22,6 +22,10 @@ export type Resolved =
 const KEY = "$result";
 /** Each may become a whole answer, so that their number bounds what a small payload can grow to. */
 export const REFERENCES_MAX = 100;
+/** Who has mended so many looks again. */
+export const MALFORMED_MAX = 20;
+/** One name may be as long as the payload, and all that is within it has it in its place. */
+const PLACE_SHOWN_MAX = 200;
 
 const MALFORMED =
   `must be {"$result": {"step": <index of an earlier step>, "pointer": <a JSON Pointer into its answer>}}, ` +
@@ -65,15 +69,22 @@ const replacing = (value: Json, path: string, replace: (reference: JsonObject, p
   );
 };
 
+/** A place as people and records are told of it: a long one by its beginning. */
+export const placeShown = (path: string): string =>
+  path.length > PLACE_SHOWN_MAX ? `${path.slice(0, PLACE_SHOWN_MAX)}…` : path;
+
 /** What a payload uses of earlier results, and what looks like it and is none. Which steps there are is the caller's to ask. */
 export const referencesOf = (payload: Json): References => {
   const references: Reference[] = [];
   const malformed: Malformed[] = [];
+  const refuse = (path: string, detail: string): void => {
+    if (malformed.length < MALFORMED_MAX) malformed.push({ path: placeShown(path), detail });
+  };
   replacing(payload, "", (reference, path) => {
     const it = parsed(reference);
-    if (it === null) malformed.push({ path, detail: MALFORMED });
+    if (it === null) refuse(path, MALFORMED);
     else if (references.length < REFERENCES_MAX) references.push({ path, ...it });
-    else malformed.push({ path, detail: `is one more than ${REFERENCES_MAX} results in one payload` });
+    else refuse(path, `is one more than ${REFERENCES_MAX} results in one payload`);
     return null;
   });
   return { references, malformed };
@@ -120,5 +131,7 @@ export const resolved = (payload: Json, resultAt: (step: number) => Usable): Res
     return value as Json;
   });
   const [first] = missing;
-  return first === undefined ? { ok: true, payload: made } : { ok: false, ...first };
+  return first === undefined
+    ? { ok: true, payload: made }
+    : { ok: false, path: placeShown(first.path), detail: first.detail };
 };

@@ -2,12 +2,13 @@ import type { Action, DefinedAction } from "../../domain/action/decider.ts";
 import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import type { Compensation, Step } from "../../domain/bundle/events.ts";
-import { type Reference, referencesOf } from "../../domain/bundle/results.ts";
+import { placeShown, type Reference, referencesOf } from "../../domain/bundle/results.ts";
 import type { Json } from "../../domain/ports.ts";
 import type { CompiledAction, CompiledActions } from "../admission/compiled-action.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { eventIdOf } from "../event-id.ts";
 import { actionNamed, noAction } from "../execute/asking.ts";
+import { LISTED_ERRORS_MAX } from "../http/limits.ts";
 import { type Problem, type ProblemCode, problem } from "../problems.ts";
 import { bundleDigest, samenessDigests, stepDigests } from "./digests.ts";
 
@@ -56,7 +57,7 @@ const badReferences = (payload: Json, index: number): readonly FieldError[] => {
     ...references
       .filter(({ step }) => step >= index)
       .map(({ path, step }) => ({
-        path: pathOf(path),
+        path: pathOf(placeShown(path)),
         message: `uses the result of step ${step}, which does not come before step ${index}`,
       })),
   ];
@@ -121,7 +122,7 @@ export const planning = ({ aggregates, actions }: PlanDeps) => {
     const defined = await named(ask, agent);
     if ("problem" in defined) return defined;
     const bad = steps.flatMap(({ payload }, index) => badReferences(payload, index));
-    if (bad.length > 0) return refused("invalid-bundle", bad);
+    if (bad.length > 0) return refused("invalid-bundle", bad.slice(0, LISTED_ERRORS_MAX));
     const scopes = steps.map(({ action }) => inScope(agent.settings.scope, action));
     // Outside of its scope an agent is not told what an action is like: its gate refuses the bundle.
     const undone = scopes.includes(false) ? defined.map(() => null) : await compensations(account, defined);

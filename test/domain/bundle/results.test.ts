@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { placeOf, referencesOf, resolved, type Usable } from "../../../domain/bundle/results.ts";
+import { MALFORMED_MAX, placeOf, referencesOf, resolved, type Usable } from "../../../domain/bundle/results.ts";
 import type { Json } from "../../../domain/ports.ts";
 
 const test = suite("results of earlier steps");
@@ -27,6 +27,18 @@ test("one with other members beside it is malformed: it is neither sent as it is
   const { references, malformed } = referencesOf(payload);
   assert.equal([references, malformed.map(({ path }) => path)], [[], ["/a"]]);
   assert.not(resolved(payload, () => ({ body: 1 })).ok);
+});
+
+test("what is told of a payload stays small, however many are malformed and however long the names around them", () => {
+  const name = "~".repeat(100_000);
+  const many = Array.from({ length: 1_000 }, () => ({ $result: 1 }));
+  const { malformed } = referencesOf({ [name]: many });
+  assert.is(malformed.length, MALFORMED_MAX);
+  assert.ok(JSON.stringify(malformed).length < 20_000);
+  for (const reference of [result(0, "/nothing"), { $result: 1 }]) {
+    const it = resolved({ [name]: reference }, () => ({ body: {} }));
+    assert.ok(!it.ok && it.path.startsWith("/~0~0") && it.path.length < 300);
+  }
 });
 
 test("the place of a reference is a path of any length", () => {

@@ -120,6 +120,21 @@ test("a step that needs a result which is not there, or that a gate refuses, is 
   }
 });
 
+test("a place in a payload that is as long as the payload is told by its beginning, and its bundle ends", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = target;
+  const node = await startBundleNode(world);
+  // Twice as long as a pointer (RFC 6901, section 3), and said twice in one append: more than that may carry.
+  const payload = { ["~".repeat(255_000)]: { $result: { step: 0, pointer: "/nothing" } } };
+  await world.admit(BUNDLE, [order(1), { payload, uses_results: true }]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "skipped"]]);
+  const detail = state.phase === "running" ? (state.steps[1]?.refusal?.detail ?? "") : "";
+  assert.match(detail, /^\/~0~0.*…: step 0 has answered nothing at "\/nothing"$/);
+  assert.ok(detail.length < 400, String(detail.length));
+});
+
 test("results that make of a payload more than could have been asked for are refused", async () => {
   const most = 262_144 - Buffer.byteLength('{"order":2,"was":["","","",""]}');
   for (const [length, code] of [
