@@ -18,6 +18,11 @@ export type QueueDocument = {
   readonly lease_until: string | null;
   /** When its last attempt failed; null before the first and during one. */
   readonly failed_at: string | null;
+  /**
+   * The endpoint once more, of what does not wait until that is well: what takes a bundle's step back, as long as no attempt
+   * has failed, and what ends as soon as its attempt has; else null.
+   */
+  readonly pressing_at: string | null;
   /** Of the record that admitted, released or replayed it, in the log: what was admitted before has a lower one. */
   readonly position: string;
   /** Of the last record in the delivery's stream. */
@@ -32,14 +37,17 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     const { event_id, endpoint_id, at } = event.data;
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
+    const isUndo = event.type === "EventAdmitted" && event.data.bundle?.undo === true;
     const idle = { attempts: 0, node: null, lease_until: null, failed_at: null, position: recorded.position };
-    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, revision };
+    const pressing_at = isUndo ? endpoint_id : null;
+    return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, pressing_at, revision };
   }
   if (event.type === "EventReplayed") {
     const { event_id, endpoint_id, admitted_at, attempts, at: due_at } = event.data;
     const { account } = recorded.meta;
     const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
-    return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, revision };
+    // No bundle's step is replayed.
+    return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, pressing_at: null, revision };
   }
   if (document === null) return null;
   switch (event.type) {
@@ -50,8 +58,11 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     case "AttemptFailed": {
       const { next_attempt_at, at: failed_at } = event.data;
       if (next_attempt_at === null) return null;
-      return { ...document, node: null, lease_until: null, due_at: next_attempt_at, failed_at, revision };
+      const waits = { node: null, lease_until: null, due_at: next_attempt_at, failed_at, pressing_at: null };
+      return { ...document, ...waits, revision };
     }
+    case "CancellationRequested":
+      return { ...document, pressing_at: document.endpoint_id, revision };
     case "EventDelivered":
     case "DeliveryFailed":
     case "EventCancelled":
@@ -65,10 +76,10 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
 /** What is to be delivered, by endpoint and time: the deliverer's list on disk of what memory has forgotten or lost. */
 export const deliveryQueue: Projection = {
   schema: {
-    name: "delivery-queue.v3",
-    fields: { endpoint_id: "text", due_at: "text", position: "text" },
+    name: "delivery-queue.v4",
+    fields: { endpoint_id: "text", due_at: "text", position: "text", pressing_at: "text" },
     // The first walks from endpoint to endpoint, the others through what one of them waits for.
-    indexes: [["endpoint_id"], ["endpoint_id", "due_at"], ["endpoint_id", "position"]],
+    indexes: [["endpoint_id"], ["endpoint_id", "due_at"], ["endpoint_id", "position"], ["pressing_at", "position"]],
   },
   idsOf: (event) => {
     const id = deliveryOf(event);

@@ -6,7 +6,7 @@ import { ACCOUNT } from "./words.ts";
 const BETWEEN = "nobody is trying.";
 
 export const deliveryQueueView: PublishedView = {
-  view: "delivery-queue.v3",
+  view: "delivery-queue.v4",
   description: "The events that wait for an attempt or are in one. What is delivered or given up leaves it.",
   id: "The event's id, evt_….",
   documents: [
@@ -20,6 +20,10 @@ export const deliveryQueueView: PublishedView = {
       node: orNull(text("The process that is trying."), BETWEEN),
       lease_until: orNull(time("Until when no other process may try."), BETWEEN),
       failed_at: orNull(time("When its last attempt failed."), "it has not been tried, or somebody is trying."),
+      pressing_at: orNull(
+        text("The endpoint once more, of what takes a bundle's step back, or is cancelled: it does not wait for it."),
+        "it waits while its endpoint is disabled.",
+      ),
       position: text("Where in the log it was admitted, released or replayed: what came before has a lower one."),
       revision: count("Of the last record in the event's stream."),
     }),

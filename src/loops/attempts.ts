@@ -21,7 +21,7 @@ import type { Outbound } from "./outbound.ts";
 export type Offered = Job & {
   /** Also before its schedule says so: as the probe of an open circuit, or in its turn behind an outage. */
   readonly early?: "probe" | "turn";
-  /** A bundle's step: it is tried once whatever the health of its endpoint. */
+  /** A bundle's step: it is tried once whatever the health of its endpoint. What is cancelled needs only to be looked at. */
   readonly takesBack?: true;
   /** A probe that its schedule counts all the same: since the event failed, another one got through. */
   readonly isCounted?: true;

@@ -26,6 +26,8 @@ export type Backlog = {
   endpointAfter(endpointId: string): Promise<string | null>;
   /** What is due, that which is due longest first. */
   due(endpointId: string, limit: number): Promise<Look>;
+  /** What takes a step of a bundle back, or is cancelled: it does not wait until its endpoint is enabled. */
+  pressing(endpointId: string, limit: number): Promise<Look>;
   /** In the order of admission; what failed before the endpoint was last well again does not wait for its schedule. */
   inOrder(endpointId: string, endpoint: PresentEndpoint | null, limit: number): Promise<Look>;
   /**
@@ -111,6 +113,15 @@ export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogD
       return next === undefined ? null : String(next.document.endpoint_id);
     },
     due,
+    async pressing(endpointId, limit) {
+      const found = await views.page(QUEUE, {
+        where: [{ field: "pressing_at", is: "=", value: endpointId }],
+        sort: { field: "position", order: "asc" },
+        limit,
+      });
+      const look = lookOf(endpointId, found, limit, () => false);
+      return { ...look, jobs: look.jobs.map((job) => ({ ...job, takesBack: true })) };
+    },
     async inOrder(endpointId, endpoint, limit) {
       const found = await page(endpointId, "position", limit);
       const look = lookOf(endpointId, found, limit, (it) => isItsTurn(it, endpoint));

@@ -246,7 +246,12 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
     if (state.phase === "present") {
       see(endpointId, state);
-      if (state.disabled !== null) return NEVER;
+      if (state.disabled !== null) {
+        // Of a process that is gone: what this one has admitted it was handed.
+        const { jobs, soonest } = await disk.pressing(endpointId, DELIVERIES_A_LOOK);
+        putAll(jobs);
+        return soonest;
+      }
       if (state.circuit.state === "open") return probe(endpointId, state, state.circuit);
     }
     const lane = queue.lane(endpointId);

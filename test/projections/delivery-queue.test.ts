@@ -24,6 +24,7 @@ test("an admitted event is due at once; without an endpoint nothing waits", () =
     node: null,
     lease_until: null,
     failed_at: null,
+    pressing_at: null,
     position: "0000000000000001",
     revision: 0,
   });
@@ -42,6 +43,19 @@ test("during an attempt it is due when the lease ends, between attempts when the
   assert.equal([leased?.failed_at, waiting?.failed_at], [null, at(2)]);
   const again = after(facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, at(7)), facts.started(2, 7));
   assert.equal([again?.failed_at, again?.position], [null, leased?.position]);
+});
+
+test("what does not wait for its endpoint is found by it: an undo until an attempt of it has failed, and what is cancelled", () => {
+  const [undo, step] = [true, false].map((it) => facts.admitted({ bundle: { id: "bun_1", index: 0, undo: it } }));
+  assert.ok(undo !== undefined && step !== undefined);
+  const started = facts.started(1, 1);
+  assert.equal(
+    [after(step), after(undo), after(undo, started), after(undo, started, facts.attemptFailed(1, 2, at(7)))].map(
+      (document) => document?.pressing_at,
+    ),
+    [null, "end_1", "end_1", null],
+  );
+  assert.is(after(step, started, facts.cancelling(2))?.pressing_at, "end_1");
 });
 
 test("counts and erasures move the revision that the next attempt expects", () => {

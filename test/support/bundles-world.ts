@@ -93,6 +93,18 @@ export const bundlesWorld = async () => {
       const event: BundleEvent = { type: "BundleAdmitted", data: await requestOf(bundleId, steps) };
       await log.append(`bundle-${bundleId}`, "absent", toEvents([event], systems(now())));
     },
+    async cancel(bundleId: string, reason: string): Promise<void> {
+      const event: BundleEvent = {
+        type: "RollbackStarted",
+        data: { bundle_id: bundleId, reason, index: null, at: now() },
+      };
+      await log.append(`bundle-${bundleId}`, "any", toEvents([event], systems(now())));
+    },
+    /** The target is gone for good, or somebody has disabled its endpoint. */
+    async disable(): Promise<void> {
+      const data = { endpoint_id: TARGET_ID, reason: "gone", at: now() };
+      await log.append(`endpoint-${TARGET_ID}`, "any", toEvents([{ type: "EndpointDisabled", data }], systems(now())));
+    },
     async stateOf(bundleId: string) {
       return (await readOn(log, bundle, `bundle-${bundleId}`, { state: bundle.initial, revision: null })).state;
     },

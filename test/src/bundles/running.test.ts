@@ -3,9 +3,8 @@ import * as assert from "uvu/assert";
 import type { Bundle } from "../../../domain/bundle/decider.ts";
 import { bundleStatus, stepStatuses } from "../../../domain/bundle/status.ts";
 import type { Sent } from "../../../domain/ports.ts";
-import { toEvents } from "../../../src/envelope.ts";
 import { type BundlesWorld, bundlesWorld, type StepInput, startBundleNode } from "../../support/bundles-world.ts";
-import { ACCOUNT, AGENT_ID, answered, TRACE } from "../../support/execute-world.ts";
+import { AGENT_ID, answered, TRACE } from "../../support/execute-world.ts";
 import { losingLog } from "../../support/losing-log.ts";
 import { until } from "../../support/until.ts";
 
@@ -207,22 +206,31 @@ test("cancelled while a step runs, its end is awaited, and then all is taken bac
   const node = await startBundleNode(world);
   await world.admit(BUNDLE, [order(1), order(2), order(3)]);
   await until("the second runs", () => world.target.arrivals.length === 2);
-  const at = new Date().toISOString();
-  const data = { bundle_id: BUNDLE, reason: "changed my mind", index: null, at };
-  const envelope = {
-    commandId: "cancel",
-    account: ACCOUNT,
-    actor: { kind: "agent", id: AGENT_ID },
-    trace: TRACE,
-    at,
-  } as const;
-  await world.log.append(`bundle-${BUNDLE}`, "any", toEvents([{ type: "RollbackStarted", data }], envelope));
+  await world.cancel(BUNDLE, "changed my mind");
   await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
   assert.is(world.target.arrivals.length, 2);
   answer(answered(200, '{"id":"o-2"}'));
   const state = await ended(world);
   await node.stop();
   assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "compensated", "skipped"]]);
+  assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
+});
+
+test("cancelled while a step runs whose process dies, it does not wait until its endpoint is enabled", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = (body) => (body.startsWith('{"order":2') ? new Promise(() => undefined) : target(body));
+  const first = await startBundleNode(world, { isAlone: true });
+  await world.admit(BUNDLE, [order(1), order(2)]);
+  await until("the second runs", () => world.target.arrivals.length === 2);
+  await world.cancel(BUNDLE, "changed my mind");
+  await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
+  await first.stop();
+  await world.disable();
+  world.target.answer = target;
+  const second = await startBundleNode(world, { isAlone: true });
+  const state = await ended(world);
+  await second.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "compensated"]]);
   assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
 });
 
@@ -312,6 +320,37 @@ for (const side of ["before", "behind"] as const) {
         );
     });
   }
+}
+
+for (const side of ["before", "behind"] as const) {
+  test(`a process that dies ${side} each append of a bundle whose target is gone: another one takes back what was done`, async () => {
+    for (let nth = 1; nth <= APPENDS_MAX; nth += 1) {
+      const world = await bundlesWorld();
+      world.target.answer = async (text) => {
+        if (!text.startsWith('{"order":2')) return target(text);
+        await world.disable();
+        return answered(410);
+      };
+      const mortal = losingLog(world.log, nth, side);
+      const first = await startBundleNode(world, { log: mortal.log, isAlone: true, onError: () => undefined });
+      await world.admit(BUNDLE, [order(1), order(2)]);
+      await until("it has ended, or the process is gone", async () => {
+        if (mortal.died() !== null) return true;
+        return hasEnded(await world.stateOf(BUNDLE)) && (await world.ofType("ReactorCheckpointed")).length > 1;
+      });
+      await first.stop();
+      // Before that its steps wait for somebody to enable the endpoint.
+      if ((await world.ofType("RollbackStarted")).length > 0) {
+        const second = await startBundleNode(world, { isAlone: true });
+        const at = `${nth} ${mortal.died() ?? "done"}`;
+        assert.is(bundleStatus(await ended(world)), "rolled_back", at);
+        await second.stop();
+        onceIsOnce(world, at);
+      }
+      if (mortal.died() === null) return;
+    }
+    assert.unreachable("its appends are more than so many");
+  });
 }
 
 test.run();
