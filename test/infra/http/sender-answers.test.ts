@@ -101,7 +101,7 @@ test("a dripping 2xx body is success when the time is up", async () => {
         socket.on("close", () => clearInterval(drip));
       },
     },
-    { timeoutMs: 300 },
+    { timeoutMs: 1_000 },
   );
   const { statusCode, truncated, timings } = answered(sent);
   assert.equal([statusCode, truncated], [200, true]);
@@ -204,7 +204,7 @@ for (const [what, behaviour] of [
   ],
 ] as const satisfies readonly (readonly [string, Behaviour])[]) {
   test(`a receiver that ${what} is a timeout`, async () => {
-    const { kind, detail } = failed((await sendTo(behaviour, { timeoutMs: 200 })).sent);
+    const { kind, detail } = failed((await sendTo(behaviour, { timeoutMs: 1_000 })).sent);
     assert.is(kind, "timeout");
     assert.match(detail, "waiting for the answer");
   });
