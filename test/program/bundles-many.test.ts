@@ -17,8 +17,8 @@ const ASKING = 50;
 const PACE_MS = 20;
 const BEFORE = 100;
 const ENDED_MS = 120_000;
-/** Of the time that all bundles take: what waited its turn behind them would need nearly all of it. */
-const SHARE_MAX = 0.1;
+/** Of the time that all bundles take: half of what waited its turn behind them would need half of it, some nearly all. */
+const SHARE_MAX = 0.2;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

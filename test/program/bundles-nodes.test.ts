@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Agent } from "../support/agent.ts";
+import type { Reply } from "../support/client.ts";
 import { type Engines, placesIn, sharedEngines } from "../support/engine-sets.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { create, type Orders, orders, ordersWorld } from "../support/orders.ts";
@@ -7,6 +9,18 @@ import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder
 
 const BUNDLES = 20;
 const WAIT = { wait_ms: 30_000 };
+const ENDED_MS = 120_000;
+
+/** What a busy machine has no time to finish in one wait, a repeat answers. */
+const endOf = (agent: Agent, key: string, steps: Parameters<Agent["bundle"]>[1]): Promise<Reply["body"]> =>
+  until(
+    `${key} has ended`,
+    async () => {
+      const { status, body } = await agent.bundle(key, steps, WAIT);
+      return status === 200 ? body : null;
+    },
+    ENDED_MS,
+  );
 
 const bundlesAtNodes = (open: () => Promise<Engines>): void => {
   const test = suite("bundles at several nodes");
@@ -34,10 +48,9 @@ const bundlesAtNodes = (open: () => Promise<Engines>): void => {
     const replies = await Promise.all(
       Array.from({ length: BUNDLES }, async (_, n) => {
         const steps = [create(`${n}/0`), create(`${n}/1`), create(`${n}/2`, n % 2 === 0 ? {} : { do: "refuse" })];
-        const both = await Promise.all([a, b].map(({ url }) => agent.at(url).bundle(`key ${n}`, steps, WAIT)));
-        const [one, other] = both.map(({ status, body }) => [status, body]);
-        assert.equal(one, other);
-        return both[0]?.body;
+        const both = await Promise.all([a, b].map(({ url }) => endOf(agent.at(url), `key ${n}`, steps)));
+        assert.equal(both[0], both[1]);
+        return both[0];
       }),
     );
     for (const [n, { status }] of replies.entries()) assert.is(status, n % 2 === 0 ? "committed" : "rolled_back");
@@ -79,8 +92,8 @@ const bundlesAtNodes = (open: () => Promise<Engines>): void => {
   test("where one process answers and another delivers, bundles are moved on by the other", async () => {
     const [api] = await Promise.all([start(0, { ROLES: "api" }), start(1, { ROLES: "projector,deliverer" })]);
     const { agent } = await ordersWorld(api.url, shop.target);
-    const { status, body } = await agent.bundle("divided", [create("a"), create("b")], WAIT);
-    assert.equal([status, body.status], [200, "committed"]);
+    const { status } = await endOf(agent, "divided", [create("a"), create("b")]);
+    assert.is(status, "committed");
     assert.equal(shop.arrived(), ["create a", "create b"]);
   });
 
