@@ -24,6 +24,9 @@ export type Agent = {
   at(base: string): Agent;
 };
 
+/** The longest that the service waits: a bundle is many requests, and the machine may be busy. */
+const WAIT_MS = 30_000;
+
 const agentAt = (base: string, id: string, key: string): Agent => {
   const authorization = `Bearer ${key}`;
   const post = async (path: string, body: unknown, headers: Record<string, string>): Promise<Reply> => {
@@ -40,7 +43,7 @@ const agentAt = (base: string, id: string, key: string): Agent => {
       post("/v1/execute", body, { "idempotency-key": idempotencyKey, ...headers }),
     execution: (eventId, waitMs = 0) => get(`/v1/executions/${eventId}?wait_ms=${waitMs}`),
     bundle: (idempotencyKey, steps, more = {}, headers = {}) =>
-      post("/v1/bundles", { steps, ...more }, { "idempotency-key": idempotencyKey, ...headers }),
+      post("/v1/bundles", { steps, wait_ms: WAIT_MS, ...more }, { "idempotency-key": idempotencyKey, ...headers }),
     bundleNow: (bundleId, waitMs = 0) => get(`/v1/bundles/${bundleId}?wait_ms=${waitMs}`),
     cancelBundle: (bundleId) => post(`/v1/bundles/${bundleId}/cancel`, {}, {}),
   };
