@@ -12,6 +12,7 @@ export const SHORT: Limits = {
   ...LIMITS,
   appendTryMs: 200,
   appendMs: 1_500,
+  visibleMs: 600,
   readIdleMs: 200,
   readMs: 1_500,
   unreachableMs: 500,
