@@ -230,7 +230,7 @@ for (const name of ["silence", "silence after the commit", "UNAVAILABLE after th
       );
       double.behave();
       for (const append of appends) await holdsOnce(log, append, await send(append));
-    }),
+    }, SHORT),
   );
 }
 
