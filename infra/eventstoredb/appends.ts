@@ -5,7 +5,7 @@ import { type Answered, type Connection, ConnectionFailure, type Cursor, type Pr
 import { type Deadline, deadlineIn, type Limits, pauses } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
-import { erasedIn, readMetadata } from "./stream-metadata.ts";
+import { erasedIn, isErased, readMetadata } from "./stream-metadata.ts";
 
 export type Append = {
   readonly stream: string;
@@ -15,6 +15,9 @@ export type Append = {
 
 /** What is known of an append when the server has answered; `mayStand`: an earlier try may have written it. */
 type Sent = { readonly answered: Answered; readonly mayStand: boolean };
+
+/** What the server has taken can be read some milliseconds later. */
+const VISIBLE_PAUSE_MS = 2;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -82,6 +85,30 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     return { outcome: "appended", revision, position };
   };
 
+  const isVisible = async (stream: string, revision: Revision, idleMs: number): Promise<boolean> => {
+    const [last] = await pages.newest(stream, 1, idleMs);
+    if (last !== undefined) return last.revision >= revision;
+    return isErased((await readMetadata(pages, stream, idleMs)).fields, revision);
+  };
+
+  /**
+   * A conflict is told by what the server's writer has taken, and its readers have that only when it is flushed, replicated
+   * and indexed (`IndexWriter.CheckCommit` of the server). Whoever is told of one reads what it is with: so it is waited for.
+   */
+  const untilVisible = async (stream: string, actual: Revision | "absent", deadline: Deadline): Promise<void> => {
+    if (actual === "absent") return;
+    const visible = deadlineIn(Math.min(limits.visibleMs, deadline.leftMs() / 2));
+    const pause = pauses(VISIBLE_PAUSE_MS);
+    try {
+      const reading = attempts(limits, visible.leftMs());
+      while (!(await reading((idleMs) => isVisible(stream, actual, idleMs)))) {
+        if (!(await pause(visible.leftMs()))) return;
+      }
+    } catch {
+      // The conflict is known all the same; whoever reads is told why nothing can be read.
+    }
+  };
+
   /** Whether the events of an append that was tried before stand where they belong. */
   const stands = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<boolean> => {
     const first = expected === "absent" ? 0 : expected + 1;
@@ -95,6 +122,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
       case "too-large":
         throw new AppendTooLarge(bytesOf(append.events), answered.bytesMax);
       case "conflict":
+        await untilVisible(append.stream, answered.actual, deadline);
         return mayStand && (await stands(append, deadline)) ? appendedAt(append, null, deadline) : answered;
       case "appended":
         return appendedAt(append, answered.at, deadline);

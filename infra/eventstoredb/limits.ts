@@ -4,6 +4,8 @@ export type Limits = {
   readonly appendTryMs: number;
   /** A whole append with all its tries: senders of webhooks wait for little more. */
   readonly appendMs: number;
+  /** What a conflict is with can be read after so long at the latest: the server gives up a write of which that is not so. */
+  readonly visibleMs: number;
   /** A read of which nothing has come for so long is tried again. */
   readonly readIdleMs: number;
   /** After so long a failing read is not tried again. */
@@ -24,6 +26,7 @@ export type Limits = {
 export const LIMITS: Limits = {
   appendTryMs: 5_000,
   appendMs: 15_000,
+  visibleMs: 2_000,
   readIdleMs: 5_000,
   readMs: 15_000,
   unreachableMs: 5_000,
@@ -47,8 +50,8 @@ const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
 
 /** Waits before the next try, each time twice as long; false, at once, when then no time would be left for it. */
-export const pauses = (): ((leftMs: number) => Promise<boolean>) => {
-  let ms = PAUSE_FIRST_MS;
+export const pauses = (firstMs = PAUSE_FIRST_MS): ((leftMs: number) => Promise<boolean>) => {
+  let ms = firstMs;
   return async (leftMs) => {
     const pauseMs = ms;
     ms = Math.min(2 * ms, PAUSE_MAX_MS);

@@ -40,21 +40,22 @@ const keptIn = ({ generation, position, log, emptying = false }: StoredCheckpoin
  * all at once: what is asked at the same time is one command. Each command may take `limitMs`.
  */
 export const mongoCheckpoints = (
-  { db, run }: Connection,
+  connection: Connection,
   limitMs: number,
 ): Pick<Collections, "checkpoint" | "advance" | "startAgain" | "emptied"> => {
-  const collection = db.collection<StoredCheckpoint>(CHECKPOINTS);
+  const { run } = connection;
+  const collection = () => connection.db.collection<StoredCheckpoint>(CHECKPOINTS);
 
   const find = async (views: readonly string[]): Promise<ReadonlyMap<string, KeptCheckpoint>> => {
     const filter = { _id: { $in: [...new Set(views)] } };
-    const kept = await run(limitMs, (maxTimeMS) => collection.find(filter, { maxTimeMS }).toArray());
+    const kept = await run(limitMs, (maxTimeMS) => collection().find(filter, { maxTimeMS }).toArray());
     return new Map(kept.map((it) => [it._id, keptIn(it)]));
   };
 
   /** How many of the checkpoints were as they had to be, and are set. */
   const set = (advances: readonly Advance[]): Promise<number> =>
     run(limitMs, async () => {
-      const { matchedCount, upsertedCount } = await collection
+      const { matchedCount, upsertedCount } = await collection()
         .bulkWrite(advances.map(operationOf), { ordered: false })
         .catch((error: unknown) => refusedDuplicates(error).result);
       return matchedCount + upsertedCount;
@@ -86,14 +87,14 @@ export const mongoCheckpoints = (
     async startAgain(view, log) {
       const change = { $inc: { generation: 1 }, $set: { position: null, log, emptying: true } };
       const kept = await run(limitMs, () =>
-        collection.findOneAndUpdate({ _id: view }, change, { upsert: true, returnDocument: "after" }),
+        collection().findOneAndUpdate({ _id: view }, change, { upsert: true, returnDocument: "after" }),
       );
       if (kept === null) throw new Error(`${view}: an upsert without a document`);
       return kept.generation;
     },
 
     async emptied(view, generation) {
-      await run(limitMs, () => collection.updateOne({ _id: view, generation }, { $unset: { emptying: true } }));
+      await run(limitMs, () => collection().updateOne({ _id: view, generation }, { $unset: { emptying: true } }));
     },
   };
 };

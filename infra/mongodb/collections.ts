@@ -47,7 +47,7 @@ const replacing = (replacement: StoredDocument): Operation => ({
 
 /** What the view store asks of its collections, as commands for MongoDB; `ensure` makes the indexes of a view. */
 export const mongoCollections = (connection: Connection, ensure: (view: string) => Promise<void>): Collections => {
-  const { db, run } = connection;
+  const { run } = connection;
   const taken = takenIds();
 
   /** Resolves with those of the documents that were not written, as their ids are taken. */
@@ -57,7 +57,7 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
     operationOf: (document: StoredDocument) => Operation,
   ): Promise<readonly StoredDocument[]> => {
     try {
-      await storedIn(db, view).bulkWrite(documents.map(operationOf), { ordered: false });
+      await storedIn(connection.db, view).bulkWrite(documents.map(operationOf), { ordered: false });
       return [];
     } catch (error) {
       return refusedDuplicates(error).indexes.flatMap((index) => documents[index] ?? []);
@@ -87,7 +87,7 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
         const filter = { _id: { $in: [...chunk] } };
         const options = { batchSize: chunk.length };
         for (const stored of await run(FOLD_MS, (maxTimeMS) =>
-          storedIn(db, view)
+          storedIn(connection.db, view)
             .find(filter, { ...options, maxTimeMS })
             .toArray(),
         ))
@@ -107,7 +107,7 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
       const older = { _position: { $lt: position } };
       for (let last = ""; ; ) {
         const found = await run(FOLD_MS, (maxTimeMS) =>
-          storedIn(db, view)
+          storedIn(connection.db, view)
             .find({ _id: { $gt: last }, ...older }, { projection: { _id: 1 }, maxTimeMS })
             .sort({ _id: 1 })
             .limit(REMOVED_MAX)
@@ -116,7 +116,7 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
         const ids = found.map(({ _id }) => _id);
         const end = ids.at(-1);
         if (end === undefined) return;
-        await run(FOLD_MS, () => storedIn(db, view).deleteMany({ _id: { $in: ids }, ...older }));
+        await run(FOLD_MS, () => storedIn(connection.db, view).deleteMany({ _id: { $in: ids }, ...older }));
         last = end;
       }
     },

@@ -10,6 +10,7 @@ import {
 import { ViewsUnavailable } from "../view-errors.ts";
 
 export type Connection = {
+  /** To be asked for by each command: another may take its place. */
   readonly db: Db;
   /**
    * One question to the server and its answer, within so many ms; `work` gets the time as what the server is told.
@@ -124,11 +125,14 @@ const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options
 /**
  * Connects to the database that the URL names, and prepares it with `prepare`. Rejects with one sentence that says what
  * to do. One client is one pool: what is asked afterwards goes to whichever server is the primary by then.
+ *
+ * A client that finds no server is replaced. It may never look for one again: when all connections break at once, the
+ * driver can write its next look to a socket that has ended and is not closed yet, and waits for that for ever.
  */
 export const openConnection = async (url: string, prepare: (db: Db) => Promise<void>): Promise<Connection> => {
-  const client = clientOf(url);
+  let client = clientOf(url);
+  let db = client.db(undefined, GUARANTEES);
   const hosts = hostsOf(client);
-  const db = client.db(undefined, GUARANTEES);
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
 
@@ -154,11 +158,25 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
       answer.then(resolve, (error: unknown) => reject(unavailable(error))).finally(() => clearTimeout(timer));
     });
 
+  const replace = (seen: MongoClient): void => {
+    if (isClosed || seen !== client) return;
+    client = clientOf(url);
+    db = client.db(undefined, GUARANTEES);
+    // What is under way there has no server either. The new one connects when it is asked for something.
+    seen.close().catch(() => undefined);
+  };
+
   return {
-    db,
+    get db() {
+      return db;
+    },
     async run(limitMs, work) {
       if (isClosed) throw new ViewsUnavailable("the views are closed");
-      const answer = withinMs(limitMs, work(limitMs));
+      const asked = client;
+      const working = work(limitMs);
+      // Whoever asked may have been told before that it takes too long.
+      working.catch((error: unknown) => error instanceof MongoServerSelectionError && replace(asked));
+      const answer = withinMs(limitMs, working);
       const settled = answer.catch(() => undefined).finally(() => underWay.delete(settled));
       underWay.add(settled);
       return answer;

@@ -27,15 +27,19 @@ const QUERY_MS = 2_000;
 export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): Promise<ViewStore> => {
   const byName = schemasByName(schemas);
   const connection = await openConnection(url, (db) => prepare(db, schemas));
-  const { db, run, close } = connection;
-  const collections = mongoCollections(connection, (view) => createIndexes(db, schemaOf(byName, view)));
+  const { run, close } = connection;
+  const collections = mongoCollections(connection, (view) => createIndexes(connection.db, schemaOf(byName, view)));
 
   const getMany = async (view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>> => {
-    const collection = storedIn(db, schemaOf(byName, view).name);
+    const { name } = schemaOf(byName, view);
     const found = new Map<string, Document>();
     for (const chunk of chunksOf(ids.filter(isDocumentId), IDS_MAX)) {
       const options = { batchSize: chunk.length, maxTimeMS: QUERY_MS };
-      const stored = await run(QUERY_MS, () => collection.find({ _id: { $in: [...chunk] } }, options).toArray());
+      const stored = await run(QUERY_MS, () =>
+        storedIn(connection.db, name)
+          .find({ _id: { $in: [...chunk] } }, options)
+          .toArray(),
+      );
       for (const one of stored) {
         const document = documentOf(one);
         if (document !== null) found.set(one._id, document);
@@ -57,7 +61,7 @@ export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): P
       const { filter, sort, limit } = asked;
       // In one answer, as far as 16 MB reach.
       const options = { sort, limit, batchSize: limit, maxTimeMS: QUERY_MS };
-      const stored = await run(QUERY_MS, () => storedIn(db, view).find(filter, options).toArray());
+      const stored = await run(QUERY_MS, () => storedIn(connection.db, view).find(filter, options).toArray());
       // Removed ones have no field to be sorted by.
       return stored.flatMap((one) => {
         const document = documentOf(one);
@@ -69,7 +73,7 @@ export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): P
       const filter = countFilter(schemaOf(byName, view), where);
       if (filter === null || atMost <= 0) return 0;
       const options = { limit: atMost, maxTimeMS: QUERY_MS };
-      return run(QUERY_MS, () => storedIn(db, view).countDocuments(filter, options));
+      return run(QUERY_MS, () => storedIn(connection.db, view).countDocuments(filter, options));
     },
 
     close,

@@ -5,7 +5,7 @@ import type { Reached } from "./reached-positions.ts";
 
 export type RebuildOptions = Omit<ProjectorOptions, "onError">;
 
-/** How often it is asked whether the log's end has come nearer, as the last event may be erased meanwhile. */
+/** How often it is asked whether any record is left: what the log ends in may be payloads, which no view is about. */
 const LOOK_MS = 200;
 
 const isBefore = (position: Position | null, target: Position): boolean => position === null || position < target;
@@ -26,7 +26,6 @@ export const rebuildViews = async (
   const end = await log.head();
   if (end === null) return;
 
-  let target = end;
   let check: () => void = () => undefined;
   const folded = new Promise<void>((resolve, reject) => {
     const following = projector(log, views, projections, {
@@ -38,20 +37,31 @@ export const rebuildViews = async (
       onError: ({ error }) => finish(error),
     });
     const look = async (): Promise<void> => {
-      const head = (await log.head()) ?? "";
-      if (head < target) target = head;
-      check();
+      const [least = ""] = following
+        .positions()
+        .map(({ position }) => position ?? "")
+        .sort();
+      const [next] = await log.readAll(least === "" ? null : least, 1, "records");
+      if (next === undefined || next.position > end) finish();
     };
-    const timer = setInterval(() => look().catch(finish), LOOK_MS);
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
     const finish = (error?: unknown): void => {
+      isOver = true;
       clearInterval(timer);
       check = () => undefined;
       following.stop().then(() => (error === undefined ? resolve() : reject(error)), reject);
     };
     check = () => {
-      if (!following.positions().some(({ position }) => isBefore(position, target))) finish();
+      if (!following.positions().some(({ position }) => isBefore(position, end))) finish();
     };
-    following.start().catch(finish);
+    following
+      .start()
+      .then(look)
+      .then(() => {
+        if (!isOver) timer = setInterval(() => look().catch(finish), LOOK_MS);
+      })
+      .catch(finish);
   });
   await folded;
 };

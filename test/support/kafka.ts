@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { Kafka, logLevel } from "kafkajs";
+import { until } from "./until.ts";
 
 export type Consumed = {
   readonly partition: number;
@@ -42,8 +43,15 @@ export const testTopic = async (
   const configEntries = Object.entries(config).map(([key, value]) => ({ name: key, value }));
   await admin.createTopics({
     topics: [{ topic: name, numPartitions: PARTITIONS, configEntries }],
-    waitForLeaders: true,
+    waitForLeaders: false,
   });
+  // Asks the leader of each partition: for a moment the broker is named as one and does not know it yet.
+  const isLed = () =>
+    admin.fetchTopicOffsets(name).then(
+      (offsets) => offsets.length === PARTITIONS,
+      () => false,
+    );
+  await until("its partitions are led", isLed, READ_MS);
   return {
     brokers,
     name,

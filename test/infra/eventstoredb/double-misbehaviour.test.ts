@@ -65,7 +65,8 @@ test("silent: the batch path waits for ever, a call of its own until its deadlin
   withDouble({}, async (client, double) => {
     const silent = double.misbehave({ how: "silent" }, { method: "append", times: 2 });
     const batched = rejection(append(client, "a"));
-    const error = await rejection(append(client, "a", { ...OWN_CALL, deadline: 100 }));
+    await until("it has come", () => silent.happened() === 1);
+    const error = await rejection(append(client, "a", { ...OWN_CALL, deadline: 1_000 }));
     assert.equal([error.type, error.code], ["deadline-exceeded", status.DEADLINE_EXCEEDED]);
     assert.is(silent.happened(), 2);
     double.crash();
@@ -74,7 +75,7 @@ test("silent: the batch path waits for ever, a call of its own until its deadlin
 
 test("slow: an answer after the wait, before which the append is in the log or not", () =>
   withDouble({}, async (client, double) => {
-    double.misbehave({ how: "slow", ms: 100 }, { stream: "late" });
+    double.misbehave({ how: "slow", ms: 1_000 }, { stream: "late" });
     double.misbehave({ how: "slow", ms: 100, committed: true }, { stream: "early" });
     const both = Promise.all([append(client, "late"), append(client, "early")]);
     await until("the early one is written", () => double.state.streams.has("early"));

@@ -49,11 +49,11 @@ const connectionOf = (answers: readonly (Answered | ConnectionFailure)[], events
 const lost = new ConnectionFailure("unknown", "other", "the answer was lost");
 const unsent = new ConnectionFailure("unsent", "not-reached", "nothing answers");
 const refused = new ConnectionFailure("refused", "access", "no");
-const conflict: Answered = { outcome: "conflict", actual: 3 };
+const conflictAt = (actual: number): Answered => ({ outcome: "conflict", actual });
 
 test("a conflict behind a lost answer is our own append when our events stand there", async () => {
   const [before, a, b, behind] = [proposed(), proposed(), proposed(), proposed()];
-  const { append } = connectionOf([lost, conflict], [before, a, b, behind].map(stored));
+  const { append } = connectionOf([lost, conflictAt(3)], [before, a, b, behind].map(stored));
   const appended = await append({ stream: STREAM, expected: 0, events: [a, b] });
   assert.equal(appended, {
     outcome: "appended",
@@ -71,6 +71,7 @@ test("it is a conflict when others' events stand there, or ours in another place
     [before, a],
     [a, b, other],
   ]) {
+    const conflict = conflictAt(there.length - 1);
     const { append } = connectionOf([lost, conflict], there.map(stored));
     assert.equal(await append({ stream: STREAM, expected: 0, events: [a, b] }), conflict);
   }
@@ -78,9 +79,22 @@ test("it is a conflict when others' events stand there, or ours in another place
 
 test("a conflict at the first try is a conflict, whatever stands there", async () => {
   const one = proposed();
-  const { append, calls } = connectionOf([conflict], [stored(one, 0)]);
-  assert.equal(await append({ stream: STREAM, expected: "absent", events: [one] }), conflict);
+  const { append, calls } = connectionOf([conflictAt(0)], [stored(one, 0)]);
+  assert.equal(await append({ stream: STREAM, expected: "absent", events: [one] }), conflictAt(0));
   assert.is(calls(), 1);
+});
+
+test("a conflict with what cannot be read is told within a limit, and at once when there is nothing", async () => {
+  for (const [actual, leastMs] of [
+    [3, SHORT.visibleMs / 2],
+    ["absent", 0],
+  ] as const) {
+    const conflict: Answered = { outcome: "conflict", actual };
+    const { append } = connectionOf([conflict], []);
+    const began = performance.now();
+    assert.equal(await append({ stream: STREAM, expected: 7, events: [proposed()] }), conflict);
+    assert.ok(performance.now() - began >= leastMs);
+  }
 });
 
 test("what was never sent is LogUnavailable, what once was is OutcomeUnknown, also when it is refused later", async () => {

@@ -6,6 +6,7 @@ import { within } from "../../../infra/within.ts";
 import { events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
 import type { Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
+import { until } from "../../support/until.ts";
 import { HANG_MS, inWorld, SHORT } from "./log-world.ts";
 
 /** Each misbehaviour once, and for ever: nothing lost, nothing twice, no hang, and the next call works. */
@@ -181,6 +182,40 @@ test(
   }),
 );
 
+test(
+  "whoever is told of a conflict can read what it is with, though the server tells of it before",
+  inWorld(async ({ double, log, open }) => {
+    const other = await open();
+    for (const category of ["delivery", "payload"]) {
+      for (const before of [0, 2]) {
+        const append = await prepared(log, { name: "", count: 2, before });
+        const stream = `${category}-${append.stream}`;
+        if (before > 0) await log.append(stream, "absent", events(before));
+        const late = double.misbehave({ how: "late", ms: 150 }, { method: "append" });
+        const winning = log.append(stream, append.expected, append.batch);
+        await until("it is written", () => late.happened() > 0);
+        const lost = await soon(other.append(stream, append.expected, events(1)));
+        assert.equal(lost, { outcome: "conflict", actual: before + 1 });
+        assert.is((await soon(other.read(stream, null, 10))).length, before + 2);
+        assert.is((await soon(other.last(stream)))?.revision, before + 1);
+        assert.is((await soon(winning)).outcome, "appended");
+      }
+    }
+  }),
+);
+
+test(
+  "a conflict with what is erased is told at once: it will never be read",
+  inWorld(async ({ double, log }) => {
+    const stream = newStream("payload");
+    await log.append(stream, "absent", events(2));
+    await log.erase(stream);
+    const looks = double.calls("read", stream).length;
+    assert.equal(await soon(log.append(stream, "absent", events(1))), { outcome: "conflict", actual: 2 });
+    assert.is(double.calls("read", stream).length, looks + 1);
+  }),
+);
+
 for (const name of ["silence", "silence after the commit", "UNAVAILABLE after the commit"]) {
   test(
     `${name} for every append is OutcomeUnknown within the limit, and the same append later happens once`,
@@ -195,7 +230,7 @@ for (const name of ["silence", "silence after the commit", "UNAVAILABLE after th
       );
       double.behave();
       for (const append of appends) await holdsOnce(log, append, await send(append));
-    }),
+    }, SHORT),
   );
 }
 

@@ -6,19 +6,22 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { JsonObject } from "../../../domain/ports.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
+import type { Limits } from "../../../infra/eventstoredb/limits.ts";
 import { event, newStream, rejection } from "../../contract/event-log-events.ts";
 import { type EventStoreDouble, startEventStoreDouble } from "../../support/eventstore-double/server.ts";
 import { until } from "../../support/until.ts";
-import { inWorld, SHORT } from "./log-world.ts";
+import { inWorld, PATIENT, SHORT } from "./log-world.ts";
 
 /** Opening says in one sentence what is wrong, and never a password. */
 
 const test = suite("EventStoreDB log: opening");
 
-const opening = (url: string, readOnly = false) => eventStoreLog({ url, readOnly, limits: SHORT });
+const opening = (url: string, readOnly = false, limits = PATIENT) => eventStoreLog({ url, readOnly, limits });
+/** Tests wait for the end of both. */
+const FAILING: Limits = { ...PATIENT, openMs: 3_000, unreachableMs: SHORT.unreachableMs };
 
 const sentenceOf = async (url: string): Promise<string> => {
-  const error = await rejection(() => opening(url));
+  const error = await rejection(() => opening(url, false, FAILING));
   assert.is(error.name, "Error");
   assert.not.match(error.message, /secret/);
   assert.not.match(error.message, "\n");

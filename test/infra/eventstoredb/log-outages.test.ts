@@ -2,12 +2,13 @@ import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, Expected, NewEvent } from "../../../domain/ports.ts";
+import type { Limits } from "../../../infra/eventstoredb/limits.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { within } from "../../../infra/within.ts";
 import { event, events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
 import { until } from "../../support/until.ts";
 import { type FreezingLine, freezingLine } from "./freezing-line.ts";
-import { HANG_MS, inWorld, type World } from "./log-world.ts";
+import { HANG_MS, inWorld, PATIENT, SHORT, type World } from "./log-world.ts";
 
 /** The server goes away and comes back, or is there and silent. */
 
@@ -50,7 +51,7 @@ const appendUntil = async (log: EventLog, isOver: () => boolean): Promise<readon
   return ids;
 };
 
-const overFreezingLine = (run: (world: World & { readonly line: FreezingLine }) => Promise<void>) =>
+const overFreezingLine = (run: (world: World & { readonly line: FreezingLine }) => Promise<void>, limits: Limits) =>
   inWorld(async (world) => {
     const line = await freezingLine(world.double.port);
     try {
@@ -60,7 +61,7 @@ const overFreezingLine = (run: (world: World & { readonly line: FreezingLine }) 
     } finally {
       await line.close();
     }
-  });
+  }, limits);
 
 test(
   "while 64 append and their connections are cut again and again, every event stands exactly once",
@@ -106,7 +107,7 @@ test(
     const again = await soon(log.append(stream, "any", batch));
     assert.is(again.outcome === "appended" && again.revision, 3);
     assert.is((await log.read(stream, null, 10)).length, 4);
-  }),
+  }, SHORT),
 );
 
 test(
@@ -134,7 +135,7 @@ test(
     await double.start();
     assert.equal((await soon(log.append(stream, 0, batch))).outcome, "appended");
     assert.is((await soon(log.read(stream, null, 10))).length, 2);
-  }),
+  }, SHORT),
 );
 
 test(
@@ -162,7 +163,7 @@ test(
     process.off("unhandledRejection", hear);
     stop();
     assert.equal(unheard, []);
-  }),
+  }, SHORT),
 );
 
 test(
@@ -176,7 +177,7 @@ test(
       line.freeze("what is open");
       assert.is((await soon(log.read(stream, null, 10))).length, round + 2);
     }
-  }),
+  }, PATIENT),
 );
 
 test(
@@ -193,7 +194,7 @@ test(
     const revisions = await Promise.all(appends.map(([stream, batch]) => appendKnown(log, stream, "absent", batch)));
     assert.ok(revisions.every((revision) => revision === 0));
     assert.is((await readOn(log, null, 1_000)).length, appends.length);
-  }),
+  }, SHORT),
 );
 
 test(
@@ -230,7 +231,7 @@ test(
     await soon(stuck.close());
     assert.is((await soon(failing)).name, "OutcomeUnknown");
     assert.is((await rejection(() => stuck.read(newStream(), null, 1))).name, "LogUnavailable");
-  }),
+  }, SHORT),
 );
 
 test.run();

@@ -139,7 +139,7 @@ for (const name of ["silence", "UNAVAILABLE", "a cut in the middle"]) {
       );
       world.double.behave();
       for (const [, read, expected] of reads) assert.ok(same(await soon(read()), expected), String(read));
-    }),
+    }, SHORT),
   );
 }
 

@@ -138,6 +138,8 @@ test(
         ),
       ),
     );
+    // Awaited below, when everything was followed.
+    appending.catch(() => undefined);
     await until("everything was followed", async () => {
       if (!isDue) return false;
       isDue = false;

@@ -1,17 +1,14 @@
 import type { EventLog } from "../../../domain/ports.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { LIMITS, type Limits } from "../../../infra/eventstoredb/limits.ts";
-import {
-  type EventStoreDouble,
-  type EventStoreDoubleOptions,
-  startEventStoreDouble,
-} from "../../support/eventstore-double/server.ts";
+import { type EventStoreDouble, startEventStoreDouble } from "../../support/eventstore-double/server.ts";
 
-/** So short that a test which waits for each of them takes a second or two. */
+/** So short that a test which waits for a call to fail takes a second or two. */
 export const SHORT: Limits = {
   ...LIMITS,
   appendTryMs: 200,
   appendMs: 1_500,
+  visibleMs: 600,
   readIdleMs: 200,
   readMs: 1_500,
   unreachableMs: 500,
@@ -22,8 +19,17 @@ export const SHORT: Limits = {
   reopenMaxMs: 100,
 };
 
-/** What a call may take that fails: its limit, and what a busy machine adds. */
-export const HANG_MS = 4 * SHORT.appendMs;
+/** As short where a test waits for it, and long where it waits for success: on a busy machine that takes seconds. */
+export const PATIENT: Limits = {
+  ...SHORT,
+  appendMs: 20_000,
+  readMs: 20_000,
+  unreachableMs: 10_000,
+  openMs: 10_000,
+};
+
+/** More than any call may take. */
+export const HANG_MS = 30_000;
 
 export type World = {
   readonly double: EventStoreDouble;
@@ -34,12 +40,12 @@ export type World = {
 
 /** A double and a log on it for one test, gone behind it. */
 export const inWorld =
-  (run: (world: World) => Promise<void>, options: EventStoreDoubleOptions = {}): (() => Promise<void>) =>
+  (run: (world: World) => Promise<void>, limits: Limits = PATIENT): (() => Promise<void>) =>
   async () => {
-    const double = await startEventStoreDouble(options);
+    const double = await startEventStoreDouble();
     const logs: EventLog[] = [];
     const open = async (url = double.url): Promise<EventLog> => {
-      const log = await eventStoreLog({ url, limits: SHORT });
+      const log = await eventStoreLog({ url, limits });
       logs.push(log);
       return log;
     };

@@ -317,6 +317,35 @@ test("connections that break again and again while two projectors fold lose noth
   await line.stop();
 });
 
+test("when all connections break at once while many ask, whoever asks is answered again, each time", async ({
+  url,
+}) => {
+  const { hostname, port } = new URL(url);
+  const line = await cutConnections(hostname, Number(port));
+  const through = new URL(url);
+  through.host = `127.0.0.1:${line.port}`;
+  const views = await mongoViewStore({ url: through.href, schemas: [schema] });
+  let isOver = false;
+  const ask = async (_: unknown, n: number): Promise<void> => {
+    while (!isOver) {
+      await views.get("things.v1", "a").catch((error) => assert.instance(error, ViewsUnavailable));
+      await new Promise((resolve) => setTimeout(resolve, n % 5));
+    }
+  };
+  const asking = Promise.all(Array.from({ length: 20 }, ask));
+  const isAnswered = async (): Promise<boolean> => (await views.get("things.v1", "a").catch(() => "not")) === null;
+  for (let cut = 0; cut < 5; cut += 1) {
+    // The driver looks for a server when it loses one, but not more often than twice a second.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    line.cut();
+    await until("it is answered", isAnswered, FOLD_MS);
+  }
+  isOver = true;
+  await asking;
+  await views.close();
+  await line.stop();
+});
+
 // Where the server that stands in for MongoDB does not sort by code point, without what shows it.
 const isByCodePoint = server !== null && (await sortsByCodePoint(server));
 const texts = ["a", "b", "é", "\uffee", "a\0", "\ud800", "", ...(isByCodePoint ? ["😀"] : [])];

@@ -4,10 +4,11 @@ import * as assert from "uvu/assert";
 import type { Document, EventLog, JsonObject, ViewStore } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { within } from "../../../infra/within.ts";
 import type { Projection } from "../../../projections/projection.ts";
 import { projector } from "../../../src/loops/projector.ts";
 import { rebuildViews } from "../../../src/loops/rebuild.ts";
-import { appendNumbered } from "../../support/numbered-log.ts";
+import { appendNumbered, numbered } from "../../support/numbered-log.ts";
 import { until } from "../../support/until.ts";
 
 type Step = { readonly key: string; readonly does: "add" | "remove" | "log" | "nothing" };
@@ -146,6 +147,16 @@ test("an empty log is rebuilt at once", async () => {
   await views.commit("ledger.v1", null, "1", new Map([["a", { hash: 1 }]]));
   await rebuildViews(memoryEventLog(), views, [ledger]);
   assert.is(await views.get("ledger.v1", "a"), null);
+});
+
+test("a log that ends in payloads, or has nothing else, is rebuilt up to its last record", async () => {
+  for (const records of [0, 5]) {
+    const log = await filled(Array.from({ length: records }, () => ({ key: "a", does: "add" }) as const));
+    await log.append("payload-1", "absent", [numbered(99, {}, "PayloadKept")]);
+    const views = memoryViewStore([ledger.schema]);
+    await within(2_000, `it does not end with ${records} records`, rebuildViews(log, views, [ledger], QUICK));
+    assert.is((await views.get("ledger.v1", "total"))?.events, records === 0 ? undefined : records);
+  }
 });
 
 test.run();

@@ -12,6 +12,26 @@ export type Answer<Result> = {
   readonly cut: () => void;
 };
 
+/** What is not written is refused at once. */
+const answerLate = <Result>(
+  { state, later }: Context,
+  ms: number,
+  commit: () => Result,
+  { reply }: Pick<Answer<Result>, "reply">,
+): void => {
+  const { end } = state;
+  const result = commit();
+  const answer = (): void => {
+    state.unread.delete(end);
+    reply(result);
+  };
+  if (state.end === end) answer();
+  else {
+    state.unread.add(end);
+    later(ms, answer);
+  }
+};
+
 /** Writes and answers, or does what the misbehaviour says. */
 export const answerWrite = <Result>(
   context: Context,
@@ -21,6 +41,8 @@ export const answerWrite = <Result>(
 ) => {
   if (odd === null) return answer.reply(commit());
   switch (odd.how) {
+    case "late":
+      return answerLate(context, odd.ms, commit, answer);
     case "position":
     case "end":
     case "repeat-event":

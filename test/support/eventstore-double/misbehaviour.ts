@@ -35,6 +35,12 @@ export type Misbehaviour =
   | ({ readonly how: "silent" } & Written)
   /** Answers after so many milliseconds; `committed`: writes at once, else after the wait. */
   | ({ readonly how: "slow"; readonly ms: number } & Written)
+  /**
+   * Writes at once, and answers after so many milliseconds; what is written can be read only then, though it counts for
+   * others' expected revisions already: IndexWriter.CheckCommit of the server knows what its writer has taken, its readers
+   * what is flushed, replicated and indexed.
+   */
+  | { readonly how: "late"; readonly ms: number }
   /** Cuts the connection that the call came on; a read after so many events (0), a subscription when it is open. */
   | ({ readonly how: "cut"; readonly afterEvents?: number } & Written)
   /** Ends the call with a status. On the batch path the whole batch call ends, and with it every pending append. */

@@ -1,5 +1,5 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
-import { DELETED, indexAt, isRecordStart, type State, type StoredRecord } from "./state.ts";
+import { DELETED, indexAt, isRecordStart, readableTo, type State, type StoredRecord } from "./state.ts";
 
 export type Direction = "forwards" | "backwards";
 export type From = "start" | "end" | number;
@@ -32,8 +32,12 @@ export const readStream = (
   count: number,
 ): readonly StoredRecord[] | null => {
   const stream = state.streams.get(name);
-  if (stream === undefined || stream.records.length === 0 || stream.truncateBefore === DELETED) return null;
-  const { records, truncateBefore } = stream;
+  if (stream === undefined || stream.truncateBefore === DELETED) return null;
+  const to = readableTo(state);
+  const isReadable = (record: StoredRecord | undefined) => record === undefined || record.position < to;
+  const records = Number.isFinite(to) ? stream.records.filter(isReadable) : stream.records;
+  if (records.length === 0) return null;
+  const { truncateBefore } = stream;
   if (direction === "forwards") {
     const revision = from === "start" ? 0 : from === "end" ? records.length : from;
     const first = Math.max(revision, truncateBefore);
@@ -57,14 +61,15 @@ export const readAll = (
   direction: Direction,
   count: number,
 ): readonly StoredRecord[] | null => {
-  const position = from === "start" ? 0 : from === "end" ? state.end : from;
+  const to = Math.min(state.end, readableTo(state));
+  const position = from === "start" ? 0 : from === "end" ? to : from;
   if (direction === "forwards") {
-    if (position >= state.end) return [];
+    if (position >= to) return [];
     if (!isRecordStart(state, position)) return null;
     const first = indexAt(state, position);
-    return state.log.slice(first, first + count);
+    return state.log.slice(first, Math.min(first + count, indexAt(state, to)));
   }
-  if (position > state.end || (position < state.end && !isRecordStart(state, position))) return null;
+  if (position > to || (position < to && !isRecordStart(state, position))) return null;
   const end = indexAt(state, position);
   return state.log.slice(Math.max(end - count, 0), end).reverse();
 };

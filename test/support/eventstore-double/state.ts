@@ -41,6 +41,8 @@ export type State = {
   /** By how much the server's clock is ahead; below 0 it is behind. */
   aheadMs: number;
   sinceSystemEvents: number;
+  /** Where appends begin that are written, and that nobody can read yet, nor what is behind them. */
+  readonly unread: Set<number>;
   /** Told of every write, in order. */
   readonly listeners: Set<(written: readonly StoredRecord[]) => void>;
 };
@@ -72,6 +74,7 @@ export const newState = (systemEventsEvery = SYSTEM_EVENTS_EVERY): State => {
     systemEventsEvery,
     aheadMs: 0,
     sinceSystemEvents: 0,
+    unread: new Set(),
     listeners: new Set(),
   };
   if (systemEventsEvery > 0) writeSystemEvents(state, SYSTEM_EVENTS_AT_ONCE);
@@ -202,6 +205,9 @@ export const writeTombstone = (state: State, name: string): StoredRecord => {
   tell(state, [record]);
   return record;
 };
+
+/** The end of what can be read; infinite when that is everything. */
+export const readableTo = ({ unread }: State): number => Math.min(...unread);
 
 /** The index in the log of the first record at or behind a position. */
 export const indexAt = (state: State, position: number): number => {
