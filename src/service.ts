@@ -386,6 +386,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     sweeps: [expiredAnswers(log, clock, onError), orphanedPayloads(log, clock, randomness, onError)],
     planOf: retainedBy,
     clock,
+    randomness,
     onError,
   });
   const overage = overageLoop({ views, aggregates: streams, provider, clock, onError });

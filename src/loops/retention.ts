@@ -1,5 +1,6 @@
 import type { Plan } from "../../domain/account/plans.ts";
-import type { Clock, EventLog, Found, ViewStore } from "../../domain/ports.ts";
+import type { Clock, EventLog, Found, Randomness, ViewStore } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { retention as retained } from "../../projections/retention.ts";
@@ -23,6 +24,7 @@ export type RetentionDeps = {
   /** Null where that is not known: nothing is erased then, as every plan promises other days. */
   readonly planOf: (account: string) => Promise<Plan | null>;
   readonly clock: Clock;
+  readonly randomness: Randomness;
   readonly onError: (error: unknown) => void;
 };
 
@@ -46,7 +48,7 @@ const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retent
  * behind, and every node has this loop: the event's own stream decides, and the same erasure again is the same.
  */
 export const retention = (deps: RetentionDeps): Retention => {
-  const { log, views, sweeps, planOf, clock, onError } = deps;
+  const { log, views, sweeps, planOf, clock, randomness, onError } = deps;
 
   /** What one alone is to blame for is reported, and keeps none of the others; the log and the views are for all of them. */
   const alone = async (work: () => Promise<number>): Promise<number> => {
@@ -66,8 +68,8 @@ export const retention = (deps: RetentionDeps): Retention => {
       id,
       { reason: reasonOf(plan), endedUpTo },
       {
-        // A blocked event that comes again ends again, and is erased again.
-        commandId: `retention-${id}-${document.ended_at}`,
+        // Of its own: another node's may take less, and this one must not be taken for its repeat.
+        commandId: randomId("cmd_", randomness),
         account: String(document.account),
         actor: { kind: "system", id: "retention" },
         trace: NO_TRACE,

@@ -75,6 +75,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
         sweeps: [],
         planOf: async (of) => plan(of),
         clock,
+        randomness,
         onError,
       });
     const isKept = async (event: string): Promise<boolean> => (await log.last(payloadStream(event))) !== null;
@@ -236,6 +237,29 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
+  test("a node that comes late takes nothing that came again behind the erasure of another node", async () => {
+    const it = await world();
+    await it.told("again", (is) => [is.blocked()]);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS);
+    let isFirst = true;
+    const late = it.loop({
+      async last(stream) {
+        if (isFirst && stream === payloadStream(it.id("again"))) {
+          isFirst = false;
+          assert.is(await it.loop().look(), 1);
+          await it.told("again", (is) => [is.admitted()]);
+        }
+        return it.log.last(stream);
+      },
+    });
+    await late.look();
+    assert.not(isFirst);
+    assert.ok(await it.isKept(it.id("again")));
+    assert.is((await it.erasures("again")).length, 1);
+    await it.close();
+  });
+
   test("an erasure that is finished late leaves the payload that came again", async () => {
     const it = await world();
     await it.told("late", (is) => [is.blocked(), is.erased(5)]);
@@ -370,6 +394,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
       sweeps: [{ sweep: () => Promise.reject(new Error("a sweep that fails")) }, orphans(it)],
       planOf: async () => PLANS.free,
       clock: it.clock,
+      randomness,
       onError: (error) => errors.push(error),
     });
     loop.start();
