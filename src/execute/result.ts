@@ -48,7 +48,7 @@ const responseOf = async (
 ): Promise<Response | undefined> =>
   attempt === null || attempt.statusCode === null
     ? undefined
-    : (await exchangesOf(log, eventId, from)).responses.get(attempt.number);
+    : (await exchangesOf(log, eventId, from, [attempt.number])).responses.get(attempt.number);
 
 /** What the target answered to the last attempt; null when there was no answer. `from`: the payload that was decided on. */
 export const resultOf = async (

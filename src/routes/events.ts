@@ -44,11 +44,13 @@ const list =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
+const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.map(({ number }) => number);
+
 /** The request of the last attempt where there is one. */
 const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Answer | Problem> => {
   const payload = await visiblePayload(deps, id, event, call.principal);
   if ("problem" in payload) return payload;
-  const { responses } = await exchangesOf(deps.log, id, event.payload.revision);
+  const { responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
   const sent = [...responses.values()].at(-1)?.request_headers ?? {};
   const to = receiverOf(call.query);
   if (typeof to !== "string") return to;
@@ -66,7 +68,10 @@ const ofOne =
 
 /** What was sent and answered, and what of it this reader does not see. */
 const exchanged = async (deps: EventsDeps, { id, event }: Found, { principal }: Call) =>
-  [await exchangesOf(deps.log, id, event.payload.revision), await hiddenOfEvent(deps, event, principal)] as const;
+  [
+    await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event)),
+    await hiddenOfEvent(deps, event, principal),
+  ] as const;
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
   {

@@ -109,6 +109,35 @@ test("the detail shows what the contract says, with headers and answers from the
   assert.equal((await get("/v1/events/{id}/timeline")).body.data, body.timeline);
 });
 
+test("of an event that was tried again and again the first and the last answers are read, and none in between", async () => {
+  const recorded = history();
+  const facts = deliveryFacts(ID);
+  const COUNT = 700;
+  recorded.add(`payload-${ID}`, kept(BODY));
+  recorded.add(`delivery-${ID}`, facts.admitted());
+  for (let number = 1; number <= COUNT; number += 1) {
+    recorded.add(`delivery-${ID}`, facts.started(number, number));
+    // An attempt that nobody has seen the end of has no answer.
+    if (number % 50 !== 0) recorded.add(`payload-${ID}`, response(number, { body: `answer ${number}` }));
+    recorded.add(`delivery-${ID}`, facts.attemptFailed(number, number, at(number + 1)));
+  }
+  const { log, get } = await world(recorded.events);
+  const { read } = log;
+  let answers = 0;
+  log.read = async (stream, ...of) => {
+    const page = await read(stream, ...of);
+    if (stream === `payload-${ID}`) answers += page.length;
+    return page;
+  };
+  const { body } = await get("/v1/events/{id}", ADMIN);
+  const attempts = body.attempts as { number: number; response: { body: string } | null }[];
+  assert.equal([attempts.length, body.attempts_left_out], [110, COUNT - 110]);
+  for (const { number, response } of attempts)
+    assert.is(response?.body, number % 50 === 0 ? undefined : `answer ${number}`);
+  assert.ok(answers < 200, `${answers} records for 110 attempts`);
+  assert.equal(body.headers, { "user-agent": "Stripe/1.0" });
+});
+
 test("another account's event and one that never was are the same nothing, on every route", async () => {
   const { get, erase } = await world(delivered().events);
   for (const path of ["", "/payload", "/attempts", "/timeline", "/curl"]) {
