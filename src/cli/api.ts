@@ -66,9 +66,11 @@ const refusalOf = async (response: Response, url: URL): Promise<Refusal> => {
   return new Refusal(message, response.status, Number.isFinite(after) ? after : null);
 };
 
+/** Nobody is there, too much is asked, or a proxy (502, 504) finds nobody behind it. */
+const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
+
 /** Refused for now: the same call may be answered a little later. */
-export const isPassing = (error: unknown): error is Refusal =>
-  error instanceof Refusal && (error.status === 0 || error.status === 429 || error.status === 503);
+export const isPassing = (error: unknown): error is Refusal => error instanceof Refusal && PASSING.has(error.status);
 
 type Settings = { readonly base: string; readonly key: string | null };
 

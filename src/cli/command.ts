@@ -11,7 +11,8 @@ export type Screen = {
 
 /** Where a command writes: what it was asked for to `out`, how it is going to `note`. */
 export type Terminal = {
-  out(line: string): void;
+  /** A line, or bytes as they are. */
+  out(it: string | Uint8Array): void;
   note(line: string): void;
   /** Missing where no person looks, as in a script. */
   readonly screen?: Screen;

@@ -126,7 +126,7 @@ export const eventsShow: Command = {
       const response = await api.open(`/v1/events/${id}/payload`);
       if (response.headers.get("countersign-redacted") === "true")
         terminal.note("The policy hides fields of this payload from the role of this key.");
-      return terminal.out(await response.text());
+      return terminal.out(new Uint8Array(await response.arrayBuffer()));
     }
     const event = await api.get<EventDetail>(`/v1/events/${id}`);
     if (args.options.json === true) return terminal.out(json(event));

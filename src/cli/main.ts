@@ -11,7 +11,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 const screen = screenOf(process.stdin, process.stderr);
 const status = await run(process.argv.slice(2), process.env, {
-  out: (line) => console.log(line),
+  out: (it) => (typeof it === "string" ? console.log(it) : void process.stdout.write(it)),
   note: (line) => console.error(line),
   ...(screen === undefined ? {} : { screen }),
 });

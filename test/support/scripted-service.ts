@@ -57,10 +57,11 @@ export const sendJson = (
 /** A command in this process, with what it printed. */
 export const ran = async (args: readonly string[], env: Record<string, string> = {}, screen?: Screen) => {
   const [printed, noted]: [string[], string[]] = [[], []];
+  const bytes: Uint8Array[] = [];
   const status = await run(args, env, {
-    out: (line) => printed.push(line),
+    out: (it) => void (typeof it === "string" ? printed.push(it) : bytes.push(it)),
     note: (line) => noted.push(line),
     ...(screen === undefined ? {} : { screen }),
   });
-  return { status, out: printed.join("\n"), note: noted.join("\n") };
+  return { status, out: printed.join("\n"), note: noted.join("\n"), bytes: Buffer.concat(bytes) };
 };

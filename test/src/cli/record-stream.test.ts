@@ -50,7 +50,8 @@ test("when a connection ends, the next one goes on behind the last record, whate
       response.write(frame(0, {}));
       response.write("id: 1-x\ndata: {half");
       setImmediate(() => response.destroy());
-    } else if (connections === 2) sendJson(response, 503, { detail: "starting" });
+    } else if (connections === 2)
+      response.writeHead(502, { "content-type": "text/html" }).end("a proxy in front of it");
     else {
       open(response, "0-x");
       response.write(frame(1, {}));
