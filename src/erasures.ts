@@ -35,6 +35,12 @@ export const erase = async <S, C extends Erasing, E extends Fact, R>(
   return ran;
 };
 
+/** Of an event that was admitted, so keeps no payload anew: what came behind the erasure of all that it had. */
+export const eraseLeft = async (log: EventLog, eventId: string): Promise<void> => {
+  const { state } = await readOn(log, erasure, `delivery-${eventId}`, { state: erasure.initial, revision: null });
+  if (state.erasedAt !== null) await log.erase(payloadStream(eventId));
+};
+
 /** What retention wants of an event or a bundle: gone if it has ended by then. */
 export type Expiry = { readonly reason: string; readonly endedUpTo: string };
 

@@ -9,6 +9,7 @@ import type { Clock, EventLog, Expected, HttpSender, Randomness, Revision, Sent 
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
+import { eraseLeft } from "../erasures.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
 import type { Attempted } from "../observing/observer.ts";
 import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
@@ -134,7 +135,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     runCommand(log, delivery, `delivery-${job.eventId}`, known, command, envelope(job.account, trace));
 
   /** What came of an attempt matters more than any other append, so a log that is away for a moment is waited for. */
-  const persistently = async (write: () => Promise<void>): Promise<void> => {
+  const persistently = async <T>(write: () => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await write();
@@ -145,11 +146,18 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     }
   };
 
-  const record = (job: Offered, command: DeliveryCommand, known: Known<Delivery>, trace: Trace): Promise<void> =>
+  const record = (job: Offered, command: DeliveryCommand, known: Known<Delivery>, trace: Trace) =>
     persistently(async () => {
       const ran = await run(job, command, known, trace);
       deps.onWritten(job, ran.known);
+      return ran;
     });
+
+  /** A process that has slept longer than its lease has kept an answer behind whatever happened meanwhile. */
+  const forgetErased = async ({ eventId }: Offered, { outcome, known: { state } }: Awaited<ReturnType<typeof run>>) => {
+    const isLate = outcome === "rejected" || state.phase !== "admitted" || state.erased;
+    if (isLate) await eraseLeft(log, eventId);
+  };
 
   /** Appends the same, however often it is called. */
   const keepingResponse = (
@@ -219,7 +227,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     deps.onAttempt?.({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms });
   };
 
-  const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace): Promise<void> =>
+  const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace) =>
     record(job, { type: "GiveUp", failure, at: iso(clock.now()) }, known, trace);
 
   /** The delivery as the log has it, in the trace in which the event came. */
@@ -318,8 +326,9 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       // An agent is answered with what its target said: once the outcome is known, so is that.
       if (isAgents) await persistently(keep).catch(deps.onError);
       const response = isAgents ? null : keep().catch(deps.onError);
-      await record(job, command, started, trace);
+      const ran = await record(job, command, started, trace);
       await Promise.all([response, reported]);
+      await forgetErased(job, ran);
     };
   };
 

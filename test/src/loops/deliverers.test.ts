@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { EndpointSettings } from "../../../domain/endpoint/events.ts";
 import type { EventLog, Expected, HttpSender } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
@@ -8,9 +9,11 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../../projections/delivery-queue.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../../src/envelope.ts";
+import { erase } from "../../../src/erasures.ts";
 import { deliverer } from "../../../src/loops/deliverer.ts";
 import { inlineProjector } from "../../../src/loops/view-progress.ts";
 import { payloads } from "../../../src/payloads.ts";
+import { readOn } from "../../../src/run-command.ts";
 import { request } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
@@ -120,6 +123,7 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       await append(`delivery-${event_id}`, { type: "EventAdmitted", data });
     },
     append,
+    envelope,
     reads,
     types: async () => (await kept.readAll(null, 10_000)).map(({ type }) => type),
     delivered: async () =>
@@ -189,6 +193,34 @@ test("what the view shows as waiting and another node is at is left to it, whate
   await until("it is delivered", async () => (await it.delivered()).length === 1);
   await first.stop(1_000);
   assert.not((await it.types()).includes("DeliveryFailed"));
+});
+
+test("what is answered to a process that slept longer than its lease is not kept behind an erasure", async () => {
+  for (const isGivenUp of [false, true]) {
+    let answer = (): void => undefined;
+    const it = await world(() => new Promise((resolve) => (answer = resolve)));
+    await it.admit("evt_1");
+    const sleeping = it.node("sleeping");
+    sleeping.start();
+    await until("it is at the receiver", () => it.sent.length === 1);
+    it.clock.advance(LEASE_MS + 1);
+    const stream = "delivery-evt_1";
+    const known = await readOn(it.log, erasure, stream, { state: erasure.initial, revision: null });
+    const { at } = it.envelope();
+    const command = { type: "ErasePayload", eventId: "evt_1", reason: "asked for", at } as const;
+    assert.is((await erase(it.log, erasure, stream, known, command, it.envelope())).outcome, "accepted");
+    const other = it.node("other");
+    if (isGivenUp) {
+      other.start();
+      await until("it has ended", async () => (await it.types()).includes("DeliveryFailed"));
+    }
+    answer();
+    await sleeping.stop(1_000);
+    await other.stop(1_000);
+    assert.is((await it.types()).includes("EventDelivered"), !isGivenUp);
+    assert.equal(await it.log.read("payload-evt_1", null, 10), []);
+    await it.close();
+  }
 });
 
 test.run();
