@@ -61,7 +61,12 @@ const retention = ({ name, open }: EngineSet): void => {
 
     await restart();
     const shown = async (id: string) => (await client.at(program.url).call("GET", `/v1/events/${id}`)).body;
-    await until("the views are there", async () => (await shown(eventOf("b"))).status === "blocked");
+    // Each by itself: that the event is shown does not say that what may go is known.
+    await until("the views are there", async () => {
+      const { projections } = (await client.at(program.url).call("GET", "/runtime")).body;
+      return projections?.every(({ lag_events }: { readonly lag_events: number }) => lag_events === 0);
+    });
+    assert.is((await shown(eventOf("b"))).status, "blocked");
     // It looks at its start: with the views at hand, at once.
     await restart();
     const old = await until("the payload is erased", async () => {

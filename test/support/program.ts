@@ -118,11 +118,14 @@ export const startProgram = async (
   };
 };
 
+/** What takes a second alone takes many beside other tests; only what never comes about is to fail. */
+const UNTIL_MS = 30_000;
+
 /** Waits until `condition` holds or answers something, at most `limitMs`. */
 export const until = async <T>(
   what: string,
   condition: () => Promise<T> | T,
-  limitMs = 15_000,
+  limitMs = UNTIL_MS,
 ): Promise<NonNullable<T>> => {
   const end = Date.now() + limitMs;
   for (;;) {

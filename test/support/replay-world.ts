@@ -276,7 +276,7 @@ export const replayNode = async (
     async shown(): Promise<void> {
       const head = await world.log.head();
       const names = VIEWS.map(({ schema }) => schema.name);
-      if (head !== null && !(await progress.waitFor(names, head, 5_000))) throw new Error("the views are behind");
+      if (head !== null && !(await progress.waitFor(names, head, 20_000))) throw new Error("the views are behind");
     },
     /** One event, by a member. */
     replay(eventId: string, number: number, over: { readonly replay?: Partial<Replay>; readonly upTo?: string } = {}) {
