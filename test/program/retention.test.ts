@@ -82,6 +82,13 @@ const retention = ({ name, open }: EngineSet): void => {
     });
     assert.equal(audit.actor, { kind: "system", id: "retention" });
     assert.is(audit.data.reason, "retention: 3 days of the free plan");
+    // It is recorded first, and a log that is busy is asked again by whoever follows.
+    await until("what was kept is gone", async () => {
+      const reading = await openLog(placesIn(engines, program.dir).log, { readOnly: true });
+      const left = await reading.read(`payload-${eventOf("a")}`, null, 1);
+      await reading.close();
+      return left.length === 0;
+    });
     await program.stop();
     const after = await openLog(placesIn(engines, program.dir).log, { readOnly: true });
     assert.equal(await after.read(`payload-${eventOf("a")}`, null, 10), []);

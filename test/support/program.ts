@@ -8,7 +8,8 @@ import type { Readable } from "node:stream";
 const MAIN = new URL("../../src/start.cjs", import.meta.url).pathname;
 /** As `npm start` gives them. */
 const FLAGS = ["--max-semi-space-size=32", "--enable-source-maps"];
-const START_MS = 30_000;
+/** Far more than a start takes beside any number of other tests. */
+const START_MS = 120_000;
 
 /** The service as a process of its own, on a data directory of its own unless one is given. */
 export type Program = {

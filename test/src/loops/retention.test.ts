@@ -257,6 +257,8 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     assert.not(isFirst);
     assert.ok(await it.isKept(it.id("again")));
     assert.is((await it.erasures("again")).length, 1);
+    // Of the engines that tests share: what is not old there yet stops the sweeps of those behind this one.
+    await it.log.erase(payloadStream(it.id("again")));
     await it.close();
   });
 
