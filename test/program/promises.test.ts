@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Client, hookSource, type Reply, signUp } from "../support/client.ts";
+import { type Client, hookSource, persistently, type Reply, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets } from "../support/engine-sets.ts";
 import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -106,7 +106,9 @@ const promises = ({ name, open }: EngineSet): void => {
     const client = await signUp(program.url);
     const policy = await client.make("/v1/policies", { name: "slow", rate_per_minute: 20 });
     const source = await hookSource(client, { policy_id: policy.id });
-    const replies = await Promise.all(Array.from({ length: 300 }, (_, n) => source.send(`rate-${n}`)));
+    const replies = await Promise.all(
+      Array.from({ length: 300 }, (_, n) => persistently(() => source.send(`rate-${n}`))),
+    );
     assert.equal(statuses(replies), { "202 recorded": 20, "429 gate-rate": 280 });
     const refused = replies.find((it) => it.status === 429);
     assert.ok(Number(refused?.headers.get("retry-after")) > 0);
@@ -117,7 +119,9 @@ const promises = ({ name, open }: EngineSet): void => {
     const client = await signUp(program.url);
     const policy = await client.make("/v1/policies", { name: "thrifty", budget_eur_day: 1, cost: { fixed_eur: 0.07 } });
     const source = await hookSource(client, { policy_id: policy.id });
-    const replies = await Promise.all(Array.from({ length: 200 }, (_, n) => source.send(`budget-${n}`)));
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => persistently(() => source.send(`budget-${n}`))),
+    );
     assert.equal(statuses(replies), { "202 recorded": 14, "429 gate-budget": 186 });
   });
 

@@ -93,6 +93,18 @@ export type HookSource = {
   at(base: string): HookSource;
 };
 
+const SENDS_MAX = 20;
+
+/** As senders do: who does not get a turn on a busy machine comes again when told to. What was decided behind a 503 is a first answer. */
+export const persistently = async (send: () => Promise<Reply>): Promise<Reply> => {
+  for (let tries = 1; ; tries += 1) {
+    const reply = await send();
+    if (reply.status !== 503 || tries === SENDS_MAX)
+      return tries > 1 && reply.status === 200 ? { ...reply, status: 202 } : reply;
+    await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get("retry-after")) * 1_000));
+  }
+};
+
 /** A source of type hmac whose delivery ids are in X-Delivery-Id, and how to send to it. */
 export const hookSource = async (client: Client, settings: Record<string, unknown> = {}): Promise<HookSource> => {
   const made = await client.make("/v1/sources", {
