@@ -13,13 +13,21 @@ const OTHER_PROCESSES_MS = 200;
 
 /** `dataVersion` changes with every commit to the file, whoever made it. */
 export const appendedSignal = (path: string, dataVersion: () => number): AppendedSignal => {
+  /** Null where the file cannot be asked: nobody would catch that here, and whoever follows the log is told when it reads. */
+  const versionNow = (): number | null => {
+    try {
+      return dataVersion();
+    } catch {
+      return null;
+    }
+  };
   const hear = (): (() => void) => {
     const channel = new BroadcastChannel(channelOf(path));
     channel.onmessage = () => it.wakeSoon();
     channel.unref();
-    let seen = dataVersion();
+    let seen = versionNow();
     const timer = setInterval(() => {
-      const version = dataVersion();
+      const version = versionNow();
       if (version !== seen) it.wakeSoon();
       seen = version;
     }, OTHER_PROCESSES_MS);

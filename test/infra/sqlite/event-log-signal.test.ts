@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { appendedSignal } from "../../../infra/sqlite/event-log-signal.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { until } from "../../support/until.ts";
+
+const test = suite("signal of appends by other processes");
+
+test("a file that cannot be asked wakes its followers, who are told when they read, and ends no process", async () => {
+  const dir = temporaryFolder();
+  let answer = (): number => 1;
+  let asked = 0;
+  const signal = appendedSignal(join(dir, "log.db"), () => {
+    asked += 1;
+    return answer();
+  });
+  let woken = 0;
+  const silence = signal.listen(() => {
+    woken += 1;
+  });
+  await until("it is asked", () => asked > 1);
+  assert.is(woken, 0);
+  answer = () => {
+    throw new Error("disk I/O error");
+  };
+  await until("its followers look", () => woken > 0);
+  const before = woken;
+  answer = () => 2;
+  await until("they look again when it can be read", () => woken > before);
+  silence();
+  signal.close();
+  removeFolder(dir);
+});
+
+test.run();
