@@ -72,9 +72,9 @@ const createView = (database: Database, schema: ViewSchema): void => {
   database.exec(`CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL${columns.join("")})`);
   for (const index of schema.indexes) {
     const name = quoted(indexName(schema, index));
-    // What is read by it compares each field between the first and the sort with something, so a document without one of them
-    // is never meant, and costs the index nothing: of a rare field that is most of them (partialindex.html, section 3.1).
-    const there = index.slice(1, -1).map((field) => `${quoted(field)} IS NOT NULL`);
+    // Whoever reads by it compares each field before the sort with something, so a document without one of them is never meant,
+    // and costs the index nothing: of a rare field that is most of them (partialindex.html, section 3.1).
+    const there = index.slice(0, -1).map((field) => `${quoted(field)} IS NOT NULL`);
     const where = there.length === 0 ? "" : ` WHERE ${there.join(" AND ")}`;
     database.exec(`CREATE INDEX ${name} ON ${table} (${[...index, "id"].map(quoted).join(", ")})${where}`);
   }
