@@ -4,7 +4,7 @@ import { monthEnd } from "../../domain/calendar.ts";
 import { formsOf, type Shown } from "../support/billing-world.ts";
 import { type Client, type HookSource, hookSource, signUp } from "../support/client.ts";
 import { type Engines, engineSets } from "../support/engine-sets.ts";
-import { insideMonth } from "../support/month.ts";
+import { insideMonth } from "../support/inside.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { PRICES, type StripeServer, startStripe } from "../support/stripe-server.ts";
 

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../support/agent.ts";
 import { type Client, signUp } from "../support/client.ts";
 import { type Engines, sharedEngines } from "../support/engine-sets.ts";
-import { insideDay } from "../support/inside-day.ts";
+import { insideDay } from "../support/inside.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
 

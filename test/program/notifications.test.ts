@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Client, hookSource, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
-import { insideDay } from "../support/inside-day.ts";
+import { insideDay } from "../support/inside.ts";
 import { fieldOf, readLogAt } from "../support/log-facts.ts";
 import { type Program, removeFolder, startProgram, until } from "../support/program.ts";
 import { type Arrival, type Receiver, receiver } from "../support/receiver.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { hookSource, persistently, signUp } from "../support/client.ts";
 import { type Engines, engineSets } from "../support/engine-sets.ts";
-import { insideMonth } from "../support/month.ts";
+import { insideMonth } from "../support/inside.ts";
 import { killPrograms, removeFolder, startProgram, until } from "../support/program.ts";
 
 for (const { name, open } of engineSets()) {

@@ -62,7 +62,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-/** Source, agent, policy and endpoint of one account, and events that have ended as a test says; time is the wall's. */
+/** Source, agent, policy and endpoint of one account, and events that have ended as a test says; its time begins at noon. */
 export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   const log = memoryEventLog();
   const clock = noonClock();
