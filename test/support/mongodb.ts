@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { MongoClient } from "mongodb";
 
-/** A database of its own on the server that `MONGODB_URL` names, gone with `drop`. */
+/**
+ * A database of its own on the server that `MONGODB_URL` names, gone with `drop`, which never rejects: what a failed
+ * test has left running may keep the server from it, and thrown in an `after.each` it would hide why the test failed.
+ */
 export type FreshDatabase = { readonly url: string; drop(): Promise<void> };
 
 export const freshDatabase = (serverUrl: string): FreshDatabase => {
@@ -11,8 +14,13 @@ export const freshDatabase = (serverUrl: string): FreshDatabase => {
     url: url.href,
     async drop() {
       const client = new MongoClient(url.href);
-      await client.db().dropDatabase();
-      await client.close();
+      try {
+        await client.db().dropDatabase();
+      } catch (error) {
+        console.error(`${url.pathname.slice(1)} is left on the server:`, error);
+      } finally {
+        await client.close();
+      }
     },
   };
 };
