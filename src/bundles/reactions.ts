@@ -13,7 +13,7 @@ import { holdEnds } from "../approval-reactions.ts";
 import { approvalStream } from "../approvals.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
-import { eachOfAgent } from "../execute/shown-of-agent.ts";
+import { pagesOfAgent } from "../execute/shown-of-agent.ts";
 import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
@@ -169,7 +169,7 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
   const run = async (cause: RecordedEvent): Promise<void> => {
     const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
     const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
-    for await (const bundleId of eachOfAgent(deps, agent, shown)) await cancel(cause, bundleId);
+    for await (const page of pagesOfAgent(deps, agent, shown)) await Promise.all(page.map((id) => cancel(cause, id)));
   };
 
   return [

@@ -10,7 +10,7 @@ import type { Reaction } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Outcomes } from "./outcomes.ts";
-import { eachOfAgent } from "./shown-of-agent.ts";
+import { pagesOfAgent } from "./shown-of-agent.ts";
 import { asOfNow, stoppedBecause } from "./stopped.ts";
 
 export type AgentReactionsDeps = {
@@ -65,7 +65,7 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
   const stop = async (cause: RecordedEvent): Promise<void> => {
     const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
     const shown = { view: VIEW, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
-    for await (const eventId of eachOfAgent(deps, agent, shown)) await cancel(cause, eventId);
+    for await (const page of pagesOfAgent(deps, agent, shown)) await Promise.all(page.map((id) => cancel(cause, id)));
   };
 
   /** What a replay has cost on top, on the day on which that was determined: every node comes by here, some of them late. */

@@ -20,14 +20,15 @@ export type WhichView = {
 
 /** A view that is behind must not hold up all other reactions: what it does not show yet is stopped when its turn comes. */
 const VIEW_WAIT_MS = 5_000;
+/** They are stopped together, and share appends: one by one, an agent with thousands would hold up what follows for all accounts. */
 const PAGE = 100;
 
-/** The ids of all that a view shows of an agent, one status after the other, each from the newest on. */
-export async function* eachOfAgent(
+/** The ids of all that a view shows of an agent, in pages, one status after the other, each from the newest on. */
+export async function* pagesOfAgent(
   { views, progress, onError }: ShownOfAgentDeps,
   agent: WhichAgent,
   { view, statuses, agentId, newest }: WhichView,
-): AsyncGenerator<string> {
+): AsyncGenerator<readonly string[]> {
   if (!(await progress.waitFor([view], agent.since, VIEW_WAIT_MS))) {
     onError(new Error(`${view} is behind: of ${agent.id} only what it shows is cancelled at once`));
   }
@@ -42,7 +43,7 @@ export async function* eachOfAgent(
     do {
       const after = last === undefined ? {} : { after: { value: String(last.document[newest]), id: last.id } };
       const page = await views.page(view, { where, sort, limit: PAGE, ...after });
-      for (const { id } of page) yield id;
+      yield page.map(({ id }) => id);
       last = page.length < PAGE ? undefined : page.at(-1);
     } while (last !== undefined);
   }

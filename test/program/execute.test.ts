@@ -347,6 +347,37 @@ const executes = ({ name, open }: EngineSet): void => {
     assert.equal(await statusOf(queued), "cancelled");
   });
 
+  test("suspended with more waiting than a page of them: all of it is cancelled, and its money is back", async () => {
+    const { client } = await world({ cost: { fixed_eur: 0.01 } }, { retry_schedule_s: [3_600], concurrency: 1 });
+    const [agent, policyId] = await agentUnder(client, { budget_eur_day: 100 });
+    const requests = Array.from({ length: 250 }, (_, n) => n);
+    let finish = (): void => undefined;
+    target.answer((_arrival, response) => {
+      finish = () => response.end();
+    });
+    for (let from = 0; from < requests.length; from += 25)
+      await Promise.all(
+        requests.slice(from, from + 25).map(async (n) => {
+          assert.is((await agent.execute(`many-${n}`, { ...REFUND, payload: { n }, wait_ms: 0 })).status, 202);
+        }),
+      );
+    await until("one is under way", () => target.arrivals.length === 1);
+    await client.call("POST", `/v1/agents/${agent.id}/suspend`, { reason: "enough" });
+    await ledgerIs(client, policyId, 0.01, 0);
+    finish();
+    await ledgerIs(client, policyId, 0, 0.01);
+    for (const [status, most] of [
+      ["delivered", 1],
+      ["cancelled", 100],
+      ["queued", 0],
+    ] as const)
+      await until(`${most} of a page are ${status}`, async () => {
+        const { body } = await client.call("GET", `/v1/events?status=${status}&agent_id=${agent.id}&limit=100`);
+        return body.data.length === most;
+      });
+    assert.is(target.arrivals.length, 1);
+  });
+
   test("what is held for people keeps its money; suspended, it is cancelled, nobody can approve it, and the money is back", async () => {
     const { client } = await world({ cost: { fixed_eur: 3 } });
     const approval = { when: "cost_eur >= 3.0", expires_after_s: 3_600 };
