@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../domain/ports.ts";
 
-export const SCHEMA_BYTES_MAX = 32 * 1024;
+const SCHEMA_BYTES_MAX = 32 * 1024;
 /** Levels of JSON: eight of the payload, as each takes `properties` and a name. */
-export const SCHEMA_DEPTH_MAX = 16;
+const SCHEMA_DEPTH_MAX = 16;
 /** Parts with every $ref written out: references to references grow by powers, a few hundred bytes to hours of work. */
-export const SCHEMA_PARTS_MAX = 10_000;
+const SCHEMA_PARTS_MAX = 10_000;
 /** `uniqueItems` compares every item with every other, completely. */
-export const UNIQUE_ITEMS_MAX = 100;
+const UNIQUE_ITEMS_MAX = 100;
 
 /** What the compiler would follow to other documents, or resolve while it runs. */
 const REFUSED = ["$async", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "id"];

@@ -104,18 +104,12 @@ const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoi
 };
 
 /** The account's own endpoint; null for any other id. */
-export const findEndpoint = async (
-  aggregates: Aggregates,
-  account: string,
-  id: string,
-): Promise<PresentEndpoint | null> => {
+const own = async ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promise<PresentEndpoint | null> => {
+  const { id = "" } = params;
   if (!ID.test(id)) return null;
   const { state } = await aggregates.load(endpointDecider, streamOf(id));
-  return state.phase === "present" && state.account === account ? state : null;
+  return state.phase === "present" && state.account === principal.account ? state : null;
 };
-
-const own = ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promise<PresentEndpoint | null> =>
-  findEndpoint(aggregates, principal.account, params.id ?? "");
 
 /** Decides and appends; the endpoint as it is then, or the problem to answer. */
 const handled = async (deps: EndpointsDeps, call: Call, endpointId: string, command: EndpointCommand) => {
