@@ -11,8 +11,9 @@ import type { Aggregates } from "../aggregates.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
 import type { Envelope } from "../envelope.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type Answer, type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Answer, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
 
 export type AgentsDeps = {
   readonly aggregates: Aggregates;
@@ -63,7 +64,6 @@ const SUSPENSION: JsonSchema = {
   properties: { reason: { type: "string", minLength: 1, maxLength: 500, pattern: "\\S" } },
 };
 
-const TIME: JsonSchema = { type: "string", format: "date-time" };
 const SHOWN = {
   id: { type: "string" },
   name: NAME,
@@ -73,7 +73,7 @@ const SHOWN = {
   suspended_reason: { type: ["string", "null"] },
   suspended_at: { type: ["string", "null"], format: "date-time" },
   last4: { type: "string" },
-  created_at: TIME,
+  created_at: time,
 };
 const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
 const KEY: JsonSchema = { type: "string", description: "shown this once" };
@@ -241,14 +241,11 @@ const remove: Handle = (deps) => async (call) => {
   return "problem" in done ? done : { status: 204, ...positionOf(done) };
 };
 
-const READS = { session: "viewer", key: "viewer" } as const;
-const CONFIGURES = { session: "admin", key: "admin" } as const;
-
 export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Register an agent; its key is shown this once",
     tag: "agents",
     body: NEW_AGENT,
@@ -258,7 +255,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/agents",
-    who: READS,
+    who: READERS,
     summary: "List the agents, newest first",
     tag: "agents",
     query: LISTING_QUERY,
@@ -269,7 +266,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/agents/{id}",
-    who: READS,
+    who: READERS,
     summary: "Show an agent",
     tag: "agents",
     answers: { 200: AGENT },
@@ -278,7 +275,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "PATCH",
     path: "/v1/agents/{id}",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Change an agent; null for policy_id detaches",
     tag: "agents",
     body: CHANGES,
@@ -288,7 +285,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "DELETE",
     path: "/v1/agents/{id}",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Delete an agent; its key is dead from then on",
     tag: "agents",
     answers: { 204: null },
@@ -297,7 +294,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents/{id}/key",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Give the agent a new key; the one before is dead from then on",
     tag: "agents",
     answers: { 200: ROTATED },
@@ -306,7 +303,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents/{id}/suspend",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Suspend an agent: its requests are refused until it is resumed",
     tag: "agents",
     body: SUSPENSION,
@@ -316,7 +313,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents/{id}/resume",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Resume a suspended agent",
     tag: "agents",
     answers: { 200: AGENT },

@@ -16,7 +16,7 @@ import { stepsShown } from "./approval-steps.ts";
 import { type ApprovalSubject, approvalHindrance, subjectOf, targetOf } from "./approval-target.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { policyStream } from "./policies.ts";
-import { type Call, type Principal, positionOf, type Route } from "./route.ts";
+import { type Call, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
 export type ApprovalsDeps = {
   readonly aggregates: Aggregates;
@@ -135,7 +135,6 @@ const vote =
     };
   };
 
-const READS = { session: "viewer", key: "viewer" } as const;
 /** Deciding needs a human: no key can. */
 const DECIDES = { session: "approver" } as const;
 
@@ -143,7 +142,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/approvals",
-    who: READS,
+    who: READERS,
     summary: "List the approvals, newest first",
     tag: "approvals",
     query: {
@@ -157,7 +156,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/approvals/{id}",
-    who: READS,
+    who: READERS,
     summary:
       "One approval with the payload that is to be approved and where it goes; below admin without what the policy redacts",
     tag: "approvals",

@@ -6,7 +6,8 @@ import type { Clock, ViewStore } from "../../domain/ports.ts";
 import { sources } from "../../projections/sources.ts";
 import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
 import { sourcesInUse } from "../billing/notices.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { integer, number, object, time } from "./json-schema.ts";
+import { type JsonSchema, READERS, type Route } from "./route.ts";
 
 export type BillingDeps = {
   readonly views: Pick<ViewStore, "get" | "count">;
@@ -16,16 +17,7 @@ export type BillingDeps = {
   readonly provider: string;
 };
 
-const integer: JsonSchema = { type: "integer" };
-const number: JsonSchema = { type: "number" };
-const time: JsonSchema = { type: "string", format: "date-time" };
 const plan: JsonSchema = { enum: Object.keys(PLANS) };
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
-
 const SUMMARY = object({
   plan,
   price_eur_month: number,
@@ -90,7 +82,7 @@ export const billingRoutes = (deps: BillingDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/billing/summary",
-    who: { session: "viewer", key: "viewer" },
+    who: READERS,
     summary: "The plan, this month's usage and what it comes to",
     tag: "billing",
     answers: { 200: SUMMARY },

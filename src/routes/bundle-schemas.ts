@@ -2,6 +2,7 @@ import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
 import type { BundleStatus, StepStatus } from "../../domain/bundle/status.ts";
 import { STEPS_MAX } from "../bundles/plan.ts";
 import { ASKING, RESULT } from "./asking.ts";
+import { nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 const NAME_LENGTH_MAX = 100;
@@ -87,21 +88,6 @@ export const ERASE_BODY: JsonSchema = {
   additionalProperties: false,
   properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX } },
 };
-
-const text: JsonSchema = { type: "string" };
-const nullable = (type: string, description?: string): JsonSchema => ({
-  type: [type, "null"],
-  ...(description === undefined ? {} : { description }),
-});
-const time: JsonSchema = { type: "string", format: "date-time" };
-const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
-
-/** All members are always there. */
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
 
 const step = {
   index: { type: "integer", description: "Its place: 0, 1, 2 …" },

@@ -7,6 +7,7 @@ import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { noticesFor, PAID, sourcesInUse } from "../billing/notices.ts";
 import { type Problem, problem } from "../problems.ts";
+import { time } from "./json-schema.ts";
 import type { Call, JsonSchema, Route } from "./route.ts";
 
 export type CheckoutDeps = {
@@ -19,7 +20,6 @@ export type CheckoutDeps = {
 /** Longer addresses do not fit everywhere: old browsers and proxies take 2,083. */
 const URL_LENGTH_MAX = 2_048;
 
-const time: JsonSchema = { type: "string", format: "date-time" };
 const url: JsonSchema = { type: "string", format: "uri" };
 const address = (description: string): JsonSchema => ({
   type: "string",

@@ -1,6 +1,7 @@
 import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "../../domain/endpoint/own-headers.ts";
 import { URL_LENGTH_MAX } from "../../infra/http/addresses.ts";
 import { NOTIFICATIONS } from "../notifications/names.ts";
+import { nullable, nullableTime, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** What `api.md` gives an endpoint that says nothing else. */
@@ -70,24 +71,20 @@ export const NEW_ENDPOINT: JsonSchema = {
 
 export const ENDPOINT_CHANGES: JsonSchema = { type: "object", additionalProperties: false, properties: FIELDS };
 
-const TIME: JsonSchema = { type: "string", format: "date-time" };
-const TIME_OR_NULL: JsonSchema = { type: ["string", "null"], format: "date-time" };
-const NUMBER_OR_NULL: JsonSchema = { type: ["number", "null"] };
-
 const HEALTH: JsonSchema = {
   type: "object",
   properties: {
     state: { enum: ["healthy", "degraded", "open", "disabled"] },
-    success_rate_1h: NUMBER_OR_NULL,
-    p50_ms: NUMBER_OR_NULL,
-    p99_ms: NUMBER_OR_NULL,
+    success_rate_1h: nullable("number"),
+    p50_ms: nullable("number"),
+    p99_ms: nullable("number"),
     consecutive_failures: { type: "integer" },
-    last_success_at: TIME_OR_NULL,
+    last_success_at: nullableTime,
     last_failure: {
       type: ["object", "null"],
-      properties: { at: TIME, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
+      properties: { at: time, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
     },
-    next_probe_at: TIME_OR_NULL,
+    next_probe_at: nullableTime,
     queued: { type: "integer" },
   },
 };
@@ -96,8 +93,8 @@ const SHOWN = {
   id: { type: "string" },
   ...FIELDS,
   headers: { type: "object", additionalProperties: { const: REDACTED } },
-  disabled: { type: ["object", "null"], properties: { reason: { type: "string" }, at: TIME } },
-  created_at: TIME,
+  disabled: { type: ["object", "null"], properties: { reason: { type: "string" }, at: time } },
+  created_at: time,
   health: HEALTH,
 };
 
@@ -114,7 +111,7 @@ export const REGISTERED: JsonSchema = {
 export const ROTATED: JsonSchema = {
   type: "object",
   required: ["signing_secret", "previous_valid_until"],
-  properties: { signing_secret: SIGNING_SECRET, previous_valid_until: TIME },
+  properties: { signing_secret: SIGNING_SECRET, previous_valid_until: time },
 };
 
 export const TESTED: JsonSchema = {

@@ -31,7 +31,7 @@ import {
 import { settingsOf } from "./endpoint-settings.ts";
 import { type EndpointTestDeps, sendTest } from "./endpoint-test.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type Call, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
 
 export type EndpointsDeps = EndpointTestDeps & {
   readonly aggregates: Aggregates;
@@ -262,14 +262,11 @@ const tryOut: Handle = (deps) => async (call) => {
   return it === null ? notFound() : sendTest(deps)(call, it);
 };
 
-const READS = { session: "viewer", key: "viewer" } as const;
-const CONFIGURES = { session: "admin", key: "admin" } as const;
-
 export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Register an endpoint; its signing secret is shown this once",
     tag: "endpoints",
     body: NEW_ENDPOINT,
@@ -279,7 +276,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/endpoints",
-    who: READS,
+    who: READERS,
     summary: "List the endpoints with their health, newest first",
     tag: "endpoints",
     query: LISTING_QUERY,
@@ -290,7 +287,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/endpoints/{id}",
-    who: READS,
+    who: READERS,
     summary: "Show an endpoint with its health",
     tag: "endpoints",
     answers: { 200: ENDPOINT },
@@ -300,7 +297,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "PATCH",
     path: "/v1/endpoints/{id}",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Change an endpoint; headers are replaced as a whole, a redacted value stays what it was",
     tag: "endpoints",
     body: ENDPOINT_CHANGES,
@@ -310,7 +307,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "DELETE",
     path: "/v1/endpoints/{id}",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Delete an endpoint that no source sends to; events that wait for it end as failed",
     tag: "endpoints",
     answers: { 204: null },
@@ -319,7 +316,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints/{id}/secret",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Rotate the signing secret; deliveries are signed with both for 24 hours",
     tag: "endpoints",
     answers: { 200: ROTATED },
@@ -328,7 +325,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints/{id}/enable",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Enable an endpoint and close its circuit; what waited for it is delivered, slowly at first",
     tag: "endpoints",
     answers: { 200: ENDPOINT },
@@ -337,7 +334,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints/{id}/test",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Send a signed test event right away; one that arrives closes an open circuit",
     tag: "endpoints",
     answers: { 200: TESTED },

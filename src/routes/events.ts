@@ -10,7 +10,7 @@ import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, exchangesOf, timelineShown } from "./event-shown.ts";
 import { hiddenOfEvent } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
-import type { Answer, Call, Route } from "./route.ts";
+import { type Answer, type Call, READERS, type Route } from "./route.ts";
 
 export type EventsDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
@@ -21,7 +21,6 @@ export type EventsDeps = {
 };
 
 const VIEW = events.schema.name;
-const READERS = { session: "viewer", key: "viewer" } as const;
 const REASON_LENGTH_MAX = 500;
 
 // The view's documents are what its projection writes; what an account has seen stands beside them and names no account.

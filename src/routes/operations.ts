@@ -1,5 +1,6 @@
 import type { Clock, Json, JsonObject } from "../../domain/ports.ts";
 import { consoleRoutes } from "./console.ts";
+import { number, object, text } from "./json-schema.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
@@ -42,14 +43,6 @@ export type OperationsDeps = {
 const CHECK_TIMEOUT_MS = 1_000;
 
 const TAG = "operations";
-const text: JsonSchema = { type: "string" };
-const number: JsonSchema = { type: "number" };
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
-
 const passes = async (check: () => Promise<boolean>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

@@ -25,7 +25,7 @@ import {
   REPLAYED_EVENT,
   STARTED,
 } from "./replay-schemas.ts";
-import { type Call, type Principal, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Call, type Principal, positionOf, READERS, type Route } from "./route.ts";
 import { timeRangeOf } from "./time-range.ts";
 
 export type ReplayRoutesDeps = {
@@ -46,8 +46,6 @@ type NewReplay = {
 };
 
 const VIEW = replays.schema.name;
-const READS = { session: "viewer", key: "viewer" } as const;
-const REPLAYS = { session: "admin", key: "admin" } as const;
 
 /** A walk through so many takes seconds; what is more is replayed in parts, by time. */
 const EVENTS_MAX = 100_000;
@@ -201,7 +199,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/events/{id}/replay",
-    who: REPLAYS,
+    who: ADMINS,
     summary: "Send a failed event again under its webhook-id, or have a blocked one pass the gates again",
     tag: "replays",
     body: REASON_BODY,
@@ -212,7 +210,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/replays",
-    who: REPLAYS,
+    who: ADMINS,
     summary: "Replay all events that a filter chooses, or say what that would be",
     tag: "replays",
     body: NEW_REPLAY,
@@ -223,7 +221,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/replays",
-    who: READS,
+    who: READERS,
     summary: "List the replays, newest first",
     tag: "replays",
     query: LISTING_QUERY,
@@ -234,7 +232,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/replays/{id}",
-    who: READS,
+    who: READERS,
     summary: "How far a replay is",
     tag: "replays",
     answers: { 200: REPLAY },
@@ -244,7 +242,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/replays/{id}/cancel",
-    who: REPLAYS,
+    who: ADMINS,
     summary: "Stop a replay; what it has sent again stays so",
     tag: "replays",
     body: REASON_BODY,

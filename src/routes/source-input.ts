@@ -9,6 +9,7 @@ import {
 import { type Problem, problem } from "../problems.ts";
 import { checkSecret, isProviderType } from "../providers/catalogue.ts";
 import { hmacDefaults } from "../providers/table.ts";
+import { time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" };
@@ -66,8 +67,6 @@ export const SOURCE_CHANGES: JsonSchema = {
 
 export const NEW_SECRET: JsonSchema = { type: "object", additionalProperties: false, properties: { secret: SECRET } };
 
-const TIME: JsonSchema = { type: "string", format: "date-time" };
-
 export const SOURCE: JsonSchema = {
   type: "object",
   required: ["id", "name", "type", "ingest_url", "status", "policy_id", "endpoint_id", "auth", "dedupe", "created_at"],
@@ -81,7 +80,7 @@ export const SOURCE: JsonSchema = {
     endpoint_id: ID,
     auth: { anyOf: [AUTH, { type: "null" }] },
     dedupe: { anyOf: [DEDUPE, { type: "null" }] },
-    created_at: TIME,
+    created_at: time,
     secret: { type: "string", description: "only when it was made here, and only this once" },
   },
 };
@@ -91,7 +90,7 @@ export const ROTATED: JsonSchema = {
   required: ["previous_valid_until"],
   properties: {
     secret: { type: "string", description: "only when it was made here, and only this once" },
-    previous_valid_until: TIME,
+    previous_valid_until: time,
   },
 };
 

@@ -13,6 +13,7 @@ import {
   slotOf,
   status,
 } from "../../projections/status.ts";
+import { nullable, object, text } from "./json-schema.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
 import { STATUS_CSP, type StatusBody, statusPage } from "./status-page.ts";
 
@@ -165,19 +166,11 @@ const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> =
   return { status: 200, body, headers: { "cache-control": `public, max-age=${MAX_AGE_S}` } };
 };
 
-const text: JsonSchema = { type: "string" };
 const count: JsonSchema = {
   type: ["integer", "string"],
   description: `In tens, rounded down; "<${COUNT_SHOWN_MIN}" below ${COUNT_SHOWN_MIN}`,
 };
-const nullableNumber: JsonSchema = { type: ["number", "null"] };
 const health: JsonSchema = { enum: ["operational", "degraded", "down"] };
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
-
 const SUMMARY = object({
   status: health,
   updated_at: { type: "string", format: "date-time" },
@@ -187,9 +180,9 @@ const SUMMARY = object({
     blocked: count,
     delivered: count,
     failed: count,
-    delivery_success_rate: nullableNumber,
-    delivery_p50_ms: nullableNumber,
-    delivery_p99_ms: nullableNumber,
+    delivery_success_rate: nullable("number"),
+    delivery_p50_ms: nullable("number"),
+    delivery_p99_ms: nullable("number"),
   }),
   days: {
     type: "array",
