@@ -54,6 +54,9 @@ export const reportedCost = (text: string, givesBack = false): number | null => 
 
 export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
 
+/** Of a cost that may be unknown. */
+export const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
+
 /** What a request costs, in micro-euros; null when that cannot be determined, which a budget refuses. */
 export const costOf = (rule: CompiledCost, payload: unknown): number | null => {
   if ("fixed" in rule) return rule.fixed;

@@ -1,3 +1,4 @@
+import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/ports.ts";
 
 const SCHEMA_BYTES_MAX = 32 * 1024;
@@ -39,8 +40,6 @@ const resolve = (root: JsonObject, ref: string): JsonObject | null => {
   return isContainer(value) ? value : null;
 };
 
-const escapeToken = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
-
 /** Checks one part by itself; a property that is named like a keyword has a schema for its value, and is none. */
 const checkPart = (part: JsonObject, path: string, depth: number, report: (error: SchemaError) => void): void => {
   for (const name of REFUSED) {
@@ -78,7 +77,7 @@ export const measureSchema = (schema: JsonObject): MeasuredSchema => {
     }
     checkPart(part, path, depth, report);
     for (const [name, inner] of Object.entries(part)) {
-      if (isContainer(inner)) check(inner, `${path}/${escapeToken(name)}`, depth + 1);
+      if (isContainer(inner)) check(inner, `${path}/${escapePointer(name)}`, depth + 1);
     }
   };
   check(schema, "", 1);

@@ -1,3 +1,4 @@
+import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/ports.ts";
 import { isExactNumber } from "./exact-number.ts";
 
@@ -70,8 +71,7 @@ const isDuplicate = (frame: Frame, key: string): boolean => {
   return false;
 };
 
-const pointer = (frames: readonly Frame[]): string =>
-  frames.map(({ at }) => `/${String(at).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+const pointer = (frames: readonly Frame[]): string => frames.map(({ at }) => `/${escapePointer(String(at))}`).join("");
 
 /**
  * Looks for duplicate keys, `__proto__`, inexact numbers and more than `depthMax` levels in text that `JSON.parse` has

@@ -1,16 +1,7 @@
-import type { ApprovalStatus } from "../../projections/approvals.ts";
+import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import { APPROVAL_TARGET } from "./approval-target.ts";
 import { integer, nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
-
-export const APPROVAL_STATUSES: readonly ApprovalStatus[] = [
-  "pending",
-  "approved",
-  "consumed",
-  "rejected",
-  "expired",
-  "cancelled",
-];
 
 const COMMENT_LENGTH_MAX = 1_000;
 /** A digest is 64 characters; whatever else is sent is another digest. */

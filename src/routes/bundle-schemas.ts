@@ -1,5 +1,5 @@
 import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
-import type { BundleStatus, StepStatus } from "../../domain/bundle/status.ts";
+import { BUNDLE_STATUSES, STEP_STATUSES } from "../../projections/schemas/bundles.ts";
 import { STEPS_MAX } from "../bundles/plan.ts";
 import { ASKING, RESULT } from "./asking.ts";
 import { nullable, nullableTime, object, text, time } from "./json-schema.ts";
@@ -8,28 +8,6 @@ import type { JsonSchema } from "./route.ts";
 const NAME_LENGTH_MAX = 100;
 const REASON_LENGTH_MAX = 500;
 const COMMENT_LENGTH_MAX = 1_000;
-
-export const BUNDLE_STATUSES: readonly BundleStatus[] = [
-  "held",
-  "running",
-  "committed",
-  "rolling_back",
-  "rolled_back",
-  "rollback_incomplete",
-  "blocked",
-  "cancelled",
-];
-
-const STEP_STATUSES: readonly StepStatus[] = [
-  "pending",
-  "running",
-  "succeeded",
-  "failed",
-  "unknown",
-  "compensated",
-  "compensation_failed",
-  "skipped",
-];
 
 export const BUNDLE_BODY: JsonSchema = {
   type: "object",

@@ -2,6 +2,7 @@ import type { BundleCommand, BundleRejection } from "../../domain/bundle/command
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { EventLog, Json, ViewStore } from "../../domain/ports.ts";
 import { type BundleDocument, bundles } from "../../projections/bundles.ts";
+import { BUNDLE_STATUSES } from "../../projections/schemas/bundles.ts";
 import { bundleAnswer, hasEnded, heldFor, requestOf } from "../bundles/answer.ts";
 import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
 import type { BeginBundle } from "../bundles/claiming.ts";
@@ -14,7 +15,6 @@ import { eraseBundlePayload } from "./bundle-payload.ts";
 import {
   BUNDLE,
   BUNDLE_BODY,
-  BUNDLE_STATUSES,
   BUNDLE_SUMMARY,
   CANCEL_BODY,
   ERASE_BODY,
