@@ -38,7 +38,7 @@ const DEFINITION = {
   compensation: {
     type: "string",
     maxLength: ACTION_NAME_MAX,
-    description: "the action that takes it back: of a compensable one, and where wanted of a reversible one",
+    description: "the action that undoes it: required if compensable, optional if reversible",
   },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -159,7 +159,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     method: "PUT",
     path: "/v1/actions/{name}",
     who: ADMINS,
-    summary: "Define an action, or change it: a change is a new version",
+    summary: "Create an action, or publish a new version of it",
     tag: "agents",
     body: BODY,
     answers: { 200: ACTION, 201: ACTION },

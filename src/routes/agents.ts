@@ -76,7 +76,7 @@ const SHOWN = {
   created_at: time,
 };
 const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
-const KEY: JsonSchema = { type: "string", description: "shown this once" };
+const KEY: JsonSchema = { type: "string", description: "shown only once" };
 const CREATED: JsonSchema = {
   type: "object",
   required: [...Object.keys(SHOWN), "key"],
@@ -246,7 +246,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/agents",
     who: ADMINS,
-    summary: "Register an agent; its key is shown this once",
+    summary: "Register an agent; its key is shown only once",
     tag: "agents",
     body: NEW_AGENT,
     answers: { 201: CREATED },
@@ -286,7 +286,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     method: "DELETE",
     path: "/v1/agents/{id}",
     who: ADMINS,
-    summary: "Delete an agent; its key is dead from then on",
+    summary: "Delete an agent; its key stops working at once",
     tag: "agents",
     answers: { 204: null },
     handle: remove(deps),
@@ -295,7 +295,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/agents/{id}/key",
     who: ADMINS,
-    summary: "Give the agent a new key; the one before is dead from then on",
+    summary: "Give the agent a new key; the previous one stops working at once",
     tag: "agents",
     answers: { 200: ROTATED },
     handle: rotate(deps),

@@ -147,7 +147,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     summary: "List the approvals, newest first",
     tag: "approvals",
     query: {
-      status: { enum: APPROVAL_STATUSES, description: "Only approvals that stand so" },
+      status: { enum: APPROVAL_STATUSES, description: "Only approvals with this status" },
       ...LISTING_QUERY,
     },
     answers: { 200: listOf(APPROVAL) },
@@ -169,7 +169,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/approvals/{id}/approve",
     who: DECIDES,
-    summary: "Approve what has this digest; with enough people it is executed, once",
+    summary: "Approve what has this digest; once enough people have, it is executed, once",
     tag: "approvals",
     body: APPROVE_BODY,
     answers: { 200: APPROVAL_DETAIL },

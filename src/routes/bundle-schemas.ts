@@ -33,7 +33,7 @@ export const BUNDLE_BODY: JsonSchema = {
           },
         },
       },
-      description: "Done in this order; what is irreversible can only be the last one",
+      description: "Executed in this order; an irreversible action can only be the last one",
     },
     ...ASKING,
   },
@@ -55,7 +55,7 @@ export const RESOLVE_BODY: JsonSchema = {
       minLength: 1,
       maxLength: COMMENT_LENGTH_MAX,
       pattern: "\\S",
-      description: "How it was taken back",
+      description: "How it was undone",
     },
   },
 };
@@ -90,7 +90,7 @@ const step = {
   resolution: {
     ...object({ by: text, comment: text, at: time }),
     type: ["object", "null"],
-    description: "A person has taken it back by hand",
+    description: "A person has undone it by hand",
   },
 } satisfies Record<string, JsonSchema>;
 
@@ -109,9 +109,9 @@ const summary = {
 } satisfies Record<string, JsonSchema>;
 
 const sometimes = {
-  approval_id: { type: "string", description: "Of what is or was held for people" },
-  reason: { type: "string", description: "Why it is rolled back, was cancelled, or could not be any more" },
-  hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "Of one that was held and never begun" },
+  approval_id: { type: "string", description: "If it is or was held for approval" },
+  reason: { type: "string", description: "Why it is rolled back, was cancelled, or could no longer be cancelled" },
+  hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "If it was held and never started" },
 } satisfies Record<string, JsonSchema>;
 
 const shaped = (members: Record<string, JsonSchema>, more: Record<string, JsonSchema>): JsonSchema => ({
@@ -128,7 +128,7 @@ export const BUNDLE: JsonSchema = shaped(
   { ...summary, steps: { type: "array", items: object({ ...step, result: RESULT }) }, payload_erased_at: nullableTime },
   {
     ...sometimes,
-    left: { type: "array", items: LEFT, description: "What a person has to take back by hand, of rollback_incomplete" },
+    left: { type: "array", items: LEFT, description: "What a person has to undo by hand, if rollback_incomplete" },
   },
 );
 

@@ -25,15 +25,19 @@ const RATE_PER_SECOND = { minimum: 1, maximum: 10_000 };
 const FIELDS = {
   name: { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" },
   url: { type: "string", minLength: 1, maxLength: URL_LENGTH_MAX, description: "http or https, a public address" },
-  timeout_ms: { type: "integer", ...TIMEOUT_MS, description: "for one attempt, from the name to the answer" },
+  timeout_ms: {
+    type: "integer",
+    ...TIMEOUT_MS,
+    description: "for one attempt, from the DNS look-up to the complete response",
+  },
   retry_schedule_s: {
     type: "array",
     maxItems: RETRIES_MAX,
     items: { type: "integer", ...RETRY_DELAY_S },
     description: "seconds between one attempt and the next; its length is the number of retries",
   },
-  concurrency: { type: "integer", ...CONCURRENCY, description: "requests under way at once" },
-  rate_per_second: { type: ["integer", "null"], ...RATE_PER_SECOND, description: "null: as fast as it answers" },
+  concurrency: { type: "integer", ...CONCURRENCY, description: "requests in flight at the same time" },
+  rate_per_second: { type: ["integer", "null"], ...RATE_PER_SECOND, description: "null: no limit" },
   headers: {
     type: "object",
     maxProperties: HEADERS_MAX,
@@ -46,7 +50,7 @@ const FIELDS = {
     maxItems: NOTIFICATIONS.length,
     uniqueItems: true,
     items: { enum: NOTIFICATIONS },
-    description: "what it is told of in this account, each as a signed event of its own",
+    description: "what it is notified about, each as a signed event of its own",
   },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -100,7 +104,7 @@ const SHOWN = {
 
 export const ENDPOINT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
 
-const SIGNING_SECRET: JsonSchema = { type: "string", description: "shown this once" };
+const SIGNING_SECRET: JsonSchema = { type: "string", description: "shown only once" };
 
 export const REGISTERED: JsonSchema = {
   type: "object",

@@ -20,7 +20,7 @@ const text = (description: string): JsonSchema => ({
 });
 
 export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
-  status: { enum: EVENT_STATUSES, description: "Only events in this state" },
+  status: { enum: EVENT_STATUSES, description: "Only events with this status" },
   source_id: text("Only events of this source"),
   agent_id: text("Only requests of this agent"),
   endpoint_id: text("Only events for this endpoint"),

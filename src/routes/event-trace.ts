@@ -27,7 +27,7 @@ export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTrac
     method: "GET",
     path: "/v1/events/{id}/trace",
     who: READERS,
-    summary: "The event's trace as OTLP/JSON, made from the log; of a bundle's step the whole bundle's",
+    summary: "The event's trace as OTLP/JSON, built from the log; for a bundle's step, the trace of the whole bundle",
     tag: "events",
     answers: { 200: TRACE },
     reads: [VIEW],

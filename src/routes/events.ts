@@ -101,7 +101,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/events/{id}/payload",
     who: READERS,
-    summary: "The payload's bytes; below admin without the fields that the policy redacts",
+    summary: "The payload's bytes; for readers below admin without the fields that the policy redacts",
     tag: "events",
     answers: { 200: { type: "string", format: "binary" } },
     reads: [VIEW],
@@ -111,7 +111,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/events/{id}/attempts",
     who: READERS,
-    summary: "Every attempt to deliver an event, with what was sent and answered; below admin answers are redacted",
+    summary:
+      "All delivery attempts of an event, with request and response; for readers below admin responses are redacted",
     tag: "events",
     answers: { 200: ATTEMPTS },
     reads: [VIEW],

@@ -92,7 +92,7 @@ const STATES: JsonSchema = { type: "object", additionalProperties: { type: "stri
 const READY = object({
   status: { type: "string", enum: ["ok", "unavailable"] },
   checks: STATES,
-  informational: { ...STATES, description: "Of parts that catch up by themselves: they do not count for the status" },
+  informational: { ...STATES, description: "Parts that catch up by themselves: they do not affect the status" },
 });
 
 const RUNTIME = object({
@@ -106,7 +106,7 @@ const RUNTIME = object({
     type: "array",
     items: object({
       view: text,
-      position: { type: ["string", "null"], description: "Null: nothing of this log is folded." },
+      position: { type: ["string", "null"], description: "Null: nothing of this log has been folded." },
       lag_events: {
         ...number,
         description:

@@ -17,7 +17,7 @@ const ID: JsonSchema = { type: ["string", "null"], maxLength: 64 };
 const STATUS: JsonSchema = { enum: ["active", "paused"] };
 /** A field name of HTTP (RFC 9110, section 5.1), shorter than any limit on header lines. */
 const HEADER: JsonSchema = { type: "string", minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" };
-const SECRET: JsonSchema = { type: "string", minLength: 1, maxLength: 512, description: "left out: one is made" };
+const SECRET: JsonSchema = { type: "string", minLength: 1, maxLength: 512, description: "left out: one is generated" };
 
 const AUTH: JsonSchema = {
   type: "object",
@@ -81,7 +81,7 @@ export const SOURCE: JsonSchema = {
     auth: { anyOf: [AUTH, { type: "null" }] },
     dedupe: { anyOf: [DEDUPE, { type: "null" }] },
     created_at: time,
-    secret: { type: "string", description: "only when it was made here, and only this once" },
+    secret: { type: "string", description: "only if it was generated, and shown only once" },
   },
 };
 
@@ -89,7 +89,7 @@ export const ROTATED: JsonSchema = {
   type: "object",
   required: ["previous_valid_until"],
   properties: {
-    secret: { type: "string", description: "only when it was made here, and only this once" },
+    secret: { type: "string", description: "only if it was generated, and shown only once" },
     previous_valid_until: time,
   },
 };

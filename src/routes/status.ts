@@ -189,7 +189,7 @@ const SUMMARY = object({
     items: object({
       date: text,
       status: health,
-      observed: { type: "boolean", description: "Whether the service looked at itself by then" },
+      observed: { type: "boolean", description: "Whether the service checked itself by then" },
       admitted: count,
       delivered: count,
       failed: count,
@@ -211,7 +211,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
       method: "GET",
       path: "/public/status/summary",
       who: "anyone",
-      summary: "How the service is doing, without anything about who uses it",
+      summary: "The service's status, without tenant data",
       tag: "operations",
       answers: { 200: SUMMARY },
       handle: answer,
@@ -220,7 +220,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
       method: "GET",
       path: "/status",
       who: "anyone",
-      summary: "The same as a page for people",
+      summary: "The status as a web page",
       tag: "operations",
       answers: { 200: null },
       async handle() {
