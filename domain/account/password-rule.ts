@@ -1,5 +1,5 @@
 /** Above the 8 that NIST SP 800-63B (5.1.1.2) asks for; no rule about kinds of characters, as it says. */
-export const PASSWORD_LENGTH_MIN = 10;
+const PASSWORD_LENGTH_MIN = 10;
 /** Far more than a passphrase needs; bounds what is hashed. */
 export const PASSWORD_LENGTH_MAX = 1024;
 /** "ababababab" and "1212312123" have ten characters and no surprise. */

@@ -1,4 +1,4 @@
-import { type FieldPath, parseFieldPath, readField } from "../gate/field-path.ts";
+import { escapePointer, type FieldPath, parseFieldPath, readField } from "../gate/field-path.ts";
 import type { Json, JsonObject } from "../ports.ts";
 
 /** `{"$result": {"step": 0, "pointer": "/id"}}`: a place in what the target of an earlier step has answered. */
@@ -53,9 +53,6 @@ const parsed = (reference: JsonObject): Omit<Reference, "path"> | null => {
   return typeof pointer === "string" && pathOf(pointer) !== null ? { step, pointer } : null;
 };
 
-/** RFC 6901, section 3. */
-const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
-
 /**
  * Replaces each reference by what `replace` says, and nothing within what it has put there: an answer is data, whatever
  * it looks like. No deeper than the JSON that is taken in.
@@ -65,7 +62,7 @@ const replacing = (value: Json, path: string, replace: (reference: JsonObject, p
   if (isList(value)) return value.map((item, index) => replacing(item, `${path}/${index}`, replace));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, it]) => [name, replacing(it, `${path}/${escaped(name)}`, replace)]),
+    Object.entries(value).map(([name, it]) => [name, replacing(it, `${path}/${escapePointer(name)}`, replace)]),
   );
 };
 
@@ -107,7 +104,7 @@ export const placeOf = ({ path }: Pick<Reference, "path">): FieldPath =>
 /** Whether what stands at a path is, or stands in, what a reference will be replaced by. */
 export const comesFromResult = (references: readonly Reference[], path: FieldPath): boolean => {
   const beginnings = path.map((_, levels) =>
-    path.slice(0, levels + 1).reduce((to, name) => `${to}/${escaped(name)}`, ""),
+    path.slice(0, levels + 1).reduce((to, name) => `${to}/${escapePointer(name)}`, ""),
   );
   return references.some((reference) => reference.path === "" || beginnings.includes(reference.path));
 };

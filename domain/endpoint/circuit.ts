@@ -46,31 +46,31 @@ export type Seen = {
 /** What the window of a rate is: long enough for a slow endpoint to be judged, short enough to notice an outage. */
 export const WINDOW_MS = 5 * 60_000;
 /** So many in a row are no accident. */
-export const OPEN_FAILURES = 10;
+const OPEN_FAILURES = 10;
 /** An endpoint that answers some of its requests is no better off with all of them. */
-export const OPEN_RATE = 0.7;
+const OPEN_RATE = 0.7;
 /** With fewer attempts that rate says nothing. */
-export const OPEN_ATTEMPTS_MIN = 20;
-export const DEGRADED_FAILURES = 3;
-export const DEGRADED_RATE = 0.1;
-export const DEGRADED_ATTEMPTS_MIN = 10;
+const OPEN_ATTEMPTS_MIN = 20;
+const DEGRADED_FAILURES = 3;
+const DEGRADED_RATE = 0.1;
+const DEGRADED_ATTEMPTS_MIN = 10;
 /** Clearly below the rate that degrades: one on the line between is not told of again and again. */
-export const WELL_RATE = 0.05;
+const WELL_RATE = 0.05;
 /** Of an endpoint with many attempts the last failure lies so far back: what fails in bursts is told of once, not each time. */
-export const WELL_MS = 10_000;
+const WELL_MS = 10_000;
 /** Between two probes, doubling. */
-export const PROBE_MIN_MS = 10_000;
-export const PROBE_MAX_MS = 5 * 60_000;
+const PROBE_MIN_MS = 10_000;
+const PROBE_MAX_MS = 5 * 60_000;
 /** A probe has ended, and is written down, before the next one begins. */
-export const PROBE_MARGIN_MS = 5_000;
+const PROBE_MARGIN_MS = 5_000;
 /** Whoever is on a long weekend finds the endpoint still enabled. */
-export const DISABLE_MS = 5 * 24 * 60 * 60_000;
-export const WARN_MS = DISABLE_MS / 2;
+const DISABLE_MS = 5 * 24 * 60 * 60_000;
+const WARN_MS = DISABLE_MS / 2;
 /** Between the warning and the end, also where probes were so rare that the warning came late. */
-export const WARNED_MIN_MS = 24 * 60 * 60_000;
+const WARNED_MIN_MS = 24 * 60 * 60_000;
 /** What a receiver that has just come back gets in a second, and how soon that doubles. */
-export const CATCH_UP_PER_SECOND = 10;
-export const CATCH_UP_DOUBLES_MS = 10_000;
+const CATCH_UP_PER_SECOND = 10;
+const CATCH_UP_DOUBLES_MS = 10_000;
 /** Ten doublings: what is more than any endpoint's own limit is none. */
 export const CATCH_UP_MS = 100_000;
 /**

@@ -38,7 +38,7 @@ const AMOUNT = /^(?<sign>-?)(?<units>0|[1-9][0-9]{0,9})(?:\.(?<decimals>[0-9]{1,
 const DECIMALS = 6;
 
 /** No one request costs so much: a receiver that says so counts in another unit, and would use up a budget by a typing error. */
-export const REPORTED_EUR_MAX = 1_000_000;
+const REPORTED_EUR_MAX = 1_000_000;
 
 /**
  * Euros as a receiver writes them (`12.5`) in micro-euros, digit by digit; null for anything else or over REPORTED_EUR_MAX.
@@ -53,6 +53,9 @@ export const reportedCost = (text: string, givesBack = false): number | null => 
 };
 
 export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
+
+/** Of a cost that may be unknown. */
+export const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
 
 /** What a request costs, in micro-euros; null when that cannot be determined, which a budget refuses. */
 export const costOf = (rule: CompiledCost, payload: unknown): number | null => {

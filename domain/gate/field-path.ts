@@ -9,6 +9,9 @@ export const PATH_LEVELS_MAX = 32;
 const unescapePointer = (token: string): string | null =>
   /~(?![01])/.test(token) ? null : token.replaceAll("~1", "/").replaceAll("~0", "~");
 
+/** A name as one token of a JSON Pointer (RFC 6901, section 3). */
+export const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
 /**
  * Dotted (`data.object.id`, positions of a list as numbers) or a JSON Pointer (`/data/object/id`, RFC 6901). A name that
  * holds a dot is reached by the pointer. Null when it is neither, empty, or over the limits.

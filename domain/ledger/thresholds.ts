@@ -2,7 +2,7 @@ import type { LedgerEvent } from "./events.ts";
 import type { Ledger, LedgerCommand } from "./ledger.ts";
 
 /** Percent of a budget at which people are told, in rising order. */
-export const BUDGET_THRESHOLDS = [50, 80, 100] as const;
+const BUDGET_THRESHOLDS = [50, 80, 100] as const;
 const HIGHEST = 100;
 
 /** The budget that the last reservation of a batch is held to, null for none; undefined where nothing is to be reserved. */

@@ -24,7 +24,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const bytesOf = (events: readonly ProposedEvent[]): number =>
   events.reduce((bytes, { type, data, meta }) => bytes + type.length + data.length + (meta?.length ?? 0), 0);
 
-export const lastRevisionOf = ({ expected, events }: Append): Revision =>
+const lastRevisionOf = ({ expected, events }: Append): Revision =>
   (expected === "absent" ? -1 : expected) + events.length;
 
 /**

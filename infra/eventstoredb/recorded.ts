@@ -2,7 +2,7 @@ import type { Metadata, RecordedEvent } from "../../domain/ports.ts";
 import type { StoredEvent } from "./connection.ts";
 import { positionOf } from "./positions.ts";
 
-export const isSystem = ({ stream, type }: StoredEvent): boolean => stream.startsWith("$") || type.startsWith("$");
+const isSystem = ({ stream, type }: StoredEvent): boolean => stream.startsWith("$") || type.startsWith("$");
 
 export const isPayload = ({ stream }: { readonly stream: string }): boolean => stream.startsWith("payload-");
 

@@ -41,7 +41,7 @@ const IDLE_MAX = 1_024;
 /** Receivers that close kept-alive connections without a word; forgotten all at once, as they may have been mended. */
 const DISTRUSTED_MAX = 1_000;
 /** Names and values of an answer's headers, in bytes: twice Node's own limit. */
-export const RESPONSE_HEADERS_BYTES_MAX = 32 * 1_024;
+const RESPONSE_HEADERS_BYTES_MAX = 32 * 1_024;
 
 export const connections = (connect: Connector): Connections => {
   const idleByOrigin = new Map<string, Connection[]>();

@@ -43,7 +43,7 @@ const rowOf = (view: string, id: string, document: Document | null, fields: Fiel
   return values;
 };
 
-/** Stored by `valuesOf` alone, so it is the JSON of a document. */
+/** Stored by `rowOf` alone, so it is the JSON of a document. */
 export const parseDocument = (text: string): Document => JSON.parse(text) as Document;
 
 export const documentsOf = (rows: readonly Row[]): ReadonlyMap<string, Document> =>

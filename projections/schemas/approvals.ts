@@ -4,7 +4,7 @@ import { closed, count, flag, list, oneOf, optional, orNull, text, time } from "
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT } from "./words.ts";
 
-const STATUSES: readonly ApprovalDocument["status"][] = [
+export const APPROVAL_STATUSES: readonly ApprovalDocument["status"][] = [
   "pending",
   "approved",
   "consumed",
@@ -44,7 +44,7 @@ export const approvalsView: PublishedView = {
     closed<ApprovalDocument>("An approval.", {
       account: ACCOUNT,
       status: oneOf(
-        STATUSES,
+        APPROVAL_STATUSES,
         "How it stands. approved: nothing has begun yet; consumed: what it approved was released, once. Past expires_at a " +
           "pending one can no longer be approved.",
       ),

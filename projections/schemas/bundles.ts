@@ -5,7 +5,7 @@ import { closed, count, type JsonSchema, list, oneOf, optional, orNull, text, ti
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT } from "./words.ts";
 
-const STATUSES: readonly BundleDocument["status"][] = [
+export const BUNDLE_STATUSES: readonly BundleDocument["status"][] = [
   "blocked",
   "held",
   "running",
@@ -15,7 +15,7 @@ const STATUSES: readonly BundleDocument["status"][] = [
   "rollback_incomplete",
   "cancelled",
 ];
-const STEP_STATUSES: readonly BundleStepDocument["status"][] = [
+export const STEP_STATUSES: readonly BundleStepDocument["status"][] = [
   "pending",
   "running",
   "succeeded",
@@ -102,7 +102,7 @@ export const bundlesView: PublishedView = {
     closed<BundleDocument>("Several actions that are done as one, or taken back.", {
       account: ACCOUNT,
       status: oneOf(
-        STATUSES,
+        BUNDLE_STATUSES,
         "How it stands. held: people have to approve it; cancelled: they did not, or it was stopped before anything began. " +
           "rollback_incomplete: some of it was not taken back; left says which steps.",
       ),

@@ -17,7 +17,7 @@ import {
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, failure } from "./words.ts";
 
-const STATUSES: readonly EventDocument["status"][] = [
+export const EVENT_STATUSES: readonly EventDocument["status"][] = [
   "blocked",
   "held",
   "queued",
@@ -116,7 +116,7 @@ const BUNDLE = closed<BundleStep>("The step of a bundle that it carries or takes
 const EVENT = closed<EventDocument>("A webhook and what became of it.", {
   account: ACCOUNT,
   status: oneOf(
-    STATUSES,
+    EVENT_STATUSES,
     "How it stands. recorded: admitted, and its source has no endpoint. held: people have to approve it; rejected, " +
       "expired and cancelled: they did not, or it was stopped.",
   ),

@@ -14,7 +14,7 @@ import { type Known, readOn } from "../run-command.ts";
 import type { Accepting } from "./accepting.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
 import type { Counts } from "./counts.ts";
-import type { Identified } from "./identified.ts";
+import { type Identified, jsonOf } from "./identified.ts";
 import { refusal } from "./refusal.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -116,7 +116,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const nowMs = clock.now();
     const { type, auth, dedupe, account } = source;
     const url = `${deps.publicUrl()}/v1/webhooks/${type}/${sourceId}`;
-    const request = webhookRequest({ headers, rawHeaders, body, url }, parse);
+    const request = webhookRequest({ headers, rawHeaders, body, url }, jsonOf);
     const ping = answerDirectly(type, "unsigned", request);
     if (ping !== null) return ping;
     const verified = verify(type, request, { auth, secrets: secretsOf(sourceId, source, nowMs) }, nowMs);
@@ -157,14 +157,6 @@ export const admission = (deps: AdmissionDeps): Admission => {
 /** Tokens with commas between them (RFC 9110, section 8.4): anything else tells nobody how to decode a body. */
 const CODINGS = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
 const codings = (header: string | undefined): string => (header !== undefined && CODINGS.test(header) ? header : "");
-
-const parse = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-};
 
 /** Delivery ids that came lately; a repeat of an older one is found when its append conflicts. */
 const RECENT_MAX = 50_000;

@@ -1,4 +1,4 @@
-import { type CompiledCost, compileCost, costOf, eurOf } from "../../domain/gate/cost.ts";
+import { type CompiledCost, compileCost, costOf, eurOrNull } from "../../domain/gate/cost.ts";
 import { parseFieldPath } from "../../domain/gate/field-path.ts";
 import { type RequiredField, requireFields } from "../../domain/gate/require-fields.ts";
 import { allowed, denied, type GateName, type GateResult, held } from "../../domain/gate/verdict.ts";
@@ -60,7 +60,7 @@ type NamedCondition = { readonly name: string; readonly condition: Condition };
 const DETAIL_MAX = 400;
 const TOO_COSTLY = "the payload takes too much work to check";
 
-const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text);
+export const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text);
 
 /** What is asked about a payload that is not known yet. */
 export const askedLater = (gate: GateName): GateResult => allowed(gate, "asked once the payload is known");
@@ -151,7 +151,7 @@ const compiledPolicy = (
     source: input.source ?? NO_SOURCE,
     agent: input.agent ?? NO_AGENT,
     action: input.action ?? "",
-    cost_eur: cost === null ? null : eurOf(cost),
+    cost_eur: eurOrNull(cost),
     costMissing: input.costMissing ?? costMissing,
   });
 

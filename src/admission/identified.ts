@@ -46,3 +46,12 @@ export type Identified = {
   /** With it: what the log has of its payload. */
   readonly kept?: KeptPayload;
 };
+
+/** A body as its sender means it; undefined when it is no JSON. */
+export const jsonOf = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+};

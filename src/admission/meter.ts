@@ -3,7 +3,7 @@
  * answers everybody. Ordinary rules on ordinary payloads take some hundreds; one regular expression of 30 instructions
  * over a megabyte of text takes all. Counted, not timed: the same event is always decided alike.
  */
-export const WORK_MAX = 30_000_000;
+const WORK_MAX = 30_000_000;
 
 /** Thrown out of an evaluation whose work is used up. */
 export class TooCostly extends Error {

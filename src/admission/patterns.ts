@@ -2,7 +2,7 @@ import { RE2JS } from "re2js";
 import type { Meter } from "./meter.ts";
 
 /** Instructions of a compiled program. Matching takes up to instructions x characters. */
-export const PROGRAM_SIZE_MAX = 1_000;
+const PROGRAM_SIZE_MAX = 1_000;
 
 export type Pattern = { test(text: string): boolean };
 

@@ -1,12 +1,13 @@
+import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/ports.ts";
 
-export const SCHEMA_BYTES_MAX = 32 * 1024;
+const SCHEMA_BYTES_MAX = 32 * 1024;
 /** Levels of JSON: eight of the payload, as each takes `properties` and a name. */
-export const SCHEMA_DEPTH_MAX = 16;
+const SCHEMA_DEPTH_MAX = 16;
 /** Parts with every $ref written out: references to references grow by powers, a few hundred bytes to hours of work. */
-export const SCHEMA_PARTS_MAX = 10_000;
+const SCHEMA_PARTS_MAX = 10_000;
 /** `uniqueItems` compares every item with every other, completely. */
-export const UNIQUE_ITEMS_MAX = 100;
+const UNIQUE_ITEMS_MAX = 100;
 
 /** What the compiler would follow to other documents, or resolve while it runs. */
 const REFUSED = ["$async", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "id"];
@@ -38,8 +39,6 @@ const resolve = (root: JsonObject, ref: string): JsonObject | null => {
   }
   return isContainer(value) ? value : null;
 };
-
-const escapeToken = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
 /** Checks one part by itself; a property that is named like a keyword has a schema for its value, and is none. */
 const checkPart = (part: JsonObject, path: string, depth: number, report: (error: SchemaError) => void): void => {
@@ -78,7 +77,7 @@ export const measureSchema = (schema: JsonObject): MeasuredSchema => {
     }
     checkPart(part, path, depth, report);
     for (const [name, inner] of Object.entries(part)) {
-      if (isContainer(inner)) check(inner, `${path}/${escapeToken(name)}`, depth + 1);
+      if (isContainer(inner)) check(inner, `${path}/${escapePointer(name)}`, depth + 1);
     }
   };
   check(schema, "", 1);

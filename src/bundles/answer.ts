@@ -9,7 +9,7 @@ import {
   type StepStatus,
   stepStatuses,
 } from "../../domain/bundle/status.ts";
-import { eurOf } from "../../domain/gate/cost.ts";
+import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { FieldPath } from "../../domain/gate/field-path.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
@@ -47,8 +47,6 @@ const endedAtOf = (state: Bundle): string | null => {
       return null;
   }
 };
-
-const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
 
 const reasonOf = (state: Bundle): JsonObject => {
   if (state.phase === "ended-hold") return { reason: state.reason, hold_outcome: state.outcome };

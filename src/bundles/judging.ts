@@ -4,7 +4,7 @@ import type { Origin, Run } from "../../domain/delivery/events.ts";
 import { type CompiledCost, costOf } from "../../domain/gate/cost.ts";
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
 import type { Json } from "../../domain/ports.ts";
-import { askedLater } from "../admission/compiled-policy.ts";
+import { askedLater, clip } from "../admission/compiled-policy.ts";
 import {
   type JudgeDeps,
   type Judged,
@@ -33,12 +33,7 @@ export type BundleJudging = {
 /** `costs`: micro-euros, one for each step; null for what is not known, or was not asked. */
 export type JudgedBundle = Judged & { readonly costs: readonly (number | null)[] };
 
-/** A gate's detail is one line in lists and logs. */
-const DETAIL_MAX = 400;
-
 const SEVERITY: Readonly<Record<GateOutcome, number>> = { allow: 0, hold: 1, deny: 2 };
-
-const clip = (text: string): string => (text.length > DETAIL_MAX ? `${text.slice(0, DETAIL_MAX)}…` : text);
 
 /** What two say of one gate: the worse of it; where both let it pass, all that they say. */
 const worse = (a: GateResult, b: GateResult): GateResult => {

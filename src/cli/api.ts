@@ -49,7 +49,7 @@ const TRIES_MAX = 6;
 const RETRY_S_MAX = 60;
 const KEY = /^csk_[\x21-\x7e]+$/;
 
-const isUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 const problemOf = async (response: Response): Promise<string> => {
   const body = (await response.json().catch(() => null)) as { detail?: unknown; errors?: unknown } | null;
@@ -76,7 +76,7 @@ type Settings = { readonly base: string; readonly key: string | null };
 
 const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings => {
   const base = String(options.url ?? (env.COUNTERSIGN_URL || URL_DEFAULT));
-  if (!isUrl(base)) throw new UsageError("The service is named by an http or https URL (--url, COUNTERSIGN_URL).");
+  if (!isHttpUrl(base)) throw new UsageError("The service is named by an http or https URL (--url, COUNTERSIGN_URL).");
   const key = options.key ?? (env.COUNTERSIGN_API_KEY || null);
   // A key is not repeated.
   if (key !== null && !KEY.test(String(key)))

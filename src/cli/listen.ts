@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../domain/delivery/events.ts";
 import { makeSigningSecret, signatureHeader } from "../../infra/http/standard-webhooks.ts";
-import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, Refusal } from "./api.ts";
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, isHttpUrl, Refusal } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery } from "./event-filter.ts";
 import type { EventLine } from "./event-line.ts";
@@ -21,8 +21,6 @@ const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventRepl
 /** A program under a debugger takes its time. */
 const FORWARD_MS_MAX = 300_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
-
-const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 /** As a receiver is told of an agent's request. */
 const agentHeaders = ({ data }: StreamRecord): Record<string, string> => {
@@ -111,7 +109,8 @@ export const listen: Command = {
   async run(args, env, terminal) {
     const { positionals, options } = args;
     const url = String(options.forward ?? "");
-    if (positionals.length > 0 || !isHttp(url)) throw new UsageError("listen takes --forward, an http or https URL.");
+    if (positionals.length > 0 || !isHttpUrl(url))
+      throw new UsageError("listen takes --forward, an http or https URL.");
     const given = options.secret ?? (env.COUNTERSIGN_SIGNING_SECRET || undefined);
     // A secret is not repeated.
     if (given !== undefined && !SECRET.test(String(given)))

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { actionsModule, type ShownAction } from "../sdk-types/actions-module.ts";
+import { isHttpUrl } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 
 const PAGE = 100;
@@ -54,8 +55,6 @@ const actionsOf = async (base: string, key: string): Promise<readonly ShownActio
   throw new Error(`${url.origin} has more than ${PAGE * PAGES_MAX} actions.`);
 };
 
-const isUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-
 export const sdkTypes: Command = {
   name: "sdk types",
   synopsis: "--url <url> [--key <key>] [--out <file>]",
@@ -69,7 +68,7 @@ export const sdkTypes: Command = {
   ],
   options: { url: { type: "string" }, key: { type: "string" }, out: { type: "string" } },
   async run({ positionals, options: { url, key, out } }, env, terminal) {
-    if (positionals.length > 0 || typeof url !== "string" || !isUrl(url))
+    if (positionals.length > 0 || typeof url !== "string" || !isHttpUrl(url))
       throw new UsageError("sdk types takes --url, an http or https URL.");
     const credential = typeof key === "string" ? key : env.COUNTERSIGN_API_KEY;
     if (credential === undefined || !/^csk_[\x21-\x7e]+$/.test(credential))

@@ -1,6 +1,6 @@
 import type { Delivery } from "../../domain/delivery/decider.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
-import { eurOf } from "../../domain/gate/cost.ts";
+import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
 import { approvalIdOf } from "../approvals.ts";
 import type { Answer } from "../routes/route.ts";
@@ -57,7 +57,7 @@ export const executionAnswer = async (
     ...(verdict?.decision === "hold" ? { approval_id: approvalIdOf(account, eventId, request?.replay?.id) } : {}),
     // A verdict is plain JSON by its type.
     verdict: verdict as never,
-    cost_eur: cost === null ? null : eurOf(cost),
+    cost_eur: eurOrNull(cost),
   };
   const location = { location: `/v1/executions/${eventId}` };
   if (request === null || (status !== "delivered" && status !== "failed")) {

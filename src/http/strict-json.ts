@@ -1,3 +1,4 @@
+import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { Json } from "../../domain/ports.ts";
 import { isExactNumber } from "./exact-number.ts";
 
@@ -70,8 +71,7 @@ const isDuplicate = (frame: Frame, key: string): boolean => {
   return false;
 };
 
-const pointer = (frames: readonly Frame[]): string =>
-  frames.map(({ at }) => `/${String(at).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+const pointer = (frames: readonly Frame[]): string => frames.map(({ at }) => `/${escapePointer(String(at))}`).join("");
 
 /**
  * Looks for duplicate keys, `__proto__`, inexact numbers and more than `depthMax` levels in text that `JSON.parse` has
@@ -134,7 +134,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
 };
 
 /** Deeper than anyone writes by hand, and shallow enough for every recursive reader behind us. */
-export const JSON_DEPTH_MAX = 64;
+const JSON_DEPTH_MAX = 64;
 
 /** Whether it says the same once it was parsed and written again, and recursive readers can do that. */
 export const isFaithfulJson = (text: string): boolean => {

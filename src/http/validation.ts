@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler, FastifySchemaValidationError, FastifyServerOptions } from "fastify";
+import { escapePointer } from "../../domain/gate/field-path.ts";
 import { problem } from "../problems.ts";
 import { LISTED_ERRORS_MAX } from "./limits.ts";
 import { Refused } from "./refused.ts";
@@ -41,12 +42,10 @@ export const validatorCompiler = (): FastifySchemaCompiler<Record<string, unknow
   };
 };
 
-const pointerPart = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-
 /** The JSON Pointer of what is wrong: for a missing or an unknown member that of the member itself. */
 const errorPath = ({ instancePath, params }: FastifySchemaValidationError): string => {
   const member = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
-  return typeof member === "string" ? instancePath + pointerPart(member) : instancePath;
+  return typeof member === "string" ? `${instancePath}/${escapePointer(member)}` : instancePath;
 };
 
 const errorMessage = ({ keyword, message, params }: FastifySchemaValidationError): string => {

@@ -2,7 +2,7 @@ import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import type { AgentEvent } from "../../domain/agent/events.ts";
 import { type ApprovalOutcome, approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
-import { eurOf } from "../../domain/gate/cost.ts";
+import { eurOf, eurOrNull } from "../../domain/gate/cost.ts";
 import type { LedgerEvent } from "../../domain/ledger/events.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { JsonObject, RecordedEvent } from "../../domain/ports.ts";
@@ -45,7 +45,7 @@ const aboutApproval = (request: ApprovalRequest): JsonObject => {
     action,
     summary,
     digest,
-    cost_eur: cost === null ? null : eurOf(cost),
+    cost_eur: eurOrNull(cost),
     requested_by: { kind, id, name },
     requested_at,
     expires_at,

@@ -15,7 +15,7 @@ export const mac = (algorithm: Algorithm, key: string | Buffer, before: string, 
   return hmac.digest();
 };
 
-export const decodeMac = (text: string, algorithm: Algorithm, encoding: Encoding): Buffer | null =>
+const decodeMac = (text: string, algorithm: Algorithm, encoding: Encoding): Buffer | null =>
   encoding === "hex" ? decodeHex(text, MAC_BYTES[algorithm]) : decodeBase64(text, MAC_BYTES[algorithm]);
 
 export const claim = (timestamp: string | null, proof: Proof, ...more: readonly Proof[]): Claim => ({

@@ -5,7 +5,7 @@ import { type Proof, type Refused, refused, type SourceAuth, type Verified, type
 import { PROVIDERS } from "./table.ts";
 
 /** How far a sender's clock may be from ours, in both directions. Paddle's own 5 s fail on ordinary clock skew. */
-export const WINDOW_S = 300;
+const WINDOW_S = 300;
 
 const VERIFIED: Verified = { ok: true };
 

@@ -5,7 +5,7 @@ import type { Replay, Request } from "../../domain/delivery/events.ts";
 import type { Json } from "../../domain/ports.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
-import type { Asked, Identified } from "../admission/identified.ts";
+import { type Asked, type Identified, jsonOf } from "../admission/identified.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { agentStream } from "../credentials.ts";
 import type { Trace } from "../envelope.ts";
@@ -29,14 +29,6 @@ export type AskedAgain = (
 type Sender = Pick<Identified, "origin" | "policyId" | "endpointId" | "asked" | "isStrict">;
 
 const conflict = (detail: string): Problem => problem("conflict", detail);
-
-const jsonOf = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-};
 
 /** The request in the words of the log: under the sender's settings as they are now, with what was kept of it. */
 export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): AskedAgain => {

@@ -7,9 +7,10 @@ import { type ActionDocument, actions } from "../../projections/actions.ts";
 import type { ActionCompiler } from "../admission/compiled-action.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { missingReference, notFound, problem } from "../problems.ts";
+import { time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { COST } from "./policy-schema.ts";
-import { type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
 
 export type ActionsDeps = {
   readonly aggregates: Aggregates;
@@ -37,7 +38,7 @@ const DEFINITION = {
   compensation: {
     type: "string",
     maxLength: ACTION_NAME_MAX,
-    description: "the action that takes it back: of a compensable one, and where wanted of a reversible one",
+    description: "the action that undoes it: required if compensable, optional if reversible",
   },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -48,7 +49,6 @@ const BODY: JsonSchema = {
   properties: DEFINITION,
 };
 
-const TIME: JsonSchema = { type: "string", format: "date-time" };
 const ACTION: JsonSchema = {
   type: "object",
   required: ["name", "version", "endpoint_id", "reversibility", "created_at", "changed_at", "changed_by"],
@@ -56,8 +56,8 @@ const ACTION: JsonSchema = {
     name: { type: "string" },
     version: { type: "integer" },
     ...DEFINITION,
-    created_at: TIME,
-    changed_at: TIME,
+    created_at: time,
+    changed_at: time,
     changed_by: { type: "string" },
   },
 };
@@ -154,15 +154,12 @@ const remove: Handle =
     return { status: 204, ...positionOf(done) };
   };
 
-const READS = { session: "viewer", key: "viewer" } as const;
-const CONFIGURES = { session: "admin", key: "admin" } as const;
-
 export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
   {
     method: "PUT",
     path: "/v1/actions/{name}",
-    who: CONFIGURES,
-    summary: "Define an action, or change it: a change is a new version",
+    who: ADMINS,
+    summary: "Create an action, or publish a new version of it",
     tag: "agents",
     body: BODY,
     answers: { 200: ACTION, 201: ACTION },
@@ -171,7 +168,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/actions",
-    who: READS,
+    who: READERS,
     summary: "List the actions by name",
     tag: "agents",
     query: LISTING_QUERY,
@@ -182,7 +179,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/actions/{name}",
-    who: READS,
+    who: READERS,
     summary: "Show an action",
     tag: "agents",
     answers: { 200: ACTION },
@@ -191,7 +188,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
   {
     method: "DELETE",
     path: "/v1/actions/{name}",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Delete an action; requests for it are refused from then on",
     tag: "agents",
     answers: { 204: null },

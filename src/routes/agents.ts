@@ -11,8 +11,9 @@ import type { Aggregates } from "../aggregates.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
 import type { Envelope } from "../envelope.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type Answer, type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Answer, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
 
 export type AgentsDeps = {
   readonly aggregates: Aggregates;
@@ -63,7 +64,6 @@ const SUSPENSION: JsonSchema = {
   properties: { reason: { type: "string", minLength: 1, maxLength: 500, pattern: "\\S" } },
 };
 
-const TIME: JsonSchema = { type: "string", format: "date-time" };
 const SHOWN = {
   id: { type: "string" },
   name: NAME,
@@ -73,10 +73,10 @@ const SHOWN = {
   suspended_reason: { type: ["string", "null"] },
   suspended_at: { type: ["string", "null"], format: "date-time" },
   last4: { type: "string" },
-  created_at: TIME,
+  created_at: time,
 };
 const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
-const KEY: JsonSchema = { type: "string", description: "shown this once" };
+const KEY: JsonSchema = { type: "string", description: "shown only once" };
 const CREATED: JsonSchema = {
   type: "object",
   required: [...Object.keys(SHOWN), "key"],
@@ -241,15 +241,12 @@ const remove: Handle = (deps) => async (call) => {
   return "problem" in done ? done : { status: 204, ...positionOf(done) };
 };
 
-const READS = { session: "viewer", key: "viewer" } as const;
-const CONFIGURES = { session: "admin", key: "admin" } as const;
-
 export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents",
-    who: CONFIGURES,
-    summary: "Register an agent; its key is shown this once",
+    who: ADMINS,
+    summary: "Register an agent; its key is shown only once",
     tag: "agents",
     body: NEW_AGENT,
     answers: { 201: CREATED },
@@ -258,7 +255,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/agents",
-    who: READS,
+    who: READERS,
     summary: "List the agents, newest first",
     tag: "agents",
     query: LISTING_QUERY,
@@ -269,7 +266,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/agents/{id}",
-    who: READS,
+    who: READERS,
     summary: "Show an agent",
     tag: "agents",
     answers: { 200: AGENT },
@@ -278,7 +275,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "PATCH",
     path: "/v1/agents/{id}",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Change an agent; null for policy_id detaches",
     tag: "agents",
     body: CHANGES,
@@ -288,8 +285,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "DELETE",
     path: "/v1/agents/{id}",
-    who: CONFIGURES,
-    summary: "Delete an agent; its key is dead from then on",
+    who: ADMINS,
+    summary: "Delete an agent; its key stops working at once",
     tag: "agents",
     answers: { 204: null },
     handle: remove(deps),
@@ -297,8 +294,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents/{id}/key",
-    who: CONFIGURES,
-    summary: "Give the agent a new key; the one before is dead from then on",
+    who: ADMINS,
+    summary: "Give the agent a new key; the previous one stops working at once",
     tag: "agents",
     answers: { 200: ROTATED },
     handle: rotate(deps),
@@ -306,7 +303,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents/{id}/suspend",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Suspend an agent: its requests are refused until it is resumed",
     tag: "agents",
     body: SUSPENSION,
@@ -316,7 +313,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/agents/{id}/resume",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Resume a suspended agent",
     tag: "agents",
     answers: { 200: AGENT },

@@ -46,7 +46,7 @@ const REQUIRED = ["id", "name", "role", "last4", "created_at"];
 const CREATED: JsonSchema = {
   type: "object",
   required: [...REQUIRED, "key"],
-  properties: { ...COMMON, key: { type: "string", description: "shown this once" } },
+  properties: { ...COMMON, key: { type: "string", description: "shown only once" } },
 };
 const LISTED: JsonSchema = {
   type: "object",
@@ -123,7 +123,7 @@ export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/api-keys",
     who: { session: "admin" },
-    summary: "Create an API key; it is shown this once",
+    summary: "Create an API key; it is shown only once",
     tag: "accounts",
     body: BODY,
     answers: { 201: CREATED },
@@ -144,7 +144,7 @@ export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
     method: "DELETE",
     path: "/v1/api-keys/{id}",
     who: { session: "admin" },
-    summary: "Revoke an API key, at once",
+    summary: "Revoke an API key immediately",
     tag: "accounts",
     answers: { 204: null },
     handle: revoke(deps),

@@ -1,15 +1,7 @@
-import type { ApprovalStatus } from "../../projections/approvals.ts";
+import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import { APPROVAL_TARGET } from "./approval-target.ts";
+import { integer, nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
-
-export const APPROVAL_STATUSES: readonly ApprovalStatus[] = [
-  "pending",
-  "approved",
-  "consumed",
-  "rejected",
-  "expired",
-  "cancelled",
-];
 
 const COMMENT_LENGTH_MAX = 1_000;
 /** A digest is 64 characters; whatever else is sent is another digest. */
@@ -38,19 +30,6 @@ export const REJECT_BODY: JsonSchema = {
     comment: { type: "string", minLength: 1, maxLength: COMMENT_LENGTH_MAX, pattern: "\\S", description: "Why" },
   },
 };
-
-const text: JsonSchema = { type: "string" };
-const nullable = (type: string): JsonSchema => ({ type: [type, "null"] });
-const time: JsonSchema = { type: "string", format: "date-time" };
-const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
-const integer: JsonSchema = { type: "integer" };
-
-/** All members are always there. */
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
 
 const REQUESTER: JsonSchema = {
   type: "object",

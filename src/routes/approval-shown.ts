@@ -1,7 +1,7 @@
 import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../domain/approval/events.ts";
 import type { Request } from "../../domain/delivery/events.ts";
-import { eurOf } from "../../domain/gate/cost.ts";
+import { eurOrNull } from "../../domain/gate/cost.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { Json } from "../../domain/ports.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
@@ -30,7 +30,7 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   action: it.action,
   summary: it.summary,
   digest: it.digest,
-  cost_eur: it.cost === null ? null : eurOf(it.cost),
+  cost_eur: eurOrNull(it.cost),
   requested_by: it.requested_by,
   requested_at: it.requested_at,
   expires_at: it.expires_at,

@@ -1,5 +1,5 @@
 import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
-import { eurOf } from "../../domain/gate/cost.ts";
+import { eurOrNull } from "../../domain/gate/cost.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -55,7 +55,7 @@ export const stepsShown = async (
     action: action.name,
     payload: redactJson(bodies[index] ?? null, hidden),
     endpoint: await endpointShown(aggregates, endpoint_id),
-    cost_eur: cost === null ? null : eurOf(cost),
+    cost_eur: eurOrNull(cost),
     reversibility,
     compensation:
       compensation === null

@@ -5,18 +5,19 @@ import type { Vote } from "../../domain/approval/events.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { EventLog, ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
+import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { APPROVAL, APPROVAL_DETAIL, APPROVAL_STATUSES, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
+import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary, asShown, payloadShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
 import { type ApprovalSubject, approvalHindrance, subjectOf, targetOf } from "./approval-target.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { policyStream } from "./policies.ts";
-import { type Call, type Principal, positionOf, type Route } from "./route.ts";
+import { type Call, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
 export type ApprovalsDeps = {
   readonly aggregates: Aggregates;
@@ -135,7 +136,6 @@ const vote =
     };
   };
 
-const READS = { session: "viewer", key: "viewer" } as const;
 /** Deciding needs a human: no key can. */
 const DECIDES = { session: "approver" } as const;
 
@@ -143,11 +143,11 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/approvals",
-    who: READS,
+    who: READERS,
     summary: "List the approvals, newest first",
     tag: "approvals",
     query: {
-      status: { enum: APPROVAL_STATUSES, description: "Only approvals that stand so" },
+      status: { enum: APPROVAL_STATUSES, description: "Only approvals with this status" },
       ...LISTING_QUERY,
     },
     answers: { 200: listOf(APPROVAL) },
@@ -157,7 +157,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/approvals/{id}",
-    who: READS,
+    who: READERS,
     summary:
       "One approval with the payload that is to be approved and where it goes; below admin without what the policy redacts",
     tag: "approvals",
@@ -169,7 +169,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/approvals/{id}/approve",
     who: DECIDES,
-    summary: "Approve what has this digest; with enough people it is executed, once",
+    summary: "Approve what has this digest; once enough people have, it is executed, once",
     tag: "approvals",
     body: APPROVE_BODY,
     answers: { 200: APPROVAL_DETAIL },

@@ -20,7 +20,7 @@ export const ASKING = {
     minLength: 1,
     maxLength: RUN_ID_LENGTH_MAX,
     pattern: "^[\\x21-\\x7e]+$",
-    description: "The run that this belongs to: limits of a run count by it, and the target is told",
+    description: "The run that this belongs to: `max_per_run` counts by it, and the target is told",
   },
   wait_ms: { ...WAITING, description: `How long to wait for the end; left out: ${WAIT_MS}` },
 } as const satisfies Record<string, JsonSchema>;
@@ -43,9 +43,9 @@ export const RESULT: JsonSchema = {
         "Parsed where the answer is JSON that parsing does not change, else text; null once the payload was erased",
     },
     truncated: { const: true },
-    encoding: { const: "base64", description: "The body is no text" },
+    encoding: { const: "base64", description: "The body is not text" },
   },
-  description: "What the target answered; null when it did not",
+  description: "The target's response; null if there was none",
 };
 
 export const invalidAsk = (path: string, message: string): Problem =>

@@ -11,7 +11,7 @@ import type { Answer, Call, Route } from "./route.ts";
 
 export type AuditStreamLimits = EventStreamTimes & { readonly accountMax: number; readonly max: number };
 
-export const AUDIT_STREAM_LIMITS: AuditStreamLimits = {
+const AUDIT_STREAM_LIMITS: AuditStreamLimits = {
   ...EVENT_STREAM_TIMES,
   /** A consumer needs one; more are several consumers, or connections that are not yet known to be gone. */
   accountMax: 10,

@@ -184,7 +184,7 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/auth/logout",
     who: { session: "viewer" },
-    summary: "End the session, everywhere",
+    summary: "End the session on every node",
     tag: "accounts",
     answers: { 204: null },
     handle: logOut(deps),

@@ -6,7 +6,8 @@ import type { Clock, ViewStore } from "../../domain/ports.ts";
 import { sources } from "../../projections/sources.ts";
 import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
 import { sourcesInUse } from "../billing/notices.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { integer, number, object, time } from "./json-schema.ts";
+import { type JsonSchema, READERS, type Route } from "./route.ts";
 
 export type BillingDeps = {
   readonly views: Pick<ViewStore, "get" | "count">;
@@ -16,30 +17,21 @@ export type BillingDeps = {
   readonly provider: string;
 };
 
-const integer: JsonSchema = { type: "integer" };
-const number: JsonSchema = { type: "number" };
-const time: JsonSchema = { type: "string", format: "date-time" };
 const plan: JsonSchema = { enum: Object.keys(PLANS) };
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
-
 const SUMMARY = object({
   plan,
   price_eur_month: number,
   status: { enum: ["active", "past_due", "cancelled"] },
   scheduled_change: {
     anyOf: [object({ plan, from: time }), { type: "null" }],
-    description: "The plan that follows by itself, and when; null: this one goes on",
+    description: "The plan that follows without further action, and when; null: the present one continues",
   },
   period: object({ start: time, end: time }),
   usage: object({
     events: { type: "integer", description: "Admitted events of sources, each once" },
     blocked: { type: "integer", description: "Refused requests; they cost nothing" },
-    included: { type: "integer", description: "By the largest plan of the month; the free plan stops here" },
-    overage_blocks: { type: "integer", description: "Begun blocks of 25,000 events beyond what is included" },
+    included: { type: "integer", description: "In the largest plan of the month; the free plan stops here" },
+    overage_blocks: { type: "integer", description: "Started blocks of 25,000 events beyond what is included" },
     overage_eur: number,
     endpoints: { type: "integer", description: "Sources in use" },
     endpoints_included: integer,
@@ -90,8 +82,8 @@ export const billingRoutes = (deps: BillingDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/billing/summary",
-    who: { session: "viewer", key: "viewer" },
-    summary: "The plan, this month's usage and what it comes to",
+    who: READERS,
+    summary: "The plan, this month's usage and its estimated total",
     tag: "billing",
     answers: { 200: SUMMARY },
     reads: [usage.schema.name, sources.schema.name],

@@ -1,34 +1,13 @@
 import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
-import type { BundleStatus, StepStatus } from "../../domain/bundle/status.ts";
+import { BUNDLE_STATUSES, STEP_STATUSES } from "../../projections/schemas/bundles.ts";
 import { STEPS_MAX } from "../bundles/plan.ts";
 import { ASKING, RESULT } from "./asking.ts";
+import { nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 const NAME_LENGTH_MAX = 100;
 const REASON_LENGTH_MAX = 500;
 const COMMENT_LENGTH_MAX = 1_000;
-
-export const BUNDLE_STATUSES: readonly BundleStatus[] = [
-  "held",
-  "running",
-  "committed",
-  "rolling_back",
-  "rolled_back",
-  "rollback_incomplete",
-  "blocked",
-  "cancelled",
-];
-
-const STEP_STATUSES: readonly StepStatus[] = [
-  "pending",
-  "running",
-  "succeeded",
-  "failed",
-  "unknown",
-  "compensated",
-  "compensation_failed",
-  "skipped",
-];
 
 export const BUNDLE_BODY: JsonSchema = {
   type: "object",
@@ -54,7 +33,7 @@ export const BUNDLE_BODY: JsonSchema = {
           },
         },
       },
-      description: "Done in this order; what is irreversible can only be the last one",
+      description: "Executed in this order; an irreversible action can only be the last one",
     },
     ...ASKING,
   },
@@ -76,7 +55,7 @@ export const RESOLVE_BODY: JsonSchema = {
       minLength: 1,
       maxLength: COMMENT_LENGTH_MAX,
       pattern: "\\S",
-      description: "How it was taken back",
+      description: "How it was undone",
     },
   },
 };
@@ -87,21 +66,6 @@ export const ERASE_BODY: JsonSchema = {
   additionalProperties: false,
   properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX } },
 };
-
-const text: JsonSchema = { type: "string" };
-const nullable = (type: string, description?: string): JsonSchema => ({
-  type: [type, "null"],
-  ...(description === undefined ? {} : { description }),
-});
-const time: JsonSchema = { type: "string", format: "date-time" };
-const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
-
-/** All members are always there. */
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
 
 const step = {
   index: { type: "integer", description: "Its place: 0, 1, 2 …" },
@@ -126,7 +90,7 @@ const step = {
   resolution: {
     ...object({ by: text, comment: text, at: time }),
     type: ["object", "null"],
-    description: "A person has taken it back by hand",
+    description: "A person has undone it by hand",
   },
 } satisfies Record<string, JsonSchema>;
 
@@ -145,9 +109,9 @@ const summary = {
 } satisfies Record<string, JsonSchema>;
 
 const sometimes = {
-  approval_id: { type: "string", description: "Of what is or was held for people" },
-  reason: { type: "string", description: "Why it is rolled back, was cancelled, or could not be any more" },
-  hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "Of one that was held and never begun" },
+  approval_id: { type: "string", description: "If it is or was held for approval" },
+  reason: { type: "string", description: "Why it is rolled back, was cancelled, or could no longer be cancelled" },
+  hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "If it was held and never started" },
 } satisfies Record<string, JsonSchema>;
 
 const shaped = (members: Record<string, JsonSchema>, more: Record<string, JsonSchema>): JsonSchema => ({
@@ -164,7 +128,7 @@ export const BUNDLE: JsonSchema = shaped(
   { ...summary, steps: { type: "array", items: object({ ...step, result: RESULT }) }, payload_erased_at: nullableTime },
   {
     ...sometimes,
-    left: { type: "array", items: LEFT, description: "What a person has to take back by hand, of rollback_incomplete" },
+    left: { type: "array", items: LEFT, description: "What a person has to undo by hand, if rollback_incomplete" },
   },
 );
 

@@ -1,7 +1,5 @@
-import { eurOf } from "../../domain/gate/cost.ts";
+import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { BundleDocument, BundleStepDocument } from "../../projections/bundles.ts";
-
-const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
 
 const stepShown = (step: BundleStepDocument) => ({
   index: step.index,

@@ -2,6 +2,7 @@ import type { BundleCommand, BundleRejection } from "../../domain/bundle/command
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { EventLog, Json, ViewStore } from "../../domain/ports.ts";
 import { type BundleDocument, bundles } from "../../projections/bundles.ts";
+import { BUNDLE_STATUSES } from "../../projections/schemas/bundles.ts";
 import { bundleAnswer, hasEnded, heldFor, requestOf } from "../bundles/answer.ts";
 import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
 import type { BeginBundle } from "../bundles/claiming.ts";
@@ -14,7 +15,6 @@ import { eraseBundlePayload } from "./bundle-payload.ts";
 import {
   BUNDLE,
   BUNDLE_BODY,
-  BUNDLE_STATUSES,
   BUNDLE_SUMMARY,
   CANCEL_BODY,
   ERASE_BODY,
@@ -188,7 +188,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/bundles",
     who: { agent: true },
-    summary: "Have several actions done as one: all of them, or those that were done are taken back",
+    summary: "Execute several actions as one: if one fails, those that were done are undone",
     tag: TAG,
     headers: DEPTH_HEADER,
     body: BUNDLE_BODY,
@@ -203,7 +203,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     who: READS,
     summary: "List the bundles, newest first; an agent sees its own",
     tag: TAG,
-    query: { status: { enum: BUNDLE_STATUSES, description: "Only bundles that stand so" }, ...LISTING_QUERY },
+    query: { status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" }, ...LISTING_QUERY },
     answers: { 200: listOf(BUNDLE_SUMMARY) },
     reads: [VIEW],
     handle: list(deps),
@@ -224,7 +224,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/bundles/{id}/cancel",
     who: { session: "admin", key: "admin", agent: true },
-    summary: "Begin nothing more of a bundle, and take back what was done; an agent cancels its own",
+    summary: "Cancel a bundle: start no further step and undo what was done; an agent cancels its own",
     tag: TAG,
     body: CANCEL_BODY,
     bodyOptional: true,
@@ -236,7 +236,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     path: "/v1/bundles/{id}/steps/{index}/resolve",
     // That somebody did it by hand is for a human to say: no key can.
     who: { session: "approver" },
-    summary: "Say that a step which could not be taken back was taken back by hand",
+    summary: "Mark a step that could not be undone as undone by hand",
     tag: TAG,
     body: RESOLVE_BODY,
     answers: { 200: BUNDLE },
@@ -246,7 +246,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     method: "DELETE",
     path: "/v1/bundles/{id}/payload",
     who: { session: "admin" },
-    summary: "Erase what the steps of an ended bundle and their compensations were sent and answered; the record stays",
+    summary: "Erase all that an ended bundle's steps and compensations were sent and answered; the records stay",
     tag: TAG,
     body: ERASE_BODY,
     answers: { 200: ERASED },

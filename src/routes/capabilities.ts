@@ -1,7 +1,8 @@
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import type { GateName } from "../../domain/gate/verdict.ts";
 import type { CatalogueEntry } from "../providers/catalogue.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { integer, object, text } from "./json-schema.ts";
+import { READERS, type Route } from "./route.ts";
 
 export type CapabilitiesDeps = {
   readonly planOf: (account: string) => Promise<{ readonly plan: Plan }>;
@@ -24,14 +25,6 @@ const GATES: readonly GateName[] = [
 
 /** What this service can do, on every plan: plans differ in volume alone. */
 const FEATURES = { agent_sdk: true, gates: true, approvals: true, bundles: true, traces: true };
-
-const text: JsonSchema = { type: "string" };
-const integer: JsonSchema = { type: "integer" };
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
 
 const CAPABILITIES = object({
   plan: { enum: Object.keys(PLANS) },
@@ -73,7 +66,7 @@ export const capabilityRoutes = (deps: CapabilitiesDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/capabilities",
-    who: { session: "viewer", key: "viewer" },
+    who: READERS,
     summary: "What the account can use, and how much of it",
     tag: "account",
     answers: { 200: CAPABILITIES },

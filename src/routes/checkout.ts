@@ -7,6 +7,7 @@ import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { noticesFor, PAID, sourcesInUse } from "../billing/notices.ts";
 import { type Problem, problem } from "../problems.ts";
+import { time } from "./json-schema.ts";
 import type { Call, JsonSchema, Route } from "./route.ts";
 
 export type CheckoutDeps = {
@@ -19,7 +20,6 @@ export type CheckoutDeps = {
 /** Longer addresses do not fit everywhere: old browsers and proxies take 2,083. */
 const URL_LENGTH_MAX = 2_048;
 
-const time: JsonSchema = { type: "string", format: "date-time" };
 const url: JsonSchema = { type: "string", format: "uri" };
 const address = (description: string): JsonSchema => ({
   type: "string",
@@ -55,7 +55,7 @@ const STARTED: JsonSchema = {
     notices: {
       type: "array",
       items: { type: "string" },
-      description: "What of that in use the plan does not include, and what it no longer keeps",
+      description: "What is in use that the plan does not include, and what it will no longer keep",
     },
   },
 };
@@ -162,7 +162,7 @@ export const checkoutRoutes = (deps: CheckoutDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/billing/checkout/start",
     who: { session: "admin" },
-    summary: "A page on which a person changes the plan, up at once and down at the end of the period",
+    summary: "Create a checkout page; upgrades take effect at once, downgrades at the end of the period",
     tag: "billing",
     body: START_BODY,
     answers: { 200: STARTED },
@@ -172,7 +172,7 @@ export const checkoutRoutes = (deps: CheckoutDeps): readonly Route[] => [
     method: "POST",
     path: "/v1/billing/portal",
     who: { session: "admin" },
-    summary: "A page on which a person sees, changes and cancels the plan",
+    summary: "Create a portal page, where the plan can be viewed, changed and cancelled",
     tag: "billing",
     body: PORTAL_BODY,
     bodyOptional: true,

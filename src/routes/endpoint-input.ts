@@ -1,6 +1,7 @@
 import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "../../domain/endpoint/own-headers.ts";
 import { URL_LENGTH_MAX } from "../../infra/http/addresses.ts";
 import { NOTIFICATIONS } from "../notifications/names.ts";
+import { nullable, nullableTime, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** What `api.md` gives an endpoint that says nothing else. */
@@ -24,15 +25,19 @@ const RATE_PER_SECOND = { minimum: 1, maximum: 10_000 };
 const FIELDS = {
   name: { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" },
   url: { type: "string", minLength: 1, maxLength: URL_LENGTH_MAX, description: "http or https, a public address" },
-  timeout_ms: { type: "integer", ...TIMEOUT_MS, description: "for one attempt, from the name to the answer" },
+  timeout_ms: {
+    type: "integer",
+    ...TIMEOUT_MS,
+    description: "for one attempt, from the DNS look-up to the complete response",
+  },
   retry_schedule_s: {
     type: "array",
     maxItems: RETRIES_MAX,
     items: { type: "integer", ...RETRY_DELAY_S },
     description: "seconds between one attempt and the next; its length is the number of retries",
   },
-  concurrency: { type: "integer", ...CONCURRENCY, description: "requests under way at once" },
-  rate_per_second: { type: ["integer", "null"], ...RATE_PER_SECOND, description: "null: as fast as it answers" },
+  concurrency: { type: "integer", ...CONCURRENCY, description: "requests in flight at the same time" },
+  rate_per_second: { type: ["integer", "null"], ...RATE_PER_SECOND, description: "null: no limit" },
   headers: {
     type: "object",
     maxProperties: HEADERS_MAX,
@@ -45,7 +50,7 @@ const FIELDS = {
     maxItems: NOTIFICATIONS.length,
     uniqueItems: true,
     items: { enum: NOTIFICATIONS },
-    description: "what it is told of in this account, each as a signed event of its own",
+    description: "what it is notified about, each as a signed event of its own",
   },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -70,24 +75,20 @@ export const NEW_ENDPOINT: JsonSchema = {
 
 export const ENDPOINT_CHANGES: JsonSchema = { type: "object", additionalProperties: false, properties: FIELDS };
 
-const TIME: JsonSchema = { type: "string", format: "date-time" };
-const TIME_OR_NULL: JsonSchema = { type: ["string", "null"], format: "date-time" };
-const NUMBER_OR_NULL: JsonSchema = { type: ["number", "null"] };
-
 const HEALTH: JsonSchema = {
   type: "object",
   properties: {
     state: { enum: ["healthy", "degraded", "open", "disabled"] },
-    success_rate_1h: NUMBER_OR_NULL,
-    p50_ms: NUMBER_OR_NULL,
-    p99_ms: NUMBER_OR_NULL,
+    success_rate_1h: nullable("number"),
+    p50_ms: nullable("number"),
+    p99_ms: nullable("number"),
     consecutive_failures: { type: "integer" },
-    last_success_at: TIME_OR_NULL,
+    last_success_at: nullableTime,
     last_failure: {
       type: ["object", "null"],
-      properties: { at: TIME, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
+      properties: { at: time, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
     },
-    next_probe_at: TIME_OR_NULL,
+    next_probe_at: nullableTime,
     queued: { type: "integer" },
   },
 };
@@ -96,14 +97,14 @@ const SHOWN = {
   id: { type: "string" },
   ...FIELDS,
   headers: { type: "object", additionalProperties: { const: REDACTED } },
-  disabled: { type: ["object", "null"], properties: { reason: { type: "string" }, at: TIME } },
-  created_at: TIME,
+  disabled: { type: ["object", "null"], properties: { reason: { type: "string" }, at: time } },
+  created_at: time,
   health: HEALTH,
 };
 
 export const ENDPOINT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
 
-const SIGNING_SECRET: JsonSchema = { type: "string", description: "shown this once" };
+const SIGNING_SECRET: JsonSchema = { type: "string", description: "shown only once" };
 
 export const REGISTERED: JsonSchema = {
   type: "object",
@@ -114,7 +115,7 @@ export const REGISTERED: JsonSchema = {
 export const ROTATED: JsonSchema = {
   type: "object",
   required: ["signing_secret", "previous_valid_until"],
-  properties: { signing_secret: SIGNING_SECRET, previous_valid_until: TIME },
+  properties: { signing_secret: SIGNING_SECRET, previous_valid_until: time },
 };
 
 export const TESTED: JsonSchema = {

@@ -1,5 +1,6 @@
 import type { EndpointSettings } from "../../domain/endpoint/events.ts";
 import { headerFault, headersFault } from "../../domain/endpoint/own-headers.ts";
+import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import type { AddressRules } from "../../infra/http/addresses.ts";
 import { type Problem, problem } from "../problems.ts";
@@ -50,7 +51,7 @@ const sealedHeaders = (
   const sealed = new Map<string, string>();
   for (const [written, value] of Object.entries(given)) {
     const name = written.toLowerCase();
-    const path = `/headers/${written.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const path = `/headers/${escapePointer(written)}`;
     const at = { account, stream, field: `headers.${name}` };
     const kept = value === REDACTED ? known.get(name) : undefined;
     if (plain.has(name)) return invalid(path, "is there twice");

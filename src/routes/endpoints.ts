@@ -31,7 +31,7 @@ import {
 import { settingsOf } from "./endpoint-settings.ts";
 import { type EndpointTestDeps, sendTest } from "./endpoint-test.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type Call, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
 
 export type EndpointsDeps = EndpointTestDeps & {
   readonly aggregates: Aggregates;
@@ -104,18 +104,12 @@ const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoi
 };
 
 /** The account's own endpoint; null for any other id. */
-export const findEndpoint = async (
-  aggregates: Aggregates,
-  account: string,
-  id: string,
-): Promise<PresentEndpoint | null> => {
+const own = async ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promise<PresentEndpoint | null> => {
+  const { id = "" } = params;
   if (!ID.test(id)) return null;
   const { state } = await aggregates.load(endpointDecider, streamOf(id));
-  return state.phase === "present" && state.account === account ? state : null;
+  return state.phase === "present" && state.account === principal.account ? state : null;
 };
-
-const own = ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promise<PresentEndpoint | null> =>
-  findEndpoint(aggregates, principal.account, params.id ?? "");
 
 /** Decides and appends; the endpoint as it is then, or the problem to answer. */
 const handled = async (deps: EndpointsDeps, call: Call, endpointId: string, command: EndpointCommand) => {
@@ -268,15 +262,12 @@ const tryOut: Handle = (deps) => async (call) => {
   return it === null ? notFound() : sendTest(deps)(call, it);
 };
 
-const READS = { session: "viewer", key: "viewer" } as const;
-const CONFIGURES = { session: "admin", key: "admin" } as const;
-
 export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints",
-    who: CONFIGURES,
-    summary: "Register an endpoint; its signing secret is shown this once",
+    who: ADMINS,
+    summary: "Register an endpoint; its signing secret is shown only once",
     tag: "endpoints",
     body: NEW_ENDPOINT,
     answers: { 201: REGISTERED },
@@ -285,7 +276,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/endpoints",
-    who: READS,
+    who: READERS,
     summary: "List the endpoints with their health, newest first",
     tag: "endpoints",
     query: LISTING_QUERY,
@@ -296,7 +287,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/endpoints/{id}",
-    who: READS,
+    who: READERS,
     summary: "Show an endpoint with its health",
     tag: "endpoints",
     answers: { 200: ENDPOINT },
@@ -306,8 +297,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "PATCH",
     path: "/v1/endpoints/{id}",
-    who: CONFIGURES,
-    summary: "Change an endpoint; headers are replaced as a whole, a redacted value stays what it was",
+    who: ADMINS,
+    summary: "Change an endpoint; headers are replaced as a whole, redacted values keep their present value",
     tag: "endpoints",
     body: ENDPOINT_CHANGES,
     answers: { 200: ENDPOINT },
@@ -316,8 +307,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "DELETE",
     path: "/v1/endpoints/{id}",
-    who: CONFIGURES,
-    summary: "Delete an endpoint that no source sends to; events that wait for it end as failed",
+    who: ADMINS,
+    summary: "Delete an endpoint that no source uses; events waiting for it end as failed",
     tag: "endpoints",
     answers: { 204: null },
     handle: remove(deps),
@@ -325,8 +316,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints/{id}/secret",
-    who: CONFIGURES,
-    summary: "Rotate the signing secret; deliveries are signed with both for 24 hours",
+    who: ADMINS,
+    summary: "Rotate the signing secret; for 24 hours deliveries are signed with both",
     tag: "endpoints",
     answers: { 200: ROTATED },
     handle: rotate(deps),
@@ -334,7 +325,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints/{id}/enable",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Enable an endpoint and close its circuit; what waited for it is delivered, slowly at first",
     tag: "endpoints",
     answers: { 200: ENDPOINT },
@@ -343,7 +334,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/endpoints/{id}/test",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Send a signed test event right away; one that arrives closes an open circuit",
     tag: "endpoints",
     answers: { 200: TESTED },

@@ -1,20 +1,9 @@
+import { integer, nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import { listOf } from "./listing.ts";
 import { EVENT_REPLAYS } from "./replay-schemas.ts";
 import type { JsonSchema } from "./route.ts";
 
-const text: JsonSchema = { type: "string" };
-const nullable = (type: string): JsonSchema => ({ type: [type, "null"] });
-const time: JsonSchema = { type: "string", format: "date-time" };
-const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
-const integer: JsonSchema = { type: "integer" };
 const headers: JsonSchema = { type: "object", additionalProperties: { type: "string" } };
-
-/** All members are always there. */
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
 
 const failure: JsonSchema = { ...object({ kind: text, detail: text }), type: ["object", "null"] };
 

@@ -2,27 +2,13 @@ import type { Verdict } from "../../domain/gate/verdict.ts";
 import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
 import { events } from "../../projections/events.ts";
 import { refusalIn, refusals } from "../../projections/refusals.ts";
+import { EVENT_STATUSES } from "../../projections/schemas/events.ts";
 import type { Problem } from "../problems.ts";
 import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
 import { type Page, pageOf } from "./listing.ts";
 import { mergedPages, type Newest } from "./merged-pages.ts";
 import type { JsonSchema } from "./route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
-
-/** All that the API knows; some belong to approvals and agents and match nothing without them. */
-const STATUSES = [
-  "blocked",
-  "held",
-  "queued",
-  "delivering",
-  "retrying",
-  "delivered",
-  "failed",
-  "rejected",
-  "expired",
-  "cancelled",
-  "recorded",
-] as const;
 
 /** Longer than any delivery id or type that a provider sends. */
 const TEXT_LENGTH_MAX = 512;
@@ -34,7 +20,7 @@ const text = (description: string): JsonSchema => ({
 });
 
 export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
-  status: { enum: STATUSES, description: "Only events in this state" },
+  status: { enum: EVENT_STATUSES, description: "Only events with this status" },
   source_id: text("Only events of this source"),
   agent_id: text("Only requests of this agent"),
   endpoint_id: text("Only events for this endpoint"),

@@ -1,5 +1,5 @@
 import type { PayloadEvent } from "../../domain/delivery/events.ts";
-import { eurOf } from "../../domain/gate/cost.ts";
+import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, Revision } from "../../domain/ports.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import { payloadStream } from "../payloads.ts";
@@ -74,7 +74,7 @@ export const eventSummary = (id: string, event: EventDocument) => ({
     erased_at: event.payload.erased_at,
   },
   verdict: event.verdict,
-  cost_eur: event.cost === null ? null : eurOf(event.cost),
+  cost_eur: eurOrNull(event.cost),
   approval_id: event.approval_id ?? null,
   bundle: event.bundle ?? null,
   duplicates: event.duplicates,

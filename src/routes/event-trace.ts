@@ -3,7 +3,7 @@ import { type EventDocument, events } from "../../projections/events.ts";
 import { notFound } from "../problems.ts";
 import { otlpJson } from "../traces/otlp.ts";
 import { spansOfEvent, traceOfBundle } from "../traces/reading.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { type JsonSchema, READERS, type Route } from "./route.ts";
 
 export type EventTraceDeps = {
   readonly views: Pick<ViewStore, "get">;
@@ -26,8 +26,8 @@ export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTrac
   {
     method: "GET",
     path: "/v1/events/{id}/trace",
-    who: { session: "viewer", key: "viewer" },
-    summary: "The event's trace as OTLP/JSON, made from the log; of a bundle's step the whole bundle's",
+    who: READERS,
+    summary: "The event's trace as OTLP/JSON, built from the log; for a bundle's step, the trace of the whole bundle",
     tag: "events",
     answers: { 200: TRACE },
     reads: [VIEW],

@@ -10,7 +10,7 @@ import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, exchangesOf, timelineShown } from "./event-shown.ts";
 import { hiddenOfEvent } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
-import type { Answer, Call, Route } from "./route.ts";
+import { type Answer, type Call, READERS, type Route } from "./route.ts";
 
 export type EventsDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
@@ -21,7 +21,6 @@ export type EventsDeps = {
 };
 
 const VIEW = events.schema.name;
-const READERS = { session: "viewer", key: "viewer" } as const;
 const REASON_LENGTH_MAX = 500;
 
 // The view's documents are what its projection writes; what an account has seen stands beside them and names no account.
@@ -102,7 +101,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/events/{id}/payload",
     who: READERS,
-    summary: "The payload's bytes; below admin without the fields that the policy redacts",
+    summary: "The payload's bytes; for readers below admin without the fields that the policy redacts",
     tag: "events",
     answers: { 200: { type: "string", format: "binary" } },
     reads: [VIEW],
@@ -112,7 +111,8 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/events/{id}/attempts",
     who: READERS,
-    summary: "Every attempt to deliver an event, with what was sent and answered; below admin answers are redacted",
+    summary:
+      "All delivery attempts of an event, with request and response; for readers below admin responses are redacted",
     tag: "events",
     answers: { 200: ATTEMPTS },
     reads: [VIEW],

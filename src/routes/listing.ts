@@ -3,8 +3,8 @@ import { type Problem, problem } from "../problems.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** The conventions of lists in `api.md`. */
-export const LIMIT_MAX = 100;
-export const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 50;
 /** A cursor holds one sort value and one id; anything longer was not made here. */
 const CURSOR_LENGTH_MAX = 1024;
 
@@ -56,7 +56,7 @@ export type Listing = {
 export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null };
 
 /** The limit that was asked for, or what stands for none; null when it is out of bounds. */
-export const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
+const limitOf = (given: unknown = LIMIT_DEFAULT): number | null =>
   typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= LIMIT_MAX ? given : null;
 
 /** What is wrong with a query parameter. */

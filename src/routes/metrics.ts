@@ -33,7 +33,7 @@ const presents = (authorization: string | undefined, token: string): boolean =>
 
 const DESCRIPTION = {
   operationId: "getMetrics",
-  summary: "The figures of this process in Prometheus' text format; without a token for whoever is on its machine",
+  summary: "This process's metrics in Prometheus' text format; from its own machine no token is needed",
   tags: ["operations"],
   security: [{}, { metricsToken: [] }],
   response: { 200: { description: "OK", content: { "text/plain": { schema: { type: "string" } } } } },

@@ -1,5 +1,6 @@
 import type { Clock, Json, JsonObject } from "../../domain/ports.ts";
 import { consoleRoutes } from "./console.ts";
+import { number, object, text } from "./json-schema.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
@@ -42,14 +43,6 @@ export type OperationsDeps = {
 const CHECK_TIMEOUT_MS = 1_000;
 
 const TAG = "operations";
-const text: JsonSchema = { type: "string" };
-const number: JsonSchema = { type: "number" };
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
-
 const passes = async (check: () => Promise<boolean>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -99,7 +92,7 @@ const STATES: JsonSchema = { type: "object", additionalProperties: { type: "stri
 const READY = object({
   status: { type: "string", enum: ["ok", "unavailable"] },
   checks: STATES,
-  informational: { ...STATES, description: "Of parts that catch up by themselves: they do not count for the status" },
+  informational: { ...STATES, description: "Parts that catch up by themselves: they do not affect the status" },
 });
 
 const RUNTIME = object({
@@ -113,7 +106,7 @@ const RUNTIME = object({
     type: "array",
     items: object({
       view: text,
-      position: { type: ["string", "null"], description: "Null: nothing of this log is folded." },
+      position: { type: ["string", "null"], description: "Null: nothing of this log has been folded." },
       lag_events: {
         ...number,
         description:

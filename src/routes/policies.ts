@@ -8,7 +8,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { DEFINITION_BODY, POLICY } from "./policy-schema.ts";
-import { type Call, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
 
 export type PoliciesDeps = {
   readonly aggregates: Aggregates;
@@ -128,14 +128,11 @@ const versions =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
-const READERS = { session: "viewer", key: "viewer" } as const;
-const WRITERS = { session: "admin", key: "admin" } as const;
-
 export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/policies",
-    who: WRITERS,
+    who: ADMINS,
     summary: "Publish a policy, version 1",
     tag: "policies",
     body: DEFINITION_BODY,
@@ -145,8 +142,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
   {
     method: "PUT",
     path: "/v1/policies/{id}",
-    who: WRITERS,
-    summary: "Publish a new version; the same definition again stays the version it is",
+    who: ADMINS,
+    summary: "Publish a new version; an unchanged definition keeps its version",
     tag: "policies",
     body: DEFINITION_BODY,
     answers: { 200: POLICY },
@@ -156,7 +153,7 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     method: "GET",
     path: "/v1/policies",
     who: READERS,
-    summary: "List the policies in their newest version, the newest policy first",
+    summary: "List the newest version of each policy, newest policy first",
     tag: "policies",
     query: LISTING_QUERY,
     answers: { 200: listOf(POLICY) },

@@ -7,7 +7,7 @@ import { dayLedger, type Ledgers } from "../admission/ledgers.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { notFound, problem } from "../problems.ts";
 import { ownPolicy } from "./policies.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { type JsonSchema, READERS, type Route } from "./route.ts";
 
 export type PolicyLedgerDeps = {
   readonly aggregates: Aggregates;
@@ -77,7 +77,7 @@ export const policyLedgerRoutes = ({ aggregates, ledgers, timeZoneOf, clock }: P
   {
     method: "GET",
     path: "/v1/policies/{id}/ledger",
-    who: { session: "viewer", key: "viewer" },
+    who: READERS,
     summary: "What is reserved and spent under a policy on a day",
     tag: "policies",
     query: {

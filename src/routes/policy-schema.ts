@@ -52,7 +52,7 @@ const FIELDS = {
       max_per_run: { type: "integer", description: "Requests of one run_id, 1 to 1000000" },
       max_depth: { type: "integer", description: "How deep agents may call agents, 1 to 100; 1: not at all" },
     },
-    description: "Stops what repeats itself; max_identical and window_s come together",
+    description: "Stops loops; max_identical and window_s are given together",
   },
   approval: {
     type: "object",

@@ -4,7 +4,7 @@ import { type RejectionDocument, rejections } from "../../projections/rejections
 import type { Aggregates } from "../aggregates.ts";
 import { notFound } from "../problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { type JsonSchema, READERS, type Route } from "./route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
 
 export type RejectionsDeps = { readonly aggregates: Pick<Aggregates, "load">; readonly views: Pick<ViewStore, "page"> };
@@ -65,7 +65,7 @@ export const rejectionRoutes = (deps: RejectionsDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/sources/{id}/rejections",
-    who: { session: "viewer", key: "viewer" },
+    who: READERS,
     summary: "Requests refused for their signature, counted by minute and reason, newest first",
     tag: "sources",
     query: { reason: { enum: REASONS, description: "Only for this reason" }, ...TIME_RANGE_QUERY, ...LISTING_QUERY },

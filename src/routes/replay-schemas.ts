@@ -1,10 +1,7 @@
+import { nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
-const text: JsonSchema = { type: "string" };
 const count: JsonSchema = { type: "integer", minimum: 0 };
-const time: JsonSchema = { type: "string", format: "date-time" };
-const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
-const nullableText: JsonSchema = { type: ["string", "null"] };
 
 const REASON_LENGTH_MAX = 500;
 export const REASON: JsonSchema = {
@@ -18,12 +15,6 @@ export const REASON: JsonSchema = {
 export const RATE_DEFAULT = 10;
 const RATE_MAX = 1_000;
 const ID_LENGTH_MAX = 64;
-
-const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
-  type: "object",
-  required,
-  properties,
-});
 
 const FILTER: JsonSchema = {
   ...object(
@@ -62,7 +53,7 @@ export const PLAN: JsonSchema = object({
   count,
   oldest: nullableTime,
   newest: nullableTime,
-  endpoints: { type: "array", items: object({ id: nullableText, count }) },
+  endpoints: { type: "array", items: object({ id: nullable("string"), count }) },
   estimated_s: { type: "number", description: "By its rate, and those of the endpoints" },
 });
 
@@ -83,10 +74,10 @@ export const REPLAY: JsonSchema = object({
   skipped: { ...count, description: "Could not be replayed, or had come to something else before their turn" },
   rate_per_second: { type: "number" },
   by: BY,
-  reason: nullableText,
+  reason: nullable("string"),
   started_at: time,
   ended_at: nullableTime,
-  cancelled: { ...object({ by: BY, reason: nullableText }), type: ["object", "null"] },
+  cancelled: { ...object({ by: BY, reason: nullable("string") }), type: ["object", "null"] },
 });
 
 export const REPLAYED_EVENT: JsonSchema = object({ event_id: text, replay_id: text, status: text, approval_id: text }, [
@@ -97,5 +88,5 @@ export const REPLAYED_EVENT: JsonSchema = object({ event_id: text, replay_id: te
 
 export const EVENT_REPLAYS: JsonSchema = {
   type: "array",
-  items: object({ id: text, by: BY, reason: nullableText, at: time }),
+  items: object({ id: text, by: BY, reason: nullable("string"), at: time }),
 };

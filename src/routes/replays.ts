@@ -25,7 +25,7 @@ import {
   REPLAYED_EVENT,
   STARTED,
 } from "./replay-schemas.ts";
-import { type Call, type Principal, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Call, type Principal, positionOf, READERS, type Route } from "./route.ts";
 import { timeRangeOf } from "./time-range.ts";
 
 export type ReplayRoutesDeps = {
@@ -46,8 +46,6 @@ type NewReplay = {
 };
 
 const VIEW = replays.schema.name;
-const READS = { session: "viewer", key: "viewer" } as const;
-const REPLAYS = { session: "admin", key: "admin" } as const;
 
 /** A walk through so many takes seconds; what is more is replayed in parts, by time. */
 const EVENTS_MAX = 100_000;
@@ -201,8 +199,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/events/{id}/replay",
-    who: REPLAYS,
-    summary: "Send a failed event again under its webhook-id, or have a blocked one pass the gates again",
+    who: ADMINS,
+    summary: "Send a failed event again under its webhook-id, or decide a blocked one again",
     tag: "replays",
     body: REASON_BODY,
     bodyOptional: true,
@@ -212,8 +210,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/replays",
-    who: REPLAYS,
-    summary: "Replay all events that a filter chooses, or say what that would be",
+    who: ADMINS,
+    summary: "Replay all events that match a filter, or preview that (dry run)",
     tag: "replays",
     body: NEW_REPLAY,
     answers: { 200: PLAN, 202: STARTED },
@@ -223,7 +221,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/replays",
-    who: READS,
+    who: READERS,
     summary: "List the replays, newest first",
     tag: "replays",
     query: LISTING_QUERY,
@@ -234,8 +232,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/replays/{id}",
-    who: READS,
-    summary: "How far a replay is",
+    who: READERS,
+    summary: "Show the progress of a replay",
     tag: "replays",
     answers: { 200: REPLAY },
     reads: [VIEW],
@@ -244,8 +242,8 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/replays/{id}/cancel",
-    who: REPLAYS,
-    summary: "Stop a replay; what it has sent again stays so",
+    who: ADMINS,
+    summary: "Stop a replay; what it has already resent is not undone",
     tag: "replays",
     body: REASON_BODY,
     bodyOptional: true,

@@ -24,6 +24,11 @@ export const hasRole = (principal: Principal, needed: Role): boolean =>
 /** The weakest role that may call, per kind of credential; a kind left out may not call at all. */
 export type Who = "anyone" | { readonly session?: Role; readonly key?: Role; readonly agent?: true };
 
+/** Every member and API key of the account, whatever its role. */
+export const READERS = { session: "viewer", key: "viewer" } as const satisfies Who;
+/** Who may configure the account, by hand or by program. */
+export const ADMINS = { session: "admin", key: "admin" } as const satisfies Who;
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** One call, validated: `params`, `query` and `body` are what the route's schemas say. */
@@ -66,7 +71,7 @@ type Done =
 export const positionOf = (done: Done): Pick<Answer, "position"> =>
   done.outcome === "accepted" ? { position: done.position } : {};
 
-/** A row of the route table; `src/app.ts` turns it into a Fastify route with its schemas in `/openapi.json`. */
+/** A row of the route table; `table.ts` turns it into a Fastify route with its schemas in `/openapi.json`. */
 export type Route = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `{id}` for parameters. */
@@ -90,7 +95,7 @@ export type Route = {
   readonly waits?: true;
   /** The views that this read shows: `?after=<position>` waits for them. */
   readonly reads?: readonly string[];
-  /** For `who: "anyone"` the call's principal and account are empty: see `publicCall` in `src/app.ts`. */
+  /** For `who: "anyone"` the call's principal and account are empty: see `PUBLIC` in `table.ts`. */
   readonly handle: (call: Call) => Promise<Answer | Problem>;
 };
 

@@ -9,6 +9,7 @@ import {
 import { type Problem, problem } from "../problems.ts";
 import { checkSecret, isProviderType } from "../providers/catalogue.ts";
 import { hmacDefaults } from "../providers/table.ts";
+import { time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" };
@@ -16,7 +17,7 @@ const ID: JsonSchema = { type: ["string", "null"], maxLength: 64 };
 const STATUS: JsonSchema = { enum: ["active", "paused"] };
 /** A field name of HTTP (RFC 9110, section 5.1), shorter than any limit on header lines. */
 const HEADER: JsonSchema = { type: "string", minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" };
-const SECRET: JsonSchema = { type: "string", minLength: 1, maxLength: 512, description: "left out: one is made" };
+const SECRET: JsonSchema = { type: "string", minLength: 1, maxLength: 512, description: "left out: one is generated" };
 
 const AUTH: JsonSchema = {
   type: "object",
@@ -66,8 +67,6 @@ export const SOURCE_CHANGES: JsonSchema = {
 
 export const NEW_SECRET: JsonSchema = { type: "object", additionalProperties: false, properties: { secret: SECRET } };
 
-const TIME: JsonSchema = { type: "string", format: "date-time" };
-
 export const SOURCE: JsonSchema = {
   type: "object",
   required: ["id", "name", "type", "ingest_url", "status", "policy_id", "endpoint_id", "auth", "dedupe", "created_at"],
@@ -81,8 +80,8 @@ export const SOURCE: JsonSchema = {
     endpoint_id: ID,
     auth: { anyOf: [AUTH, { type: "null" }] },
     dedupe: { anyOf: [DEDUPE, { type: "null" }] },
-    created_at: TIME,
-    secret: { type: "string", description: "only when it was made here, and only this once" },
+    created_at: time,
+    secret: { type: "string", description: "only if it was generated, and shown only once" },
   },
 };
 
@@ -90,8 +89,8 @@ export const ROTATED: JsonSchema = {
   type: "object",
   required: ["previous_valid_until"],
   properties: {
-    secret: { type: "string", description: "only when it was made here, and only this once" },
-    previous_valid_until: TIME,
+    secret: { type: "string", description: "only if it was generated, and shown only once" },
+    previous_valid_until: time,
   },
 };
 

@@ -16,7 +16,7 @@ import type { Envelope } from "../envelope.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { makeSecret } from "../providers/catalogue.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type Call, positionOf, type Route } from "./route.ts";
+import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
 import {
   NEW_SECRET,
   NEW_SOURCE,
@@ -211,15 +211,12 @@ const remove: Handle = (deps) => async (call) => {
   return { status: 204, ...positionOf(deleted) };
 };
 
-const READS = { session: "viewer", key: "viewer" } as const;
-const CONFIGURES = { session: "admin", key: "admin" } as const;
-
 export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/sources",
-    who: CONFIGURES,
-    summary: "Register a source of webhooks; a secret that is made here is shown this once",
+    who: ADMINS,
+    summary: "Register a source of webhooks; a generated secret is shown only once",
     tag: "sources",
     body: NEW_SOURCE,
     answers: { 201: SOURCE },
@@ -228,7 +225,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/sources",
-    who: READS,
+    who: READERS,
     summary: "List the sources, newest first",
     tag: "sources",
     query: LISTING_QUERY,
@@ -239,7 +236,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
   {
     method: "GET",
     path: "/v1/sources/{id}",
-    who: READS,
+    who: READERS,
     summary: "Show a source",
     tag: "sources",
     answers: { 200: SOURCE },
@@ -248,7 +245,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
   {
     method: "PATCH",
     path: "/v1/sources/{id}",
-    who: CONFIGURES,
+    who: ADMINS,
     summary: "Change a source; null for policy_id or endpoint_id detaches",
     tag: "sources",
     body: SOURCE_CHANGES,
@@ -258,8 +255,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
   {
     method: "DELETE",
     path: "/v1/sources/{id}",
-    who: CONFIGURES,
-    summary: "Delete a source; its address answers 404 from then on",
+    who: ADMINS,
+    summary: "Delete a source; its ingest URL answers 404 from then on",
     tag: "sources",
     answers: { 204: null },
     handle: remove(deps),
@@ -267,8 +264,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
   {
     method: "POST",
     path: "/v1/sources/{id}/secret",
-    who: CONFIGURES,
-    summary: "Rotate the secret, to a given one or one made here; both are valid for 24 hours",
+    who: ADMINS,
+    summary: "Rotate the secret, to a given or a generated one; both are valid for 24 hours",
     tag: "sources",
     body: NEW_SECRET,
     bodyOptional: true,

@@ -13,6 +13,7 @@ import {
   slotOf,
   status,
 } from "../../projections/status.ts";
+import { nullable, object, text } from "./json-schema.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
 import { STATUS_CSP, type StatusBody, statusPage } from "./status-page.ts";
 
@@ -165,19 +166,11 @@ const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> =
   return { status: 200, body, headers: { "cache-control": `public, max-age=${MAX_AGE_S}` } };
 };
 
-const text: JsonSchema = { type: "string" };
 const count: JsonSchema = {
   type: ["integer", "string"],
   description: `In tens, rounded down; "<${COUNT_SHOWN_MIN}" below ${COUNT_SHOWN_MIN}`,
 };
-const nullableNumber: JsonSchema = { type: ["number", "null"] };
 const health: JsonSchema = { enum: ["operational", "degraded", "down"] };
-const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  type: "object",
-  required: Object.keys(properties),
-  properties,
-});
-
 const SUMMARY = object({
   status: health,
   updated_at: { type: "string", format: "date-time" },
@@ -187,16 +180,16 @@ const SUMMARY = object({
     blocked: count,
     delivered: count,
     failed: count,
-    delivery_success_rate: nullableNumber,
-    delivery_p50_ms: nullableNumber,
-    delivery_p99_ms: nullableNumber,
+    delivery_success_rate: nullable("number"),
+    delivery_p50_ms: nullable("number"),
+    delivery_p99_ms: nullable("number"),
   }),
   days: {
     type: "array",
     items: object({
       date: text,
       status: health,
-      observed: { type: "boolean", description: "Whether the service looked at itself by then" },
+      observed: { type: "boolean", description: "Whether the service checked itself by then" },
       admitted: count,
       delivered: count,
       failed: count,
@@ -218,7 +211,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
       method: "GET",
       path: "/public/status/summary",
       who: "anyone",
-      summary: "How the service is doing, without anything about who uses it",
+      summary: "The service's status, without tenant data",
       tag: "operations",
       answers: { 200: SUMMARY },
       handle: answer,
@@ -227,7 +220,7 @@ export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
       method: "GET",
       path: "/status",
       who: "anyone",
-      summary: "The same as a page for people",
+      summary: "The status as a web page",
       tag: "operations",
       answers: { 200: null },
       async handle() {

@@ -45,7 +45,7 @@ export const viewSchemaRoutes = (publicUrl: () => string): readonly Route[] => {
       method: "GET",
       path: "/schemas",
       who: "anyone",
-      summary: "The views that analysts find in MongoDB",
+      summary: "List the views that analysts find in MongoDB",
       tag: TAG,
       answers: { 200: LIST },
       handle: list,

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Condition, Document, Position, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports.ts";
 
 /** The views that an adapter is opened with; `orders.v1` has every kind of field and index. */
-export const CONTRACT_SCHEMAS: readonly ViewSchema[] = [
+const CONTRACT_SCHEMAS: readonly ViewSchema[] = [
   {
     name: "orders.v1",
     fields: { account: "text", state: "text", at: "number" },

@@ -147,7 +147,7 @@ const inBrowser = (binary: string): void => {
     await page.click("order.cancel");
     await page.shows("the undo of step 0");
     await at(`#/bundles/${scene.bundles.incomplete}`, "Its compensation order.cancel did not succeed.");
-    await page.fill("How it was taken back", HOSTILE);
+    await page.fill("How it was undone", HOSTILE);
     await page.click("It is taken back");
     await page.shows("taken back by hand");
     assert.is(await status(`/v1/bundles/${scene.bundles.incomplete}`), "rolled_back");

@@ -25,7 +25,7 @@ export type StripeSubscription = {
 export const PERIOD_END = Date.parse("2026-04-10T00:00:00.000Z") / 1_000;
 const PERIOD_START = Date.parse("2026-03-10T00:00:00.000Z") / 1_000;
 const SECRET_KEY = "sk_test_countersign";
-export const WEBHOOK_SECRET = "whsec_countersign_tests";
+const WEBHOOK_SECRET = "whsec_countersign_tests";
 export const PRICES = { starter: "price_starter", core: "price_core", scale: "price_scale" } as const;
 export const OVERAGE_PRICE = "price_overage";
 

@@ -9,7 +9,7 @@ const REASON = "Suspended in the console.";
 
 const pathOf = (id: string): string => `/v1/agents/${encodeURIComponent(id)}`;
 
-export const switchOf = ({ id, status }: Agent, screen: Screen): Tree => {
+const switchOf = ({ id, status }: Agent, screen: Screen): Tree => {
   if (!may(screen, "admin")) return "";
   return status === "active"
     ? button(

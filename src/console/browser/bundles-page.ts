@@ -156,7 +156,7 @@ const leftShown = ({ id, left = [] }: Bundle, screen: Screen): Tree =>
                       "It is recorded as taken back by hand.",
                     ),
                   { class: "inline" },
-                  field("How it was taken back", { name: "comment", required: true, maxlength: 1_000 }),
+                  field("How it was undone", { name: "comment", required: true, maxlength: 1_000 }),
                   sending("It is taken back"),
                 )
               : "",

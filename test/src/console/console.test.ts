@@ -225,7 +225,7 @@ test("what a bundle leaves to people is said to be done by them", async () => {
   await shows(page, "the undo failed");
   for (const text of ["rollback incomplete", "compensation failed", "unreserve", "gate-content: not there"])
     assert.ok(page.text().includes(text), text);
-  await page.fill(page.find("form", "How it was taken back"), { comment: "by phone" });
+  await page.fill(page.find("form", "How it was undone"), { comment: "by phone" });
   await wasSent(sent, "POST /v1/bundles/bun_1/steps/1/resolve");
   assert.equal(lastOf(sent, "POST /v1/bundles/bun_1/steps/1/resolve")?.body, { comment: "by phone" });
 });

@@ -262,7 +262,7 @@ test("a problem of the route is written with its members, headers and trace", as
   assert.is(answer.headers["retry-after"], "7");
   assert.equal(answer.json(), {
     type: "/problems/gate-rate",
-    title: "The policy's rate is reached",
+    title: "The policy's rate limit is reached",
     status: 429,
     detail: "Wait.",
     code: "gate-rate",

@@ -1,0 +1,22 @@
+import type { JsonSchema } from "./route.ts";
+
+/** The parts that the schemas of answers are made of. */
+
+export const text: JsonSchema = { type: "string" };
+export const integer: JsonSchema = { type: "integer" };
+export const number: JsonSchema = { type: "number" };
+/** ISO-8601, UTC. */
+export const time: JsonSchema = { type: "string", format: "date-time" };
+export const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
+
+export const nullable = (type: string, description?: string): JsonSchema => ({
+  type: [type, "null"],
+  ...(description === undefined ? {} : { description }),
+});
+
+/** All members are always there, unless `required` says which. */
+export const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
+  type: "object",
+  required,
+  properties,
+});
