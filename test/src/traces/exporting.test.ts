@@ -50,13 +50,14 @@ test("nothing before the end, and all of it then", async () => {
   assert.equal(exported[0]?.spans, await spansOfEvent(log, "evt_1"));
 });
 
-test("each way to end is one: refused, recorded, given up, cancelled, a hold without a release", async () => {
+test("each way to end is one: refused, recorded, given up, cancelled, a hold without a release, a release to nowhere", async () => {
   const ends: readonly (readonly [Facts, string])[] = [
     [[facts.blocked()], "EventBlocked"],
     [[facts.admitted({ endpoint_id: null })], "EventAdmitted"],
     [[facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)], "DeliveryFailed"],
     [[facts.admitted(), facts.cancelled(2)], "EventCancelled"],
     [[facts.held(), facts.holdEnded(9, "expired")], "HoldEnded"],
+    [[facts.held({}, { endpoint_id: null }), facts.released(5, "apr_1", null)], "EventReleased"],
   ];
   for (const [records, end] of ends) {
     const { exported, ended } = await world({ "delivery-evt_1": records });
