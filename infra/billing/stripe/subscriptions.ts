@@ -3,7 +3,7 @@ import type { ProvidedSubscription } from "../../../domain/ports.ts";
 import { codeOf, type StripePlace } from "./client.ts";
 
 /** More than one account ever has at once. */
-const SUBSCRIPTIONS_MAX = 100;
+export const SUBSCRIPTIONS_MAX = 100;
 
 type PaidPlan = keyof StripePlace["prices"];
 

@@ -89,6 +89,24 @@ test("one subscription of its own collects it, so that the plan's stays one that
   assert.equal([collecting?.["items[0][price]"], more.length], [OVERAGE_PRICE, 0]);
 });
 
+test("where that one has ended on the same day, another one collects the next block", async ({ stripe }) => {
+  const world = await billed(stripe);
+  await world.project();
+  const { look } = node(world, world.provider);
+  await used(world, { "2026-03": 25_001 });
+  assert.is(await look(), 1);
+  for (const it of stripe.subscriptions.values()) stripe.has({ ...it, status: "canceled" });
+  await used(world, { "2026-03": 50_001 });
+  assert.is(await look(), 1);
+  assert.equal(
+    [...stripe.subscriptions.values()].map(({ price, status = "active" }) => [price, status]),
+    [
+      [OVERAGE_PRICE, "canceled"],
+      [OVERAGE_PRICE, "active"],
+    ],
+  );
+});
+
 test("whatever is lost, and wherever the process dies, each block is billed exactly once", async ({ stripe }) => {
   const world = await billed(stripe);
   await world.project();
