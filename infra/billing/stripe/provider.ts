@@ -50,6 +50,15 @@ const changePage = (
     },
   });
 
+/** More than anybody leaves open: each is closed before the next one is made. */
+const OPEN_MAX = 100;
+
+/** Pages that were left in another tab sell nothing any more: two that are both paid would be two subscriptions. */
+const closeOthers = async (stripe: Stripe, customer: string): Promise<void> => {
+  const { data } = await stripe.checkout.sessions.list({ customer, status: "open", limit: OPEN_MAX });
+  for (const { id } of data) await stripe.checkout.sessions.expire(id);
+};
+
 const checkoutPage = async (
   stripe: Stripe,
   customer: string,
@@ -57,6 +66,7 @@ const checkoutPage = async (
   account: string,
   { successUrl, cancelUrl }: { readonly successUrl: string; readonly cancelUrl: string },
 ): Promise<BillingPage> => {
+  await closeOthers(stripe, customer);
   const session = await stripe.checkout.sessions.create({
     mode: "subscription",
     customer,

@@ -384,6 +384,23 @@ test("what the new customer has bought by then stays, and ends with it", async (
   assert.is(await it.plan(), "free");
 });
 
+test("of several checkouts that were begun only the last can be paid, and one that is being paid is no reason for another", async ({
+  stripe,
+}) => {
+  const it = await world(stripe);
+  for (const plan of ["core", "scale", "core"]) assert.is((await it.start(plan)).status, 200);
+  const statuses = (): readonly string[] => [...stripe.sessions.values()].map(({ status }) => status);
+  assert.equal(statuses(), ["expired", "expired", "open"]);
+
+  stripe.world.before = async ({ path }) => {
+    const [last] = [...stripe.sessions.values()].slice(-1);
+    if (last !== undefined && path.endsWith("/expire")) stripe.sessions.set(last.id, { ...last, status: "complete" });
+    return undefined;
+  };
+  assert.is((await it.start("scale")).status, 503);
+  assert.equal(statuses(), ["expired", "expired", "complete"]);
+});
+
 test("two checkouts at once are one customer; an answer that was lost is asked for again under its key", async ({
   stripe,
 }) => {
