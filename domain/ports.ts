@@ -323,7 +323,10 @@ export type BillingWebhooks = {
    * about nothing that changes a subscription.
    */
   read(headers: Readonly<Record<string, unknown>>, body: Uint8Array): BillingNotice | null | "forged" | "malformed";
-  /** "Cancelled": nothing holds, whether anything was bought before or not. Null: there is no such customer. */
+  /**
+   * "Cancelled": nothing holds, whether anything was bought before or not. Null: there is no such customer, or nobody
+   * knows what it has: then nothing changes.
+   */
   subscriptionOf(customer: string): Promise<ProvidedSubscription | null>;
 };
 

@@ -2,7 +2,7 @@ import { monthOf } from "../calendar.ts";
 import { accept, type Decision } from "../decider.ts";
 import type { AccountEvent } from "./events.ts";
 import { blocksBeyond, largerOf, monthBefore, newestTwo, planNamed } from "./overage.ts";
-import type { Plan } from "./plans.ts";
+import { PLANS, type Plan } from "./plans.ts";
 
 /** `past_due`: the provider could not collect what is owed; the plan holds until the provider ends it. */
 export type SubscriptionStatus = "active" | "past_due" | "cancelled";
@@ -20,6 +20,8 @@ export type Subscription = {
   readonly buyer: string | null;
   /** The largest plan that held in a month (YYYY-MM), of the months around the last change: see `largestIn`. */
   readonly largest: Readonly<Record<string, string>>;
+  /** Of those months the ones in which a plan that stops followed one that goes on, the newest two: see `overageIn`. */
+  readonly stopped: readonly string[];
   /** How many begun blocks of a month the provider has been told of. */
   readonly reported: Readonly<Record<string, number>>;
   /** Grows with each change, also with one that takes effect by itself: `versionAt`. */
@@ -93,6 +95,7 @@ export const openedWith = (plan: string): Subscription => ({
   customer: null,
   buyer: null,
   largest: {},
+  stopped: [],
   reported: {},
   version: 0,
   references: [],
@@ -112,9 +115,24 @@ export const largestIn = ({ plan, scheduled, largest }: Subscription, month: str
   return scheduled?.from.startsWith(month) === true ? largerOf(held, scheduled.plan) : held;
 };
 
-/** The begun blocks that a month's events come to. A block that the provider was told of stays, whatever changed since. */
-export const overageIn = (subscription: Subscription, month: string, events: number): number =>
-  Math.max(blocksBeyond(planNamed(largestIn(subscription, month)), events), subscription.reported[month] ?? 0);
+const stops = (plan: string): boolean => planNamed(plan).hardStop;
+
+/** The month in the middle of which what is scheduled stops; null: it goes on, or a month begins with it. */
+const stopOf = ({ plan, scheduled }: Pick<Subscription, "plan" | "scheduled">): string | null => {
+  if (scheduled === null || stops(plan) || !stops(scheduled.plan)) return null;
+  const month = monthOf(Date.parse(scheduled.from));
+  return Date.parse(scheduled.from) > Date.parse(`${month}-01T00:00:00.000Z`) ? month : null;
+};
+
+/**
+ * The begun blocks that a month's events come to. A block that the provider was told of stays, whatever changed since. What
+ * the free plan let through behind one that is paid for costs nothing: at most so much, as nobody counts it apart.
+ */
+export const overageIn = (subscription: Subscription, month: string, events: number): number => {
+  const hasStopped = subscription.stopped.includes(month) || stopOf(subscription) === month;
+  const billed = events - (hasStopped ? PLANS.free.eventsPerMonth : 0);
+  return Math.max(blocksBeyond(planNamed(largestIn(subscription, month)), billed), subscription.reported[month] ?? 0);
+};
 
 /** With what was scheduled up to a time done. */
 const asOf = (subscription: Subscription, at: string): Subscription => {
@@ -158,8 +176,11 @@ export const evolveSubscription = (before: Subscription, event: SubscriptionEven
   const month = monthOf(Date.parse(at));
   const last = monthBefore(month);
   const held = before.largest[month] ?? planAt(before, `${month}-01T00:00:00.000Z`);
+  const done = current === before ? null : stopOf(before);
+  const fell = !stops(current.plan) && stops(after.plan) ? month : null;
   return {
     ...after,
+    stopped: [...new Set([...before.stopped, ...[done, fell].filter((it) => it !== null)])].toSorted().slice(-2),
     version: current.version + 1,
     largest: { [last]: largestIn(before, last), [month]: [current.plan, after.plan].reduce(largerOf, held) },
     references: [...before.references.slice(1 - REFERENCES_MAX), reference],

@@ -1,4 +1,5 @@
 import { heldFor } from "../../domain/approval/terms.ts";
+import { monthOf } from "../../domain/calendar.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { type Erased, isErasedAt } from "../../domain/delivery/erased.ts";
 import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
@@ -100,6 +101,15 @@ const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): reado
     ? reservations.filter(({ lasts }) => lasts)
     : [];
 
+/**
+ * When it was decided. What is written down in the month behind the one whose plan and quota it was counted by was decided
+ * right before its end: else the bill of the one would have an event that only the quota of the other knows.
+ */
+const decidedAt = (now: number, { countedAt }: Judged): string => {
+  const at = iso(now);
+  return countedAt === null || at.startsWith(monthOf(countedAt)) ? at : iso(countedAt);
+};
+
 const commandFor = <Q>(
   { id, account, replay }: Named,
   request: Q,
@@ -157,7 +167,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
       cost: judged.cost,
       ...(lasting.length === 0 ? {} : { ledgers: lasting.map(({ stream }) => stream) }),
       received_at: iso(it.receivedAt),
-      at: iso(clock.now()),
+      at: decidedAt(clock.now(), judged),
     };
   };
 

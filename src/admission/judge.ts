@@ -67,6 +67,8 @@ export type Judged = {
   readonly retryAfterS: number | null;
   /** The policy's rule, if it has one: of a hold. */
   readonly approval: ApprovalRule | null;
+  /** When the plan was asked (ms since 1970), in whose month it counts; null where it was not. */
+  readonly countedAt: number | null;
 };
 
 /** Deeper JSON than this is refused by a policy that reads the payload. */
@@ -155,7 +157,7 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
     const own = await it.own();
     const ownRefusal = refusedBy(own, true);
     const denial = { decision: "deny", policy: null, gates: own } as const;
-    const nothing = { cost: null, reservations: [], retryAfterS: null, approval: null } as const;
+    const nothing = { cost: null, reservations: [], retryAfterS: null, approval: null, countedAt: null } as const;
     if (ownRefusal !== undefined) return { verdict: denial, refusedBy: ownRefusal, ...nothing };
 
     const policy = await policyOf(it);
@@ -192,7 +194,8 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
         : [...stateless.filter((gate) => !isApproval(gate)), ...counting, ...stateless.filter(isApproval)];
     const { decision, ...more } = decide(gates, blocks);
     const verdict = { decision, ...more, policy: ref, gates };
-    return { verdict, refusedBy: refusedBy(gates, blocks), cost, reservations, retryAfterS, approval };
+    const refused = refusedBy(gates, blocks);
+    return { verdict, refusedBy: refused, cost, reservations, retryAfterS, approval, countedAt: nowMs };
   };
 };
 

@@ -66,20 +66,25 @@ const OPENED: JsonSchema = {
   properties: { portal_url: url, expires_at: time },
 };
 
-/** Normalised, so that it can stand in a page; null: not an address that a browser should be sent to. */
+/**
+ * Normalised, so that it can stand in a page; null: not an address that a browser should be sent to. Encoded it may be nine
+ * times as long as it was written, and a link that carries it longer than a request may be.
+ */
 const webAddress = (text: string): string | null => {
   const parsed = URL.canParse(text) ? new URL(text) : null;
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.href.length > URL_LENGTH_MAX) return null;
   // What stands before an @ looks like whose address it is, and is not.
   return parsed.username === "" && parsed.password === "" ? parsed.href : null;
 };
+
+const MUST_BE = `must be an http or https address without a user name, of at most ${URL_LENGTH_MAX} characters when encoded`;
 
 /** Of the members of a body that are addresses: each, normalised or null where it was left out. */
 const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: readonly K[]) => {
   const found = names.map((name) => [name, body[name] === undefined ? null : webAddress(body[name])] as const);
   const errors = found
     .filter(([name, href]) => href === null && body[name] !== undefined)
-    .map(([name]) => ({ path: `/${name}`, message: "must be an http or https address without a user name" }));
+    .map(([name]) => ({ path: `/${name}`, message: MUST_BE }));
   if (errors.length > 0) return problem("invalid-request", "An address is none for a browser.", { errors });
   // Every name is there.
   return Object.fromEntries(found) as Record<K, string | null>;

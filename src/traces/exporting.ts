@@ -13,6 +13,9 @@ const ENDS = [
   "EventCancelled",
 ] as const satisfies readonly DeliveryEvent["type"][];
 
+/** From here on it is delivered, where it has a destination. */
+const LETS_GO = ["EventAdmitted", "EventReleased"] as const satisfies readonly DeliveryEvent["type"][];
+
 const BUNDLE_ENDS = [
   "BundleBlocked",
   "BundleHoldEnded",
@@ -36,10 +39,10 @@ export const traceReactions = (log: EventLog, exporter: SpanExporter): readonly 
   return [
     ...ENDS.map((on) => ({ on, run: ofEvent })),
     ...BUNDLE_ENDS.map((on) => ({ on, run: ofBundle })),
-    {
-      on: "EventAdmitted",
+    ...LETS_GO.map((on) => ({
+      on,
       // With nowhere to go it has ended.
-      run: async (event) => (event.data.endpoint_id === null ? ofEvent(event) : undefined),
-    },
+      run: async (event: RecordedEvent) => (event.data.endpoint_id === null ? ofEvent(event) : undefined),
+    })),
   ];
 };

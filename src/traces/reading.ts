@@ -1,3 +1,4 @@
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { EventLog, RecordedEvent, Span } from "../../domain/ports.ts";
 import { approvalStream } from "../approvals.ts";
 import { BUNDLE_DECISIONS, bundleSpans } from "./bundle-spans.ts";
@@ -8,13 +9,33 @@ type Reads = Pick<EventLog, "read">;
 const READ_PAGE = 500;
 /** A blocked event that is sent again and again has as many decisions; a trace that long helps nobody. */
 const RECORDS_MAX = 2_000;
+/** Read of one stream: an event's repeats are a record each second, for as long as its sender goes on. */
+const READ_MAX = 20_000;
+/** Told of those: more of them say nothing more, and what the event went through stands between them. */
+const REPEATS_MAX = 100;
+
+const REPEATS: ReadonlySet<string> = new Set<DeliveryEvent["type"]>(["DuplicatesCounted", "DeliveryIdReused"]);
+
+/** Given the pages of a stream in their order: what is left of each, but for the repeats that are too many. */
+const fewRepeats = () => {
+  let repeats = 0;
+  return (page: readonly RecordedEvent[]): readonly RecordedEvent[] =>
+    page.filter(({ type }) => {
+      if (!REPEATS.has(type)) return true;
+      repeats += 1;
+      return repeats <= REPEATS_MAX;
+    });
+};
 
 const recordsOf = async (log: Reads, stream: string): Promise<readonly RecordedEvent[]> => {
   const records: RecordedEvent[] = [];
-  while (records.length < RECORDS_MAX) {
-    const page = await log.read(stream, records.at(-1)?.revision ?? null, READ_PAGE);
-    records.push(...page);
+  const told = fewRepeats();
+  let after: number | null = null;
+  for (let read = 0; read < READ_MAX && records.length < RECORDS_MAX; read += READ_PAGE) {
+    const page: readonly RecordedEvent[] = await log.read(stream, after, READ_PAGE);
+    records.push(...told(page));
     if (page.length < READ_PAGE) break;
+    after = page.at(-1)?.revision ?? after;
   }
   return records;
 };
@@ -27,10 +48,12 @@ const recordsEndingWith = async (
 ): Promise<readonly RecordedEvent[]> => {
   if (decisions.has(end.type)) return [end];
   let records: readonly RecordedEvent[] = [];
+  let told = fewRepeats();
   for (let after: number | null = null; ; ) {
     const page: readonly RecordedEvent[] = await log.read(end.stream, after, READ_PAGE);
-    records = [...records, ...page.filter(({ revision }) => revision <= end.revision)];
+    records = [...records, ...told(page.filter(({ revision }) => revision <= end.revision))];
     const last = records.findLastIndex(({ type }) => decisions.has(type));
+    if (last > 0) told = fewRepeats();
     records = records.slice(Math.max(0, last)).slice(0, RECORDS_MAX);
     after = page.at(-1)?.revision ?? end.revision;
     if (after >= end.revision) return records;

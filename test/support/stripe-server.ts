@@ -22,6 +22,13 @@ export type StripeSubscription = {
   readonly next?: { readonly price: string; readonly from: number };
 };
 
+/** A checkout: open until it is paid or expires. */
+export type StripeSession = {
+  readonly id: string;
+  readonly customer: string;
+  readonly status: "open" | "complete" | "expired";
+};
+
 export const PERIOD_END = Date.parse("2026-04-10T00:00:00.000Z") / 1_000;
 const PERIOD_START = Date.parse("2026-03-10T00:00:00.000Z") / 1_000;
 const SECRET_KEY = "sk_test_countersign";
@@ -91,6 +98,7 @@ export const startStripe = async () => {
   const asked: Asked[] = [];
   const customers = new Map<string, { id: string; email: string; metadata: Metadata; deleted: boolean }>();
   const subscriptions = new Map<string, StripeSubscription>();
+  const sessions = new Map<string, StripeSession>();
   const meterEvents = new Map<string, Fields>();
   const answers = new Map<string, { readonly fields: string; readonly answer: Answer }>();
   let made = 0;
@@ -125,6 +133,20 @@ export const startStripe = async () => {
     });
   };
 
+  const openSessions = (fields: Fields): Answer => {
+    const isAsked = (it: StripeSession): boolean => it.customer === fields.customer && it.status === fields.status;
+    const data = [...sessions.values()].filter(isAsked).map((it) => ({ ...it, object: "checkout.session" }));
+    return done({ object: "list", url: "/v1/checkout/sessions", has_more: false, data });
+  };
+
+  const expire = (id: string): Answer => {
+    const found = sessions.get(id);
+    if (found?.status !== "open") return refusal(400, "Only Checkout Sessions that are open can be expired.");
+    const expired = { ...found, status: "expired" } as const;
+    sessions.set(id, expired);
+    return done({ ...expired, object: "checkout.session" });
+  };
+
   const meter = (fields: Fields): Answer => {
     const { identifier = "", event_name } = fields;
     // As it was seen in test mode: without a code.
@@ -136,6 +158,8 @@ export const startStripe = async () => {
   const create = (path: string, fields: Fields): Answer => {
     const { customer: of = "" } = fields;
     const created = PERIOD_START;
+    const expiring = /^\/v1\/checkout\/sessions\/(\w+)\/expire$/.exec(path)?.[1];
+    if (expiring !== undefined) return expire(expiring);
     switch (path) {
       case "/v1/customers": {
         const id = next("cus");
@@ -145,6 +169,7 @@ export const startStripe = async () => {
       case "/v1/checkout/sessions": {
         const id = next("cs_test");
         if (customers.get(of)?.deleted !== false) return refusal(400, "No such customer", { code: "resource_missing" });
+        sessions.set(id, { id, customer: of, status: "open" });
         return done({
           id,
           object: "checkout.session",
@@ -172,6 +197,7 @@ export const startStripe = async () => {
   const answer = ({ method, path, fields, key }: Asked): Answer => {
     if (method === "GET") {
       if (path === "/v1/subscriptions") return list(fields);
+      if (path === "/v1/checkout/sessions") return openSessions(fields);
       if (path.startsWith("/v1/customers/")) return customer(path.slice("/v1/customers/".length));
       return refusal(404, `Unrecognized request URL (GET: ${path})`);
     }
@@ -235,6 +261,7 @@ export const startStripe = async () => {
     asked,
     customers,
     subscriptions,
+    sessions,
     meterEvents,
     /** What was asked for with POST at a path. */
     posted: (path: string) =>

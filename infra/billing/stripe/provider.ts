@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Stripe } from "stripe";
 import type { BillingPage, BillingProvider, Payer } from "../../../domain/ports.ts";
 import { asked, codeOf, type StripePlace, stripeClient } from "./client.ts";
-import { customerOf, type Live, liveSubscription } from "./subscriptions.ts";
+import { customerOf, type Live, liveSubscription, SUBSCRIPTIONS_MAX } from "./subscriptions.ts";
 import { stripeWebhooks } from "./webhooks.ts";
 
 /** Stripe says no end of its portal's sessions; one that is not opened within some minutes is of no use any more. */
@@ -50,6 +50,15 @@ const changePage = (
     },
   });
 
+/** More than anybody leaves open: each is closed before the next one is made. */
+const OPEN_MAX = 100;
+
+/** Pages that were left in another tab sell nothing any more: two that are both paid would be two subscriptions. */
+const closeOthers = async (stripe: Stripe, customer: string): Promise<void> => {
+  const { data } = await stripe.checkout.sessions.list({ customer, status: "open", limit: OPEN_MAX });
+  for (const { id } of data) await stripe.checkout.sessions.expire(id);
+};
+
 const checkoutPage = async (
   stripe: Stripe,
   customer: string,
@@ -57,6 +66,7 @@ const checkoutPage = async (
   account: string,
   { successUrl, cancelUrl }: { readonly successUrl: string; readonly cancelUrl: string },
 ): Promise<BillingPage> => {
+  await closeOthers(stripe, customer);
   const session = await stripe.checkout.sessions.create({
     mode: "subscription",
     customer,
@@ -71,13 +81,18 @@ const checkoutPage = async (
   return { url: session.url, sessionId: session.id, expiresAt: isoOf(session.expires_at), customer };
 };
 
+/** With any other status it collects, or will. */
+const ENDED_STATUS: ReadonlySet<string> = new Set(["canceled", "incomplete_expired"]);
+
 /** A subscription of its own collects overage, as Stripe's portal changes only subscriptions of a single price. */
 const collectOverage = async (stripe: Stripe, place: StripePlace, account: string, customer: string): Promise<void> => {
   const { overagePrice: price } = place;
   if (price === null) return;
-  const { data } = await stripe.subscriptions.list({ customer, price, limit: 1 });
-  if (data.length > 0) return;
+  const { data } = await stripe.subscriptions.list({ customer, price, status: "all", limit: SUBSCRIPTIONS_MAX });
+  if (data.some(({ status }) => !ENDED_STATUS.has(status))) return;
   const paymentMethod = (await liveSubscription(stripe, place, customer))?.paymentMethod ?? null;
+  // Of this very one: under the key of one that has ended Stripe would show that one, and under that of another body refuse.
+  const key = hash("sha256", JSON.stringify([account, customer, paymentMethod, data.length]));
   await stripe.subscriptions.create(
     {
       customer,
@@ -85,7 +100,7 @@ const collectOverage = async (stripe: Stripe, place: StripePlace, account: strin
       metadata: { account },
       ...(paymentMethod === null ? {} : { default_payment_method: paymentMethod }),
     },
-    { idempotencyKey: `overage-${account}-${customer}` },
+    { idempotencyKey: `overage-${key}` },
   );
 };
 

@@ -3,7 +3,7 @@ import type { ProvidedSubscription } from "../../../domain/ports.ts";
 import { codeOf, type StripePlace } from "./client.ts";
 
 /** More than one account ever has at once. */
-const SUBSCRIPTIONS_MAX = 100;
+export const SUBSCRIPTIONS_MAX = 100;
 
 type PaidPlan = keyof StripePlace["prices"];
 
@@ -14,7 +14,8 @@ const RANK: readonly PaidPlan[] = ["starter", "core", "scale"];
 export type Live = {
   readonly id: string;
   readonly itemId: string;
-  readonly plan: PaidPlan;
+  /** Null: sold here at a price that none of the plans has any more. */
+  readonly plan: PaidPlan | null;
   readonly status: "active" | "past_due";
   readonly scheduled: ProvidedSubscription["scheduled"];
   readonly paymentMethod: string | null;
@@ -53,18 +54,29 @@ const scheduledFor = (
   return null;
 };
 
-const liveOf = (prices: StripePlace["prices"], subscription: Stripe.Subscription): Live | null => {
+/** What was bought before the price of its plan was replaced is of a plan all the same; overage, which is metered, never is. */
+const soldBefore = (
+  { overagePrice }: Pick<StripePlace, "overagePrice">,
+  { metadata, items }: Stripe.Subscription,
+): Stripe.SubscriptionItem | undefined =>
+  metadata.account === undefined
+    ? undefined
+    : items.data.find(({ price }) => price.id !== overagePrice && price.recurring?.usage_type !== "metered");
+
+const liveOf = (place: StripePlace, subscription: Stripe.Subscription): Live | null => {
+  const { prices } = place;
   const status = STATUS[subscription.status];
-  const item = subscription.items.data.find(({ price }) => planOf(prices, price.id) !== null);
-  const plan = item === undefined ? null : planOf(prices, item.price.id);
-  if (status === undefined || item === undefined || plan === null) return null;
+  const planned = subscription.items.data.find(({ price }) => planOf(prices, price.id) !== null);
+  const item = planned ?? soldBefore(place, subscription);
+  if (status === undefined || item === undefined) return null;
   const { id, default_payment_method } = subscription;
   const scheduled = scheduledFor(prices, subscription, item);
+  const plan = planOf(prices, item.price.id);
   return { id, itemId: item.id, plan, status, scheduled, paymentMethod: idOf(default_payment_method) };
 };
 
 const rankOf = ({ plan, status, scheduled }: Live): number =>
-  RANK.indexOf(plan) * 4 + (status === "active" ? 2 : 0) + (scheduled === null ? 1 : 0);
+  (plan === null ? -1 : RANK.indexOf(plan)) * 4 + (status === "active" ? 2 : 0) + (scheduled === null ? 1 : 0);
 
 /** The best subscription of a customer; null: none holds. */
 export const liveSubscription = async (stripe: Stripe, place: StripePlace, customer: string): Promise<Live | null> => {
@@ -73,7 +85,7 @@ export const liveSubscription = async (stripe: Stripe, place: StripePlace, custo
     limit: SUBSCRIPTIONS_MAX,
     expand: ["data.schedule"],
   });
-  const live = data.flatMap((it) => liveOf(place.prices, it) ?? []);
+  const live = data.flatMap((it) => liveOf(place, it) ?? []);
   return live.toSorted((one, other) => rankOf(other) - rankOf(one))[0] ?? null;
 };
 
@@ -92,7 +104,10 @@ export const customerOf = async (
   }
 };
 
-/** What holds of a customer; null: Stripe has never had it. "Cancelled" says that nothing holds, whether anything ever did or not. */
+/**
+ * What holds of a customer; null: Stripe has never had it, or it pays a price that is no plan's any more, of which nobody can
+ * say here what it buys. "Cancelled" says that nothing holds, whether anything ever did or not.
+ */
 export const subscriptionOf = async (
   stripe: Stripe,
   place: StripePlace,
@@ -105,5 +120,6 @@ export const subscriptionOf = async (
   const live = await liveSubscription(stripe, place, customer);
   if (live === null) return { account, ...ENDED };
   const { plan, scheduled, status } = live;
+  if (plan === null) return null;
   return { account, plan, scheduled, status };
 };

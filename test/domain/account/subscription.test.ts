@@ -145,6 +145,23 @@ test("a month includes what the largest plan does that held in it: no change of 
   );
 });
 
+test("what the free plan lets through behind one that is paid for makes no overage, whatever is bought later", () => {
+  const stripe = { provider: "stripe", at: later };
+  const ended: AccountEvent = { type: "PlanChanged", data: { ...billed(stripe), plan: "free" } };
+  const ends: AccountEvent = { type: "DowngradeScheduled", data: { ...billed(), plan: "free", from: later } };
+  const bought: AccountEvent = { type: "PlanChanged", data: { ...billed({ at: behind }), plan: "core" } };
+  for (const events of [[ended], [ends], [ended, bought], [ends, bought]]) {
+    const it = stateOf(opened("starter"), ...events);
+    assert.equal(
+      [25_000, 26_000, 26_001].map((used) => overageIn(it, "2026-03", used)),
+      [0, 0, 1],
+      JSON.stringify(events),
+    );
+  }
+  const atTheEnd = stateOf(opened("starter"), scheduled("free"), bought);
+  assert.equal([overageIn(atTheEnd, "2026-03", 25_001), overageIn(atTheEnd, "2026-04", 100_001)], [1, 1]);
+});
+
 test("a block that the provider was told of stays, and is told of once", () => {
   const told = { provider: "stripe", month: "2026-03", blocks: 1, at };
   const reported: AccountEvent = { type: "OverageReported", data: { account: "acc_1", ...told } };

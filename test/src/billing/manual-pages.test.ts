@@ -274,6 +274,7 @@ test("addresses that are none for a browser are refused, with their places", asy
     "https://bank.example@evil.example/",
     "https://:secret@x.example/",
     `https://x.example/${"a".repeat(2_048)}`,
+    `https://x.example/${"漢".repeat(300)}`,
   ]) {
     const refused = await world.start("core", { success_url: url });
     assert.equal([refused.status, refused.body.code], [400, "invalid-request"], url);

@@ -5,6 +5,7 @@ import { ACCOUNT, type BillingWorldOptions, billingWorld } from "../../support/b
 import { PUBLIC_URL } from "../../support/http-app.ts";
 import { seeded } from "../../support/seeded.ts";
 import {
+  OVERAGE_PRICE,
   PERIOD_END,
   PRICES,
   type StripeServer,
@@ -191,7 +192,7 @@ test("the next phase of a schedule is the plan that follows; taken back, it is n
 test("where nothing that was bought holds any more, the plan is the free one, however it ended", async ({ stripe }) => {
   const ended: readonly Partial<StripeSubscription>[] = [
     ...["paused", "incomplete", "incomplete_expired", "unpaid", "canceled", "unheard_of"].map((status) => ({ status })),
-    { price: "price_of_another_product" },
+    { price: "price_of_another_product", metadata: {} },
   ];
   const it = await world(stripe, { plan: "scale" });
   const customer = await customerOf(it);
@@ -203,6 +204,27 @@ test("where nothing that was bought holds any more, the plan is the free one, ho
     assert.equal(await it.hook(stripe.webhook("customer.subscription.updated", { customer })), [200, "followed"]);
     assert.equal(await it.stands(), { plan: "free", scheduled: null, status: "cancelled" }, JSON.stringify(over));
   }
+});
+
+test("a price that was replaced ends no plan that was bought at it: it goes on, can be changed, and ends with its subscription", async ({
+  stripe,
+}) => {
+  const it = await world(stripe);
+  const customer = await customerOf(it);
+  stripe.has(subscription(customer));
+  await it.hook(stripe.webhook("customer.subscription.created", { customer }));
+  const old = { price: "price_core_of_last_year" };
+  stripe.has(subscription(customer, old));
+  stripe.has({ id: "sub_overage", customer, price: OVERAGE_PRICE, metadata: { account: ACCOUNT } });
+  assert.equal(await it.hook(stripe.webhook("invoice.paid", { customer })), [200, "ignored"]);
+  assert.equal(await it.stands(), { plan: "core", scheduled: null, status: "active" });
+
+  await it.start("scale");
+  const [asked] = stripe.posted("/v1/billing_portal/sessions");
+  assert.is(asked?.["flow_data[subscription_update_confirm][subscription]"], "sub_1", "nobody is sold a second one");
+  stripe.has(subscription(customer, { ...old, status: "canceled" }));
+  assert.equal(await it.hook(stripe.webhook("customer.subscription.deleted", { customer })), [200, "followed"]);
+  assert.equal(await it.stands(), { plan: "free", scheduled: null, status: "cancelled" });
 });
 
 test("a plan that was given and is then bought ends with what was bought", async ({ stripe }) => {
@@ -360,6 +382,23 @@ test("what the new customer has bought by then stays, and ends with it", async (
   stripe.has(subscription(next, { id: "sub_2", status: "canceled" }));
   await it.hook(stripe.webhook("customer.subscription.deleted", { customer: next }));
   assert.is(await it.plan(), "free");
+});
+
+test("of several checkouts that were begun only the last can be paid, and one that is being paid is no reason for another", async ({
+  stripe,
+}) => {
+  const it = await world(stripe);
+  for (const plan of ["core", "scale", "core"]) assert.is((await it.start(plan)).status, 200);
+  const statuses = (): readonly string[] => [...stripe.sessions.values()].map(({ status }) => status);
+  assert.equal(statuses(), ["expired", "expired", "open"]);
+
+  stripe.world.before = async ({ path }) => {
+    const [last] = [...stripe.sessions.values()].slice(-1);
+    if (last !== undefined && path.endsWith("/expire")) stripe.sessions.set(last.id, { ...last, status: "complete" });
+    return undefined;
+  };
+  assert.is((await it.start("scale")).status, 503);
+  assert.equal(statuses(), ["expired", "expired", "complete"]);
 });
 
 test("two checkouts at once are one customer; an answer that was lost is asked for again under its key", async ({

@@ -89,6 +89,24 @@ test("one subscription of its own collects it, so that the plan's stays one that
   assert.equal([collecting?.["items[0][price]"], more.length], [OVERAGE_PRICE, 0]);
 });
 
+test("where that one has ended on the same day, another one collects the next block", async ({ stripe }) => {
+  const world = await billed(stripe);
+  await world.project();
+  const { look } = node(world, world.provider);
+  await used(world, { "2026-03": 25_001 });
+  assert.is(await look(), 1);
+  for (const it of stripe.subscriptions.values()) stripe.has({ ...it, status: "canceled" });
+  await used(world, { "2026-03": 50_001 });
+  assert.is(await look(), 1);
+  assert.equal(
+    [...stripe.subscriptions.values()].map(({ price, status = "active" }) => [price, status]),
+    [
+      [OVERAGE_PRICE, "canceled"],
+      [OVERAGE_PRICE, "active"],
+    ],
+  );
+});
+
 test("whatever is lost, and wherever the process dies, each block is billed exactly once", async ({ stripe }) => {
   const world = await billed(stripe);
   await world.project();
@@ -144,6 +162,26 @@ test("a change of the plan makes no overage of what was included, and takes back
   assert.is(await look(), 0);
   const summary = await world.summary();
   assert.equal([summary.usage.overage_blocks, stripe.meterEvents.size], [0, 1]);
+});
+
+test("who has cancelled in the middle of a month is not billed for what the free plan lets through from then on", async ({
+  stripe,
+}) => {
+  const world = await billed(stripe);
+  await world.project();
+  const { look } = node(world, world.provider);
+  const about = {
+    scheduled: null,
+    status: "cancelled",
+    provider: "stripe",
+    customer: "cus_1",
+    reference: "e",
+  } as const;
+  await world.command({ type: "FollowProvider", plan: "free", ...about, at: world.now() });
+  await used(world, { "2026-03": 25_900 });
+  assert.is(await look(), 0);
+  const { usage, estimated_total_eur } = await world.summary();
+  assert.equal([usage.overage_blocks, estimated_total_eur, stripe.meterEvents.size], [0, 0, 0]);
 });
 
 test("an account that Stripe refuses keeps no other from being billed; who bills by hand is told of nothing", async ({

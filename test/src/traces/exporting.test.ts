@@ -5,7 +5,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { traceReactions } from "../../../src/traces/exporting.ts";
 import { spansOfEvent, traceOfBundle } from "../../../src/traces/reading.ts";
 import { appendTo, approvalFacts, bundleFacts, deliveryFacts } from "../../support/history.ts";
-import { IN_TRACE, isWellFormed, ROOT_ID, tracedRecords } from "../../support/traced.ts";
+import { IN_TRACE, isWellFormed, ROOT_ID, spanNamed, tracedRecords } from "../../support/traced.ts";
 
 const test = suite("what is exported when something has ended");
 
@@ -50,13 +50,14 @@ test("nothing before the end, and all of it then", async () => {
   assert.equal(exported[0]?.spans, await spansOfEvent(log, "evt_1"));
 });
 
-test("each way to end is one: refused, recorded, given up, cancelled, a hold without a release", async () => {
+test("each way to end is one: refused, recorded, given up, cancelled, a hold without a release, a release to nowhere", async () => {
   const ends: readonly (readonly [Facts, string])[] = [
     [[facts.blocked()], "EventBlocked"],
     [[facts.admitted({ endpoint_id: null })], "EventAdmitted"],
     [[facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)], "DeliveryFailed"],
     [[facts.admitted(), facts.cancelled(2)], "EventCancelled"],
     [[facts.held(), facts.holdEnded(9, "expired")], "HoldEnded"],
+    [[facts.held({}, { endpoint_id: null }), facts.released(5, "apr_1", null)], "EventReleased"],
   ];
   for (const [records, end] of ends) {
     const { exported, ended } = await world({ "delivery-evt_1": records });
@@ -96,6 +97,20 @@ test("of a replay what is new is exported, and no span twice", async () => {
   const all = exported.flatMap(({ spans }) => spans);
   isWellFormed(all, 1);
   assert.equal(all, await spansOfEvent(log, "evt_1"), "and as it is shown");
+});
+
+test("whose sender repeats it every second for an hour has its whole trace all the same, with some of the repeats", async () => {
+  const repeats = Array.from({ length: 3_600 }, (_, n) => facts.duplicates(1, n + 1));
+  const sent = [facts.started(1, 3_601), facts.succeeded(1, 3_602), facts.delivered(3_602)];
+  const { log, exported } = await world({ "delivery-evt_1": [facts.admitted(), ...repeats, ...sent] });
+  const [{ spans }] = exported as [(typeof exported)[number]];
+  isWellFormed(spans, 1);
+  const attempt = spanNamed(spans, "POST");
+  assert.equal([attempt.error, attempt.attributes["http.response.status_code"]], [null, 200]);
+  const [root] = spans;
+  assert.is(root?.endMs, attempt.endMs);
+  assert.is(root?.events.length, 100);
+  assert.equal(await spansOfEvent(log, "evt_1"), spans, "and as it is shown");
 });
 
 const bundle = bundleFacts();
