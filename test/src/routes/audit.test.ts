@@ -7,6 +7,7 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { audit } from "../../../projections/audit.ts";
 import { leafBytes, leafHash } from "../../../src/audit/leaf.ts";
 import { auditRoutes } from "../../../src/routes/audit.ts";
+import { encodeCursor } from "../../../src/routes/listing.ts";
 import type { Call } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
 import { appendTo, at, history } from "../../support/history.ts";
@@ -126,6 +127,16 @@ test("an account without records has an empty list; what cannot be read is refus
   assert.equal((await get({})).body, { data: [], next_cursor: null });
   for (const query of [{ from: "yesterday" }, { to: "2026-01-01" }, { cursor: "x" }, { limit: 0 }, { limit: 101 }])
     assert.is((await get(query)).outcome, "invalid-request", JSON.stringify(query));
+});
+
+test("a cursor that is of no record of the list is followed by none, and by no mistake of the program", async () => {
+  const { get } = await world(sample());
+  for (const value of [2.5, 5e-324, 1e300, "2"])
+    for (const order of ["asc", "desc"])
+      for (const query of [{}, { subject: "evt_1" }, { type: "EventAdmitted", from: at(1) }]) {
+        const { outcome, body } = await get({ ...query, order, cursor: encodeCursor({ value, id: "x" }) });
+        assert.equal([outcome, body.data], [200, []], `${value} ${order} ${JSON.stringify(query)}`);
+      }
 });
 
 test("a range of time finds exactly its records, however the clocks ran", async () => {
