@@ -139,6 +139,17 @@ test("a cursor that is of no record of the list is followed by none, and by no m
       }
 });
 
+test("until the end of time is until then, also where clocks differed: behind it a year has five digits", async () => {
+  const log = history();
+  for (const second of [5, 3, 7]) log.add("account-acc_1", { type: "X", data: {} }, { at: at(second) });
+  const { all } = await world(log.events);
+  const indexes = async (query: Call["query"]) => (await all(query)).map(({ index }) => index);
+  for (const to of ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59-23:59"])
+    assert.equal(await indexes({ to, order: "asc" }), [0, 1, 2], to);
+  for (const from of ["0000-01-01T00:00:00Z", "0000-01-01T00:00:00+23:59"])
+    assert.equal(await indexes({ from, order: "asc" }), [0, 1, 2], from);
+});
+
 test("a range of time finds exactly its records, however the clocks ran", async () => {
   await fc.assert(
     fc.asyncProperty(
