@@ -49,6 +49,8 @@ type Named = {
   readonly trace: Trace;
   /** ms since 1970. */
   readonly receivedAt: number;
+  /** The same of when somebody had it decided once more; missing for what was sent. */
+  readonly askedAt?: number;
   /** Admitted it keeps its places until it has ended, which says what it has cost; else it has spent them by being admitted. */
   readonly endsLater: boolean;
   /** Asked for by somebody who has it decided once more; missing for what was sent. */
@@ -171,7 +173,11 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     };
   };
 
-  const tell = ({ id, origin, trace, receivedAt }: Named, outcome: DecisionTold["outcome"], judged?: Judged): void =>
+  const tell = (
+    { id, origin, trace, receivedAt, askedAt = receivedAt }: Named,
+    outcome: DecisionTold["outcome"],
+    judged?: Judged,
+  ): void =>
     deps.onDecided?.({
       trace_id: trace.trace_id,
       id,
@@ -179,7 +185,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
       outcome,
       gate: judged?.refusedBy?.gate ?? null,
       code: judged?.refusedBy?.code ?? null,
-      ms: Math.max(0, clock.now() - receivedAt),
+      ms: Math.max(0, clock.now() - askedAt),
     });
 
   /** What a claimed request has spent by that. */

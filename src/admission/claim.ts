@@ -67,6 +67,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
       requestOf: (decided) => requestOf(it, decided),
       digestOf: (request) => request.action?.digest ?? sourceDigest(account, request),
       ...(it.replay === undefined ? {} : { replay: it.replay }),
+      ...(it.askedAt === undefined ? {} : { askedAt: it.askedAt }),
       ...(it.kept === undefined ? {} : { kept: it.kept }),
     };
   };

@@ -43,6 +43,8 @@ export type Identified = {
   readonly asked: Asked | null;
   /** Of a blocked event that nobody has sent again: who has it decided once more, and why. */
   readonly replay?: Replay;
+  /** With it: when that was asked for, in ms since 1970. It may have been received days before. */
+  readonly askedAt?: number;
   /** With it: what the log has of its payload. */
   readonly kept?: KeptPayload;
 };

@@ -1,5 +1,6 @@
 import type { Condition } from "../../domain/ports.ts";
 import { type AuditDocument, type AuditHead, audit, recordId } from "../../projections/audit.ts";
+import { comparable } from "../routes/time-range.ts";
 import { type AuditFilter, type AuditSources, type Bounds, firstRecord, recordOf, type Walk } from "./records.ts";
 import { recordsOfStreams, streamsOf } from "./streams.ts";
 
@@ -17,7 +18,7 @@ const boundsOf = async (views: Views, filter: AuditFilter, head: AuditHead): Pro
   const reaching = (time: string): Promise<number> =>
     firstRecord(views, account, whole, ({ latest, recorded_at }) => (latest ?? recorded_at) >= time);
   const low = from === null ? 0 : await reaching(from);
-  const high = to === null ? head.count : await reaching(new Date(Date.parse(to) + head.disorder_ms).toISOString());
+  const high = to === null ? head.count : await reaching(comparable(Date.parse(to) + head.disorder_ms));
   if (after === null) return { low, high };
   return order === "asc" ? { low: Math.max(low, after + 1), high } : { low, high: Math.min(high, after) };
 };

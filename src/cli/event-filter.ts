@@ -17,11 +17,23 @@ export const TIMES_HELP = "a time (2026-03-01T12:00:00Z), or how long ago: 90s, 
 const AGO = /^(\d{1,6})([smhd])$/;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** A day in UTC, or a time with its zone (RFC 3339, section 5.6), also with the space that `shownTime` writes. */
+const TIME = /^(\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
+
+/** NaN for what is none: `Date.parse` guesses, "2" is a day of 2001 to it, and a replay since then is one of everything. */
+const timeMs = (text: string): number => {
+  const day = TIME.exec(text)?.[1];
+  if (day === undefined) return Number.NaN;
+  // It takes the 30th of February for the 2nd of March.
+  const isDay = new Date(Date.parse(day)).getUTCDate() === Number(day.slice(-2));
+  return isDay ? Date.parse(text.replace(" ", "T").toUpperCase()) : Number.NaN;
+};
+
 /** ISO-8601 UTC of a time that a person writes. */
 export const timeOf = (name: string, text: string | boolean | undefined, nowMs: number): string | undefined => {
   if (text === undefined) return undefined;
   const [, count, unit = ""] = AGO.exec(String(text)) ?? [];
-  const ms = count === undefined ? Date.parse(String(text)) : nowMs - Number(count) * (UNIT_MS[unit] ?? 0);
+  const ms = count === undefined ? timeMs(String(text)) : nowMs - Number(count) * (UNIT_MS[unit] ?? 0);
   if (Number.isNaN(ms)) throw new UsageError(`--${name} takes ${TIMES_HELP}.`);
   return new Date(ms).toISOString();
 };

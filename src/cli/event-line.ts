@@ -31,6 +31,8 @@ export type EventLine = Pick<EventSummary, "id" | "status" | "type" | "origin" |
   readonly at: string;
   /** Why, or how; null where there is nothing to say. */
   readonly detail: string | null;
+  /** What blocked it, as a search finds it; missing for what is not blocked. */
+  readonly refused?: { readonly gate: string; readonly code: string };
 };
 
 const violated = ({ gates }: Verdict): string | null =>
@@ -38,6 +40,12 @@ const violated = ({ gates }: Verdict): string | null =>
     .filter(({ outcome }) => outcome !== "allow")
     .map(({ gate, detail }) => `${gate}: ${detail}`)
     .join("; ") || null;
+
+/** Only of what stands as blocked: whatever was admitted later is not found by it. */
+const refusedIn = (status: string, verdict: Verdict): Pick<EventLine, "refused"> => {
+  const refusal = status === "blocked" ? verdict.gates.find(({ outcome }) => outcome === "deny") : undefined;
+  return refusal === undefined ? {} : { refused: { gate: refusal.gate, code: refusal.code } };
+};
 
 export const lineOfSummary = (event: EventSummary): EventLine => {
   const { id, status, type, origin, endpoint_id, delivery_id, failure, verdict } = event;
@@ -51,6 +59,7 @@ export const lineOfSummary = (event: EventSummary): EventLine => {
     endpoint_id,
     delivery_id,
     detail: why ?? (status === "blocked" || status === "held" ? violated(verdict) : null),
+    ...refusedIn(status, verdict),
   };
 };
 
@@ -63,6 +72,7 @@ export const lineOfRequest = (status: string, request: Request): EventLine => ({
   endpoint_id: request.endpoint_id,
   delivery_id: request.delivery_key,
   detail: status === "queued" ? null : violated(request.verdict),
+  ...refusedIn(status, request.verdict),
 });
 
 /** What a record makes of an event: its status and a word about it; null for records that change neither. */

@@ -25,6 +25,7 @@ export type EventDetail = EventSummary & {
     readonly ms: number;
     readonly number?: number;
     readonly reason?: string;
+    readonly by?: { readonly kind: string; readonly id: string };
   }[];
 };
 
@@ -90,11 +91,11 @@ const shownEvent = (event: EventDetail): readonly string[] => {
     ["trace", event.trace_id],
   ];
   const gates = verdict.gates.map(({ gate, outcome, detail }) => [`  ${gate}`, outcome, printable(detail)]);
-  const stages = event.timeline.map(({ stage, at, ms, number, reason }) => [
+  const stages = event.timeline.map(({ stage, at, ms, number, reason, by }) => [
     `  ${at}`,
     `+${ms} ms`,
     number === undefined ? stage : `${stage} ${number}`,
-    printable(reason ?? ""),
+    [printable(reason ?? ""), by === undefined ? "" : `by ${by.kind} ${by.id}`].filter((it) => it !== "").join(", "),
   ]);
   return [
     ...table(facts.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value]]))),

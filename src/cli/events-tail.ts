@@ -1,4 +1,5 @@
 import type { Request } from "../../domain/delivery/events.ts";
+import { refusedBy, satisfies } from "../routes/event-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query } from "./api.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
@@ -41,17 +42,23 @@ const newest = async (api: Api, query: Query, count: number): Promise<readonly E
 const is = (wanted: string | number | undefined, value: string | null): boolean =>
   wanted === undefined || wanted === value;
 
+/** As the service searches for a text (`src/routes/event-text.ts`). */
+const isMeant = (q: string, { id, delivery_id, type, refused }: EventLine): boolean =>
+  id === q ||
+  delivery_id === q ||
+  type.includes(q) ||
+  (refused !== undefined && refusedBy(q).some((by) => satisfies(refused, [by])));
+
 /** The filters of the query, of a line that came by the stream. */
 export const matches = (query: Query, line: EventLine): boolean => {
-  const { origin, type, id, delivery_id } = line;
-  const words = `${id}\n${delivery_id}\n${type}`.toLowerCase();
+  const { origin, type } = line;
   return (
     is(query.status, line.status) &&
     is(query.source_id, origin.kind === "source" ? origin.id : null) &&
     is(query.agent_id, origin.kind === "agent" ? origin.id : null) &&
     is(query.endpoint_id, line.endpoint_id) &&
     is(query.action, origin.kind === "agent" ? type : null) &&
-    (query.q === undefined || words.includes(String(query.q).toLowerCase()))
+    (query.q === undefined || isMeant(String(query.q), line))
   );
 };
 

@@ -30,7 +30,7 @@ export type Decided = {
   /** Of the gate that refused, and of its reason; null when none did. */
   readonly gate: string | null;
   readonly code: string | null;
-  /** Since it was received. */
+  /** Since it was received, or somebody had it decided once more. */
   readonly ms: number;
 };
 

@@ -23,7 +23,13 @@ export type AskedAgainDeps = {
 /** Asks for what was asked before as if its sender had sent it again; a problem where that is not possible. */
 export type AskedAgain = (
   request: Request,
-  about: { readonly account: string; readonly replay: Replay; readonly trace: Trace },
+  about: {
+    readonly account: string;
+    readonly replay: Replay;
+    readonly trace: Trace;
+    /** ms since 1970. */
+    readonly askedAt: number;
+  },
 ) => Promise<Identified | Problem>;
 
 type Sender = Pick<Identified, "origin" | "policyId" | "endpointId" | "asked" | "isStrict">;
@@ -81,7 +87,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
         askedByAgent(request, account, jsonOf(body) as Json)
       : sentBySource(request, account);
 
-  return async (request, { account, replay, trace }) => {
+  return async (request, { account, replay, trace, askedAt }) => {
     const kept = await payloads.read(request.event_id, request.payload.revision);
     if (kept === null) return conflict("Its payload was erased: nothing is left to send.");
     const sender = await senderOf(request, account, kept);
@@ -108,6 +114,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
       receivedAt: Date.parse(request.received_at),
       authenticatedAt: Date.parse(request.authenticated_at),
       replay,
+      askedAt,
       kept: { revision: request.payload.revision, sha256: request.payload.sha256 },
     };
   };

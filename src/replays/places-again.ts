@@ -24,11 +24,11 @@ export type TakenAgain = {
 export const placesAgain =
   ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: Identified) => Promise<Judged> }) =>
   async (
-    { eventId, envelope: { account, trace }, replay }: ReplayOrder,
+    { eventId, envelope: { account, trace, at }, replay }: ReplayOrder,
     { request, approvalId }: Admitted,
     again: AskedAgain,
   ): Promise<TakenAgain | Problem> => {
-    const it = await again(request, { account, replay, trace });
+    const it = await again(request, { account, replay, trace, askedAt: Date.parse(at) });
     if ("problem" in it) return it;
     // What is sent is what was admitted: another endpoint or another version is another request.
     if (it.asked?.action.digest !== request.action?.digest) {

@@ -122,7 +122,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (last.origin.kind === "system") return refused(why("not-failed", known.state));
     // Its sender's trace goes on: the new decision is a span of its own there, the same each time.
     const own = { ...trace, span_id: spanIdOf(replay.id, last.event_id) };
-    const it = await again(last, { account: envelope.account, replay, trace: own });
+    const it = await again(last, { account: envelope.account, replay, trace: own, askedAt: Date.parse(envelope.at) });
     if ("problem" in it) return refused(it);
     const claimed = await (upTo === undefined ? claimAlone : claim)(it, known);
     if (claimed.outcome === "refused") {

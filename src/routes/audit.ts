@@ -87,6 +87,8 @@ const shown = async (log: AuditDeps["log"], record: AuditDocument) => {
   };
 };
 
+const isIndex = (value: unknown): value is number => Number.isSafeInteger(value);
+
 const optional = (name: string, value: unknown) => (value === undefined ? {} : { [name]: String(value) });
 
 const search =
@@ -105,9 +107,10 @@ const search =
     } as const;
     const records: Pick<ViewStore, "page"> = {
       async page(_view, { after, limit }) {
-        // A cursor of another list.
-        if (typeof after?.value === "string") return [];
-        const found = await searchAudit({ views, log }, { ...filter, after: after?.value ?? null }, limit);
+        const seen = after?.value ?? null;
+        // A cursor of another list, or of nobody's: there is no record half-way between two.
+        if (seen !== null && !isIndex(seen)) return [];
+        const found = await searchAudit({ views, log }, { ...filter, after: seen }, limit);
         return found.map((document) => ({ id: String(document.index), document }));
       },
     };

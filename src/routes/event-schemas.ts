@@ -1,6 +1,6 @@
 import { integer, nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import { listOf } from "./listing.ts";
-import { EVENT_REPLAYS } from "./replay-schemas.ts";
+import { BY, EVENT_REPLAYS } from "./replay-schemas.ts";
 import type { JsonSchema } from "./route.ts";
 
 const headers: JsonSchema = { type: "object", additionalProperties: { type: "string" } };
@@ -90,7 +90,8 @@ const stage: JsonSchema = {
     status_code: { type: ["integer", "null"], description: "Of an attempt" },
     count: { type: "integer", description: "How often it was sent again" },
     last_at: { ...time, description: "When it was last sent again" },
-    reason: { type: "string", description: "Why people or the system ended it" },
+    reason: { type: "string", description: "Why people or the system ended it, or it was replayed" },
+    by: { ...BY, description: "Who had it replayed" },
   },
 };
 

@@ -109,12 +109,18 @@ const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
   return { outcome, duration_ms, status_code };
 };
 
+/** Who wanted it, of a stage that is a replay: each has a time of its own, as it had to fail or be blocked in between. */
+const replayerIn = ({ replays = [] }: EventDocument, { stage, at }: Stage) => {
+  const replay = stage === "replayed" ? replays.find((it) => it.at === at) : undefined;
+  return replay === undefined ? {} : { by: replay.by };
+};
+
 /** Every stage with the milliseconds since the one before. Clocks of several nodes differ: no gap is below zero. */
 export const timelineShown = (event: EventDocument) =>
   event.timeline.map((stage, index) => {
     const before = event.timeline[index - 1] ?? stage;
     const ms = Math.max(0, Date.parse(stage.at) - Date.parse(before.at));
-    return { ...stage, ms, ...attemptIn(event, stage) };
+    return { ...stage, ms, ...attemptIn(event, stage), ...replayerIn(event, stage) };
   });
 
 export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: Hidden) => ({

@@ -50,7 +50,7 @@ export const thoseOf = (views: Pick<ViewStore, "getMany">, ids: readonly string[
 });
 
 /** `gate-budget` is the problem's code, `budget` the gate, and what the gate says in particular is a code of its own. */
-const refusedBy = (q: string): readonly Condition[] => [
+export const refusedBy = (q: string): readonly Condition[] => [
   { field: "gate", is: "=", value: q.replace(/^gate-/, "").replaceAll("-", "_") },
   { field: "code", is: "=", value: q },
 ];

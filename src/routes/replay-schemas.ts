@@ -57,7 +57,7 @@ export const PLAN: JsonSchema = object({
   estimated_s: { type: "number", description: "By its rate, and those of the endpoints" },
 });
 
-const BY = object({ kind: { enum: ["member", "key"] }, id: text });
+export const BY = object({ kind: { enum: ["member", "key"] }, id: text });
 
 export const STARTED: JsonSchema = object({ id: text, status: { enum: ["running"] }, total: count });
 

@@ -42,7 +42,7 @@ const agentAttributes = ({ id, name }: Request["origin"], run: Request["run"]): 
 
 /** The name and the attributes of the span that stands for one event from its arrival to its end. */
 export const executionSpan = (request: Request): { readonly name: string; readonly attributes: Attributes } => {
-  const { event_id, origin, type, action, run, bundle, payload, endpoint_id, verdict, cost } = request;
+  const { event_id, origin, type, action, run, bundle, payload, endpoint_id, verdict, cost, replay } = request;
   const common: Attributes = {
     "countersign.event.id": event_id,
     "countersign.event.type": type,
@@ -55,6 +55,7 @@ export const executionSpan = (request: Request): { readonly name: string; readon
           "countersign.bundle.step": bundle.index,
           "countersign.bundle.undo": bundle.undo,
         }),
+    ...(replay === undefined ? {} : replaySpan(replay.id).attributes),
     ...verdictAttributes(verdict),
     ...costAttributes(cost),
   };

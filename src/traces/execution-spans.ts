@@ -102,6 +102,10 @@ const spansOfReplay = (root: Root, { data }: Begun, following: readonly Delivery
   return withRoot(whole, attemptSpans(whole, following, last));
 };
 
+/** What somebody has decided once more begins with that: it may have been received days before, and no gate took so long. */
+const begun = (request: Request): Request =>
+  request.replay === undefined ? request : { ...request, received_at: request.at, authenticated_at: request.at };
+
 const spansOfDecision = (
   decision: Decision,
   top: Root & ReturnType<typeof topOf>,
@@ -110,9 +114,10 @@ const spansOfDecision = (
 ): readonly Span[] => {
   const request: Request = decision.data;
   const spans: Span[] = [];
-  // A step is asked for by its bundle, which has shown who it is of.
-  if (request.bundle !== undefined) spans.push(...gatesAsked(top, request));
-  else if (request.origin.kind !== "system") spans.push(authentication(top, request), ...gatesAsked(top, request));
+  // A step is asked for by its bundle, and what is replayed was received before: who it is of has been shown.
+  const isKnown = request.bundle !== undefined || request.replay !== undefined;
+  if (!isKnown && request.origin.kind !== "system") spans.push(authentication(top, request));
+  if (request.origin.kind !== "system") spans.push(...gatesAsked(top, begun(request)));
   const holdEnd = following.find(({ type }) => type === "EventReleased" || type === "HoldEnded");
   if (decision.type === "EventHeld" && holdEnd !== undefined) {
     const { approval_id: approvalId } = decision.data.approval;
@@ -136,7 +141,7 @@ const partsOf = (
   following: readonly DeliveryEvent[],
   approvals: readonly RecordedEvent[],
 ): readonly (readonly Span[])[] => {
-  const top = { ...topOf(decision), traceId: decision.meta.trace_id, startMs: ms(decision.data.received_at) };
+  const top = { ...topOf(decision), traceId: decision.meta.trace_id, startMs: ms(begun(decision.data).received_at) };
   const replays = following.flatMap((event, index) => (event.type === "EventReplayed" ? [{ event, index }] : []));
   return [
     spansOfDecision(decision, top, following.slice(0, replays[0]?.index), approvals),

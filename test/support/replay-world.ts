@@ -19,6 +19,7 @@ import { actionDigest } from "../../src/execute/digest.ts";
 import type { Offered } from "../../src/loops/attempts.ts";
 import { replaysLoop } from "../../src/loops/replays.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
+import type { Decided } from "../../src/observing/observer.ts";
 import { payloads } from "../../src/payloads.ts";
 import { type Replaying, replaying } from "../../src/replays/replaying.ts";
 import { actionStream } from "../../src/routes/actions.ts";
@@ -228,6 +229,7 @@ export const replayNode = async (
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
   const progress = await inlineProjector({ log: world.log, views, projections: VIEWS, clock, onError: fail });
   const offered: Offered[] = [];
+  const told: Decided[] = [];
   const places = ledgers({
     log,
     clock,
@@ -243,6 +245,7 @@ export const replayNode = async (
     digestKey: Buffer.alloc(32, 1),
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     actions: compiledActions(),
+    onDecided: (decision) => void told.push(decision),
   });
   const replayOne: Replaying = async (order) => {
     onReplay?.(order.eventId);
@@ -266,6 +269,8 @@ export const replayNode = async (
   return {
     node,
     offered,
+    /** What was told of decisions. */
+    told,
     views,
     loop,
     ledgers: places,

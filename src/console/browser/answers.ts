@@ -79,6 +79,7 @@ export type Stage = {
   readonly ms: number;
   readonly number?: number;
   readonly reason?: string;
+  readonly by?: { readonly kind: string; readonly id: string };
   readonly outcome?: string;
   readonly count?: number;
   readonly last_at?: string;

@@ -25,10 +25,11 @@ const headersShown = (headers: Headers | null): Tree =>
         "None.",
       );
 
-const sentenceOf = ({ number, reason, outcome, count, last_at }: Stage): string =>
+const sentenceOf = ({ number, reason, by, outcome, count, last_at }: Stage): string =>
   [
     number === undefined ? "" : `number ${number}${outcome === undefined ? "" : `, ${outcome}`}`,
     reason ?? "",
+    by === undefined ? "" : `by ${by.kind} ${by.id}`,
     count === undefined ? "" : `${count} times${last_at === undefined ? "" : `, last at ${clock(last_at)}`}`,
   ]
     .filter((it) => it !== "")

@@ -45,6 +45,18 @@ test("times are given as such, or as how long ago", () => {
   assert.is(filterQuery({ source: "src_1", q: "x" }, now).source_id, "src_1");
 });
 
+test("what is no time is not taken for one: a forgotten unit would be a day of 2001, and all that failed since", () => {
+  const now = Date.UTC(2026, 2, 1, 12);
+  const given = ["2026-03-01", "2026-03-01 12:00:00Z", "2026-03-01t12:00z", "2024-02-29T23:59:59.5-01:30"];
+  assert.equal(
+    given.map((text) => timeOf("from", text, now)),
+    ["2026-03-01T00:00:00.000Z", "2026-03-01T12:00:00.000Z", "2026-03-01T12:00:00.000Z", "2024-03-01T01:29:59.500Z"],
+  );
+  // The third is local time to `Date.parse`, where everything that is shown is UTC.
+  for (const wrong of ["2", "12", "2026-03-01T12:00:00", "2026-02-30", "2025-02-29T00:00:00Z", "1 2026-03-01"])
+    assert.throws(() => timeOf("from", wrong, now), "--from takes");
+});
+
 test("the bar is as full as what is done, and never overflows", () => {
   assert.is(barOf(0, 4, 8), "[........]   0 %");
   assert.is(barOf(3, 4, 8), "[######..]  75 %");

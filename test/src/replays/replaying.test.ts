@@ -198,6 +198,18 @@ test("one replay at two nodes at once has a blocked event decided once", async (
   for (const node of both) await node.stop();
 });
 
+test("what is told of how long a decision took is of this one: the event was received months before", async () => {
+  const world = await replayWorld();
+  const id = await world.blocked(1);
+  await withNode(world, async (node) => {
+    const from = world.clock.now();
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    const [decision, ...others] = node.told;
+    assert.equal([decision?.id, decision?.outcome, others], [id, "admitted", []]);
+    assert.ok((decision?.ms ?? Infinity) <= world.clock.now() - from);
+  });
+});
+
 test("a blocked one of a paused or deleted source is refused, and so is one whose payload was erased", async () => {
   const world = await replayWorld();
   const [first, second] = [await world.blocked(1), await world.blocked(2)];

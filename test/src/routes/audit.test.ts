@@ -7,6 +7,7 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { audit } from "../../../projections/audit.ts";
 import { leafBytes, leafHash } from "../../../src/audit/leaf.ts";
 import { auditRoutes } from "../../../src/routes/audit.ts";
+import { encodeCursor } from "../../../src/routes/listing.ts";
 import type { Call } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
 import { appendTo, at, history } from "../../support/history.ts";
@@ -126,6 +127,27 @@ test("an account without records has an empty list; what cannot be read is refus
   assert.equal((await get({})).body, { data: [], next_cursor: null });
   for (const query of [{ from: "yesterday" }, { to: "2026-01-01" }, { cursor: "x" }, { limit: 0 }, { limit: 101 }])
     assert.is((await get(query)).outcome, "invalid-request", JSON.stringify(query));
+});
+
+test("a cursor that is of no record of the list is followed by none, and by no mistake of the program", async () => {
+  const { get } = await world(sample());
+  for (const value of [2.5, 5e-324, 1e300, "2"])
+    for (const order of ["asc", "desc"])
+      for (const query of [{}, { subject: "evt_1" }, { type: "EventAdmitted", from: at(1) }]) {
+        const { outcome, body } = await get({ ...query, order, cursor: encodeCursor({ value, id: "x" }) });
+        assert.equal([outcome, body.data], [200, []], `${value} ${order} ${JSON.stringify(query)}`);
+      }
+});
+
+test("until the end of time is until then, also where clocks differed: behind it a year has five digits", async () => {
+  const log = history();
+  for (const second of [5, 3, 7]) log.add("account-acc_1", { type: "X", data: {} }, { at: at(second) });
+  const { all } = await world(log.events);
+  const indexes = async (query: Call["query"]) => (await all(query)).map(({ index }) => index);
+  for (const to of ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59-23:59"])
+    assert.equal(await indexes({ to, order: "asc" }), [0, 1, 2], to);
+  for (const from of ["0000-01-01T00:00:00Z", "0000-01-01T00:00:00+23:59"])
+    assert.equal(await indexes({ from, order: "asc" }), [0, 1, 2], from);
 });
 
 test("a range of time finds exactly its records, however the clocks ran", async () => {

@@ -544,4 +544,27 @@ test("the timeline says how long each stage took, how attempts ended, and what w
   assert.equal([stages[4]?.outcome, stages[6]?.count, stages[6]?.last_at], ["succeeded", 5, at(70)]);
 });
 
+test("the timeline says who had an event replayed and why, of a blocked one that was decided again as well", async () => {
+  const facts = deliveryFacts(ID);
+  const key = { kind: "key", id: "key_1" } as const;
+  const past = history();
+  past.add(`delivery-${ID}`, facts.blocked());
+  past.add(`delivery-${ID}`, facts.admitted({ replay: { id: "rpl_1", by: key, reason: null }, at: at(50) }));
+  past.add(`delivery-${ID}`, facts.started(1, 51));
+  past.add(`delivery-${ID}`, facts.attemptFailed(1, 52, null));
+  past.add(`delivery-${ID}`, facts.failed(52));
+  past.add(`delivery-${ID}`, facts.replayed(60, { id: "rpl_2" }));
+  const { get } = await world(past.events);
+  const { body } = await get("/v1/events/{id}/timeline");
+  const stages = body.data as { stage: string; by?: unknown; reason?: string }[];
+  assert.equal(
+    stages.filter(({ by }) => by !== undefined).map(({ stage, by, reason }) => [stage, by, reason]),
+    [
+      ["replayed", key, undefined],
+      ["replayed", { kind: "member", id: "mem_1" }, "mended"],
+    ],
+  );
+  assert.is(stages.filter(({ stage }) => stage === "replayed").length, 2);
+});
+
 test.run();

@@ -190,6 +190,26 @@ test("given up or cancelled, the whole is an error; an attempt that was under wa
   assert.equal([spanNamed(spans, "ingest stripe").error, spanNamed(spans, "POST").endMs], ["cancelled", START + 9_000]);
 });
 
+test("what was blocked and is decided again days later begins with that: no gate took days, and nobody came a second time", () => {
+  const times = { received_at: at(0), authenticated_at: at(0) };
+  const verdict = { decision: "allow", policy: null, gates: [allowed("rate", "1 of 60")] } as const;
+  const replay = { id: "rpl_1", by: { kind: "member", id: "mem_1" }, reason: null } as const;
+  const [first, again] = tracedRecords(
+    STREAM,
+    facts.blocked({ ...times, at: at(1) }),
+    facts.admitted({ ...times, verdict, replay, at: at(259_200) }),
+  );
+  if (first === undefined || again === undefined) throw new Error("two decisions");
+  // As it is written down: in the sender's trace, a span of its own.
+  const named = { ...again, meta: { ...again.meta, span_id: "c".repeat(16) } };
+  const spans = executionSpans([first, named], []).slice(executionSpans([first], []).length);
+  assert.equal(
+    spans.map(({ name, startMs, endMs }) => [name, startMs - START, endMs - START]),
+    ["ingest stripe", "decide", "gate rate"].map((name) => [name, 259_200_000, 259_200_000]),
+  );
+  assert.is(spans[0]?.attributes["countersign.replay.id"], "rpl_1");
+});
+
 test("a replay is a span of its own below the root, which stays as it had ended", () => {
   const failed = [facts.admitted(), facts.started(1, 1), facts.attemptFailed(1, 2, null), facts.failed(2)];
   const before = executionSpans(tracedRecords(STREAM, ...failed), []);
