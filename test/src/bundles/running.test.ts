@@ -100,6 +100,17 @@ test("a step whose outcome nobody knows is taken back as well, without a result"
   assert.is(JSON.parse(world.target.arrivals[1]?.body ?? "").result, null);
 });
 
+test("a step that was sent twice is taken back, although nobody was there any more for the second: the first may be done", async () => {
+  const world = await bundlesWorld();
+  const dead: Sent = { ...TIMEOUT, kind: "connect", detail: "ECONNREFUSED", resent: true };
+  world.target.answer = (text) => (text.includes('"payload"') ? answered(200) : dead);
+  const node = await startBundleNode(world);
+  await world.admit(BUNDLE, [order(1)]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated"]]);
+});
+
 test("a step that needs a result which is not there, or that a gate refuses, is never sent", async () => {
   for (const [pointer, refused, code] of [
     ["/nothing", false, "unresolved-result"],
