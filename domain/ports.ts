@@ -213,8 +213,11 @@ export type HttpRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** What came of one request. The status decides: whatever happens to the body behind it is no failure. */
-export type Sent =
+/**
+ * What came of one request. The status decides: whatever happens to the body behind it is no failure. `resent`: it went out
+ * twice, as a kept-alive connection ended under it without an answer; what is said is of the second time.
+ */
+export type Sent = { readonly resent?: true } & (
   | {
       readonly outcome: "answered";
       /** 200 to 599. */
@@ -235,7 +238,8 @@ export type Sent =
       readonly detail: string;
       readonly statusCode?: number;
       readonly timings: Timings;
-    };
+    }
+);
 
 /** One POST to a receiver. Never rejects: whatever happens is a value. */
 export type HttpSender = {

@@ -3,7 +3,11 @@ import type { DeliveryEvent, FailureKind, Request, StepOutcome } from "./events.
 /** The receiver may have done what it was asked. `reported`: what it said of the cost last, in micro-euros; null for nothing. */
 export type Reached = { readonly reported: number | null };
 
-type FailedAttempt = { readonly failure: { readonly kind: FailureKind }; readonly status_code: number | null };
+type FailedAttempt = {
+  readonly failure: { readonly kind: FailureKind };
+  readonly status_code: number | null;
+  readonly resent?: true;
+};
 
 /** An attempt whose outcome nobody has seen. */
 export const UNSEEN: Reached = { reported: null };
@@ -25,7 +29,9 @@ const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504]);
  * An attempt that failed so may have done what it was asked all the same: its answer is missing, cannot be read, or says
  * nothing about it.
  */
-export const mayBeDone = ({ failure, status_code }: FailedAttempt): boolean => {
+export const mayBeDone = ({ failure, status_code, resent }: FailedAttempt): boolean => {
+  // Whatever was said to the second of two requests, nobody knows what became of the first.
+  if (resent === true) return true;
   if (NOT_REACHED.has(failure.kind)) return false;
   const isRefusal = failure.kind === "http-4xx" || failure.kind === "http-5xx";
   return !isRefusal || status_code === null || UNDECIDED.has(status_code);
@@ -34,10 +40,12 @@ export const mayBeDone = ({ failure, status_code }: FailedAttempt): boolean => {
 /** What is known behind one more attempt, which takes back nothing by saying nothing; `failure` is null for one that succeeded. */
 export const reachedAfter = (
   before: Reached | null,
-  { cost_reported }: { readonly cost_reported?: number | null },
+  { cost_reported, resent }: { readonly cost_reported?: number | null; readonly resent?: true },
   failure: { readonly kind: FailureKind } | null,
 ): Reached | null =>
-  failure !== null && NOT_REACHED.has(failure.kind) ? before : { reported: cost_reported ?? before?.reported ?? null };
+  failure !== null && NOT_REACHED.has(failure.kind) && resent !== true
+    ? before
+    : { reported: cost_reported ?? before?.reported ?? null };
 
 /** As `spentBy`, of a bundle's step or undo: what was refused was done for nothing, unless its receiver says otherwise. */
 export const spentOnStep = (

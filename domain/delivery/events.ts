@@ -134,6 +134,8 @@ export type AttemptEnd = {
    * something that is no amount.
    */
   readonly cost_reported?: number | null;
+  /** It went out once before, on a kept-alive connection that ended without an answer: that may have had its effect. */
+  readonly resent?: true;
 };
 
 export type DeliveryEvent =

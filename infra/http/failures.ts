@@ -19,12 +19,17 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
   UND_ERR_NOT_SUPPORTED: "connect",
 };
 
+/**
+ * With TLS 1.3 a receiver that wants a client certificate says so only after the handshake (RFC 8446, section 6.2; older
+ * ones by one of the other two), before it reads anything. What else goes wrong in TLS by then may come behind an effect.
+ */
+const WANTS_CERTIFICATE = /^ERR_SSL_\w+_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/;
+
 const kindOf = (error: Error, code: string): FailureKind => {
   if (error instanceof errors.HTTPParserError) return "invalid-response";
   // undici's words for a 100 or 101 that nobody asked for.
   if (error instanceof errors.SocketError && error.message.startsWith("bad ")) return "invalid-response";
-  // With TLS 1.3 a receiver that wants a client certificate says so only after the handshake.
-  if (code.startsWith("ERR_SSL_")) return "tls";
+  if (WANTS_CERTIFICATE.test(code)) return "tls";
   return BY_CODE[code] ?? "reset";
 };
 

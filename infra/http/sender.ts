@@ -25,6 +25,8 @@ const DURING: Readonly<Record<Phase, string>> = {
   body: "reading the answer",
 };
 
+const RESENT = "sent once before, on a kept-alive connection that ended without an answer";
+
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const joined = (headers: Headers): Record<string, string> => {
@@ -96,6 +98,7 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
     const answer = answerOf(clock);
     let answering = false;
     let settled = false;
+    let resent = false;
 
     const settle = (sent: Sent, reusable: boolean): void => {
       if (settled) return;
@@ -105,7 +108,7 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
       underWay.delete(giveUp);
       if (reusable && !closed) pool.give(connection);
       else pool.drop(connection);
-      resolve(sent);
+      resolve(resent ? { ...sent, resent } : sent);
     };
     const fail = (it: Failure): void => {
       const status = answer.status() === 0 ? {} : { statusCode: answer.status() };
@@ -146,10 +149,11 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
         // The receiver closed an idle connection just as this request went out. As Go's client does for a request with
         // an Idempotency-Key, it is sent once more on a new one: `webhook-id` is what tells the receiver.
         if (!settled && !answering && failed.kind === "reset" && connection.reused) {
+          resent = true;
           pool.distrust(connection);
           connection = pool.open(target, watch);
           dispatch();
-        } else end(() => failed);
+        } else end(() => (resent ? failure(failed.kind, `${failed.detail}; ${RESENT}`) : failed));
       },
     };
     const dispatch = (): void => {

@@ -17,6 +17,13 @@ type Holder = {
   readonly spent?: number | null;
 };
 
+const STEP_PLACE = /^bun_\w+\/\d+$/;
+
+/** The name under which a step of a bundle asks for a place of its own, behind the bundle's. */
+export const stepPlace = (bundleId: string, index: number): string => `${bundleId}/${index}`;
+
+const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
+
 const FENCES: ReadonlySet<string> = new Set(["AdmissionAbandoned", "BundleAbandoned"]);
 
 /** What `fenced` writes: whoever finds it behind what they knew has no place to give back any more, another may have it. */
@@ -58,6 +65,8 @@ export const fate =
       const { state } = await readOn(log, source, `source-${holder}`, { state: source.initial, revision: null });
       return state.phase === "present" ? "open" : "free";
     }
+    // Of a step whose payload became known while its bundle ran: spent by being asked for, whatever became of the bundle.
+    if (isStepPlace(holder)) return "spent";
     const at = new Date(clock.now()).toISOString();
     const envelope = {
       commandId: randomId("cmd_", randomness),

@@ -8,6 +8,7 @@ import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { EventLog, Json, Revision } from "../../domain/ports.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
 import { type CompiledPolicies, schemaGate } from "../admission/compiled-policy.ts";
+import { stepPlace } from "../admission/fate.ts";
 import { samenessOf } from "../admission/judge.ts";
 import { repetitionGate } from "../admission/ledger-gates.ts";
 import type { Ledgers } from "../admission/ledgers.ts";
@@ -109,7 +110,7 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
     return repetitionGate(ledgers, {
       ...{ account, trace, policyId: policy.id, loop: policy.loop },
       // Of its own: the bundle's is for what was known of all its steps.
-      holder: `${bundle_id}/${index}`,
+      holder: stepPlace(bundle_id, index),
       digest: samenessOf(digestKey, actionDigest(identity)),
     });
   };

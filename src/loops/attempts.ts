@@ -211,6 +211,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       duration_ms: Math.max(0, Math.round(at - startedAt)),
       status_code: status,
       timings_ms: sent.timings,
+      ...(sent.resent === undefined ? {} : { resent: sent.resent }),
       ...(state.request.origin.kind === "agent" ? costReported(sent, state.request) : {}),
     };
     const failure = failureOf(sent);

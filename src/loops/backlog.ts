@@ -26,7 +26,7 @@ export type Backlog = {
   endpointAfter(endpointId: string): Promise<string | null>;
   /** What is due, that which is due longest first. */
   due(endpointId: string, limit: number): Promise<Look>;
-  /** What takes a step of a bundle back, or is cancelled: it does not wait until its endpoint is enabled. */
+  /** What takes a step of a bundle back, or is cancelled: it does not wait until its endpoint is enabled, or well. */
   pressing(endpointId: string, limit: number): Promise<Look>;
   /** In the order of admission; what failed before the endpoint was last well again does not wait for its schedule. */
   inOrder(endpointId: string, endpoint: PresentEndpoint | null, limit: number): Promise<Look>;

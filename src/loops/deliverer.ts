@@ -246,13 +246,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);
     if (state.phase === "present") {
       see(endpointId, state);
-      if (state.disabled !== null) {
-        // Of a process that is gone: what this one has admitted it was handed.
-        const { jobs, soonest } = await disk.pressing(endpointId, DELIVERIES_A_LOOK);
-        putAll(jobs);
-        return soonest;
-      }
-      if (state.circuit.state === "open") return probe(endpointId, state, state.circuit);
+      if (!takesDeliveries(state)) return refillClosed(endpointId, state);
     }
     const lane = queue.lane(endpointId);
     if (lane !== undefined && lane.waiting.length > LANE_MAX / 2) return NEVER;
@@ -263,6 +257,16 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     if (filling !== undefined) filling.overflowed = look.listed === null;
     putAll(deps.othersAreGone ? look.jobs : shuffled(look.jobs));
     return look.soonest;
+  };
+
+  /** As `refillLane`, of an endpoint that takes nothing but what does not wait for it, and a probe where it may be well again. */
+  const refillClosed = async (endpointId: string, state: PresentEndpoint): Promise<number> => {
+    // Of a process that is gone: what this one has admitted it was handed.
+    const { jobs, soonest } = await disk.pressing(endpointId, DELIVERIES_A_LOOK);
+    putAll(jobs);
+    const { disabled, circuit } = state;
+    if (disabled !== null || circuit.state !== "open") return soonest;
+    return Math.min(soonest, await probe(endpointId, state, circuit));
   };
 
   /** Behind a whole round over the disk: where another node has sent what waited, nothing has to be remembered any more. */

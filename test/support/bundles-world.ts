@@ -105,6 +105,13 @@ export const bundlesWorld = async () => {
       const data = { endpoint_id: TARGET_ID, reason: "gone", at: now() };
       await log.append(`endpoint-${TARGET_ID}`, "any", toEvents([{ type: "EndpointDisabled", data }], systems(now())));
     },
+    /** The target has failed so often that nothing is sent to it for an hour. */
+    async open(): Promise<void> {
+      const counted = { consecutive_failures: 10, attempts: 10, failed: 10, reason: "failures-in-a-row" } as const;
+      const next_probe_at = new Date(Date.now() + 3_600_000).toISOString();
+      const data = { endpoint_id: TARGET_ID, ...counted, failing_since: now(), next_probe_at, at: now() };
+      await log.append(`endpoint-${TARGET_ID}`, "any", toEvents([{ type: "EndpointOpened", data }], systems(now())));
+    },
     async stateOf(bundleId: string) {
       return (await readOn(log, bundle, `bundle-${bundleId}`, { state: bundle.initial, revision: null })).state;
     },

@@ -103,6 +103,11 @@ test("failed for good: nothing when no attempt can have reached it, else what it
   assert.equal(of(start(1), giveUp), [20_000, "estimate"]);
 });
 
+test("sent twice within one attempt, the first may have reached it, although nobody was there any more for the second", () => {
+  const twice = { ...failing(1, "connect", null), end: { ...end(1), resent: true as const } };
+  assert.equal(of(start(1), twice), [20_000, "estimate"]);
+});
+
 test("cancelled: nothing before the first attempt, else as for a failure; an attempt that nobody saw end may have reached it", () => {
   assert.equal(of(cancel(50)), [null, "not-reached"]);
   assert.equal(of(start(1), failing(1, "connect", at(200)), cancel(150)), [null, "not-reached"]);

@@ -138,6 +138,21 @@ test("an attempt that nobody saw the end of may have been done", () => {
   assert.equal(of(start(1), giveUp(130)), ["unknown", 500]);
 });
 
+test("what was sent twice may have been done the first time, whatever was said to the second", () => {
+  const resent = (number: number, [kind, status]: Failed, isLast: boolean): DeliveryCommand => ({
+    type: "Fail",
+    end: { ...end(number, status), resent: true },
+    failure: { kind, detail: "" },
+    retryable: !isLast,
+    nextAttemptAt: isLast ? null : at(number * 100 + 50),
+  });
+  for (const failure of [UNREACHED, REFUSED]) {
+    assert.equal(of(start(1), resent(1, failure, true)), ["unknown", 500], failure[0]);
+    assert.equal(of(start(1), resent(1, failure, false), start(2), fail(2, UNREACHED, true)), ["unknown", 500]);
+    assert.equal(of(start(1), resent(1, failure, false), cancel(160)), ["unknown", 500]);
+  }
+});
+
 test("cancelled it says what is known by then", () => {
   assert.equal(of(cancel(5)), ["failed", null]);
   assert.equal(of(start(1), fail(1, REFUSED, false), cancel(120)), ["failed", 0]);

@@ -107,6 +107,51 @@ test("a receiver that resets every kept-alive connection is asked twice at most"
     },
   ));
 
+/** Takes one request, and none any more under the second, which it may have carried out: as a process that dies of it. */
+const dying = async (): Promise<{ readonly url: string; readonly requests: () => number; close(): void }> => {
+  let requests = 0;
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.on("data", () => {
+      requests += 1;
+      if (requests === 1) socket.write(plainAnswer("200 OK"));
+      else server.close(() => undefined);
+      if (requests > 1) socket.resetAndDestroy();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  return { url: `http://127.0.0.1:${port}/`, requests: () => requests, close: () => server.close() };
+};
+
+test("what is sent twice says so, whatever comes of the second time: the first may have had its effect", async () => {
+  const receiver = await dying();
+  const sender = testSender();
+  const request = { headers: { "webhook-id": "evt_1" }, body: Buffer.from("") };
+  assert.is((await send(sender, receiver.url, request)).resent, undefined);
+  const sent = await send(sender, receiver.url, request);
+  assert.equal([summary(sent), sent.resent, receiver.requests()], ["connect", true, 2]);
+  assert.match(sent.outcome === "failed" ? sent.detail : "", "sent once before");
+  await sender.close(0);
+  receiver.close();
+  await withServer(
+    {
+      onRequest: (socket, { connection }) => {
+        if (connection > 0) socket.write(plainAnswer("503 Service Unavailable"));
+        else if (socket.bytesWritten === 0) socket.write(plainAnswer("200 OK"));
+        else socket.resetAndDestroy();
+      },
+    },
+    undefined,
+    async ({ server, sender }) => {
+      await send(sender, server.url);
+      const again = await send(sender, server.url);
+      assert.equal([summary(again), again.resent, server.requests.length], ["503", true, 3]);
+    },
+  );
+});
+
 test("a connection with stray bytes after the answer is not used again", () =>
   withServer(
     { onRequest: (socket) => socket.write(`${plainAnswer("200 OK")}HTTP/1.1 500 Sneaky\r\ncontent-length: 0\r\n\r\n`) },

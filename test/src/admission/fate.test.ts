@@ -5,7 +5,7 @@ import type { DeliveryEvent, Request } from "../../../domain/delivery/events.ts"
 import { runLedger } from "../../../domain/ledger/loop.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { fate } from "../../../src/admission/fate.ts";
+import { fate, stepPlace } from "../../../src/admission/fate.ts";
 import { appendTo, bundleFacts, deliveryFacts, history } from "../../support/history.ts";
 
 const test = suite("what became of the holder of a place");
@@ -78,6 +78,12 @@ test("of a bundle: fenced until it is decided, kept until it has ended, then wha
   // As an event's: of another day, and of a loop.
   assert.is((await afterBundle("ledger-pol_1-2026-02-28", admitted))[0], "free");
   assert.is((await afterBundle(runLedger("pol_1", "r"), held))[0], "spent");
+});
+
+test("of a step of a bundle that asked when its payload became known: spent by that, and nothing is fenced", async () => {
+  const log = memoryEventLog();
+  assert.is(await fate(log, clock, randomness)("acc_1", stepPlace("bun_1", 1), runLedger("pol_1", "r")), "spent");
+  assert.equal(await log.readAll(null, 1), []);
 });
 
 test.run();

@@ -100,6 +100,17 @@ test("a step whose outcome nobody knows is taken back as well, without a result"
   assert.is(JSON.parse(world.target.arrivals[1]?.body ?? "").result, null);
 });
 
+test("a step that was sent twice is taken back, although nobody was there any more for the second: the first may be done", async () => {
+  const world = await bundlesWorld();
+  const dead: Sent = { ...TIMEOUT, kind: "connect", detail: "ECONNREFUSED", resent: true };
+  world.target.answer = (text) => (text.includes('"payload"') ? answered(200) : dead);
+  const node = await startBundleNode(world);
+  await world.admit(BUNDLE, [order(1)]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated"]]);
+});
+
 test("a step that needs a result which is not there, or that a gate refuses, is never sent", async () => {
   for (const [pointer, refused, code] of [
     ["/nothing", false, "unresolved-result"],
@@ -216,23 +227,44 @@ test("cancelled while a step runs, its end is awaited, and then all is taken bac
   assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
 });
 
-test("cancelled while a step runs whose process dies, it does not wait until its endpoint is enabled", async () => {
-  const world = await bundlesWorld();
-  world.target.answer = (body) => (body.startsWith('{"order":2') ? new Promise(() => undefined) : target(body));
-  const first = await startBundleNode(world, { isAlone: true });
-  await world.admit(BUNDLE, [order(1), order(2)]);
-  await until("the second runs", () => world.target.arrivals.length === 2);
-  await world.cancel(BUNDLE, "changed my mind");
-  await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
-  await first.stop();
-  await world.disable();
-  world.target.answer = target;
-  const second = await startBundleNode(world, { isAlone: true });
-  const state = await ended(world);
-  await second.stop();
-  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "compensated"]]);
-  assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
-});
+for (const [what, close] of [
+  ["is enabled", (world: BundlesWorld) => world.disable()],
+  ["is well", (world: BundlesWorld) => world.open()],
+] as const) {
+  test(`cancelled while a step runs whose process dies, it does not wait until its endpoint ${what}`, async () => {
+    const world = await bundlesWorld();
+    world.target.answer = (body) => (body.startsWith('{"order":2') ? new Promise(() => undefined) : target(body));
+    const first = await startBundleNode(world, { isAlone: true });
+    await world.admit(BUNDLE, [order(1), order(2)]);
+    await until("the second runs", () => world.target.arrivals.length === 2);
+    await world.cancel(BUNDLE, "changed my mind");
+    await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
+    await first.stop();
+    await close(world);
+    world.target.answer = target;
+    const second = await startBundleNode(world, { isAlone: true });
+    const state = await ended(world);
+    await second.stop();
+    assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "compensated"]]);
+    assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
+  });
+
+  test(`what takes a step back does not wait until its endpoint ${what}, when the process that had it is gone`, async () => {
+    const world = await bundlesWorld();
+    world.target.answer = (body) => (body.includes('"payload"') ? new Promise(() => undefined) : target(body));
+    const first = await startBundleNode(world, { isAlone: true });
+    await world.admit(BUNDLE, [order(1), order(2, "refused")]);
+    await until("the first is taken back", () => world.target.arrivals.length === 3);
+    await first.stop();
+    await close(world);
+    world.target.answer = target;
+    const second = await startBundleNode(world, { isAlone: true });
+    const state = await ended(world);
+    await second.stop();
+    assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "failed"]]);
+    assert.equal(arrivedAs(world).slice(2), ["order.cancel 1", "order.cancel 1"]);
+  });
+}
 
 test("an agent that was stopped starts nothing more, and what it has done is taken back", async () => {
   const world = await bundlesWorld();

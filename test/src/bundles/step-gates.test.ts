@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { BundleRequest, StepRefusal } from "../../../domain/bundle/events.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
-import type { Json } from "../../../domain/ports.ts";
+import type { EventLog, Json } from "../../../domain/ports.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { type ClaimsWorld, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
 import { TRACE } from "../../support/execute-world.ts";
 
@@ -106,6 +107,26 @@ test("what it repeats is counted once it is known, under the policy that decided
   // The same as one that is asked for by itself.
   const alone = await claimNode(world).execute("key", "order.pay", { amount: 7 });
   assert.is("problem" in alone ? alone.problem : alone.eventId, "gate-loop");
+});
+
+test("what a step has repeated stays counted when its process died before it said so, and no stream of its place is begun", async () => {
+  const { world, request } = await decided({ loop: { max_identical: 1, window_s: 60 } });
+  const about = { index: 1, payload: { amount: 7 }, headers: {}, isApproved: false, trace: TRACE };
+  const { append } = world.log;
+  const dying: EventLog = {
+    ...world.log,
+    append: async (stream, expected, events) => {
+      if (events.some(({ type }) => type === "Settled")) throw new LogUnavailable("the process is gone");
+      return append(stream, expected, events);
+    },
+  };
+  const first = claimNode(world, { log: dying, onError: () => undefined });
+  assert.is(await first.gates({ ...about, request }), null);
+  await first.ledgers.idle();
+  const again = claimNode(world, { orphanAgeMs: 0 });
+  const other = { ...request, bundle_id: `bun_${"b".repeat(32)}` };
+  assert.is((await again.gates({ ...about, request: other }))?.code, "identical-reached");
+  assert.equal(await world.log.read(`bundle-${request.bundle_id}/1`, null, 1), []);
 });
 
 test("where a policy only observes, repetitions are counted and refuse nothing", async () => {
