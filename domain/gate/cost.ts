@@ -58,5 +58,8 @@ export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
 export const costOf = (rule: CompiledCost, payload: unknown): number | null => {
   if ("fixed" in rule) return rule.fixed;
   const value = readField(payload, rule.path);
-  return (typeof value === "number" ? microOf(value * rule.scale) : null) ?? rule.fallback;
+  if (typeof value !== "number") return rule.fallback;
+  const eur = value * rule.scale;
+  // The default stands for an amount that is missing: as it, the largest of all would pass every budget and need no person.
+  return eur > EUR_MAX ? null : (microOf(eur) ?? rule.fallback);
 };
