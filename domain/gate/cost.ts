@@ -61,5 +61,8 @@ export const eurOrNull = (micro: number | null): number | null => (micro === nul
 export const costOf = (rule: CompiledCost, payload: unknown): number | null => {
   if ("fixed" in rule) return rule.fixed;
   const value = readField(payload, rule.path);
-  return (typeof value === "number" ? microOf(value * rule.scale) : null) ?? rule.fallback;
+  if (typeof value !== "number") return rule.fallback;
+  const eur = value * rule.scale;
+  // The default stands for an amount that is missing: as it, the largest of all would pass every budget and need no person.
+  return eur > EUR_MAX ? null : (microOf(eur) ?? rule.fallback);
 };

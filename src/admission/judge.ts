@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Run } from "../../domain/delivery/events.ts";
-import { costOf } from "../../domain/gate/cost.ts";
+import { type CompiledCost, costOf } from "../../domain/gate/cost.ts";
 import { decide, refusedBy } from "../../domain/gate/decide.ts";
 import { allowed, denied, type GateResult, type Verdict } from "../../domain/gate/verdict.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
@@ -13,7 +13,7 @@ import type { Trace } from "../envelope.ts";
 import { scanJson } from "../http/strict-json.ts";
 import { type CompiledPolicies, type CompiledPolicy, type PolicyCheck, schemaGate } from "./compiled-policy.ts";
 import type { Asked, Identified } from "./identified.ts";
-import { ledgerGates, type TakenPlace } from "./ledger-gates.ts";
+import { ledgerGates, type TakenPlace, TOO_MUCH } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
 
 export type JudgeDeps = {
@@ -80,9 +80,11 @@ const ambiguous = (body: Buffer): boolean => {
   return scanned.duplicate !== undefined || scanned.tooDeep === true;
 };
 
-/** What no payload has where an action looks for its cost. */
-export const MISSING_BY_ACTION =
-  "the payload has no amount where the action's cost rule looks for it, and the rule no default_eur";
+/** Why a payload's cost cannot be determined by the action. */
+export const missingByAction = (rule: CompiledCost): string =>
+  "path" in rule && rule.fallback !== null
+    ? TOO_MUCH
+    : "the payload has no amount where the action's cost rule looks for it, and the rule no default_eur";
 
 /** The scope of an agent and the schema of an action. */
 export const ownGates = (
@@ -123,6 +125,7 @@ const checkOne = (it: Identified, policy: PolicyAsked | null): Checked => {
     return { gates: [], cost };
   }
   const { compiled } = policy;
+  const missing = ruled === null ? {} : { costMissing: missingByAction(ruled) };
   const { id: originId, name, type } = it.origin;
   const checked = compiled.check({
     payload: compiled.readsPayload ? json() : undefined,
@@ -133,9 +136,9 @@ const checkOne = (it: Identified, policy: PolicyAsked | null): Checked => {
     action: asked?.action.name ?? null,
     ...(costMicro === undefined ? {} : { costMicro }),
     atLeastMicro,
-    ...(ruled === null ? {} : { costMissing: MISSING_BY_ACTION }),
+    ...missing,
   });
-  return ruled === null ? checked : { ...checked, costMissing: MISSING_BY_ACTION };
+  return { ...checked, ...missing };
 };
 
 /**

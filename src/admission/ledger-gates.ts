@@ -1,6 +1,7 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import { monthEnd, monthOf, untilMidnight } from "../../domain/calendar.ts";
 import type { Run } from "../../domain/delivery/events.ts";
+import { EUR_MAX } from "../../domain/gate/cost.ts";
 import { allowed, denied, type GateResult } from "../../domain/gate/verdict.ts";
 import type { Answer, Limits } from "../../domain/ledger/ledger.ts";
 import { type LoopRule, runLedger, sameLedger } from "../../domain/ledger/loop.ts";
@@ -106,11 +107,15 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   return [budget.over ? denied("budget", "budget-spent", detail) : allowed("budget", detail)];
 };
 
+/** With a default there is one thing left that cannot be determined. */
+export const TOO_MUCH = `the amount in the payload is more than ${EUR_MAX} EUR, and no default_eur stands for that`;
+
 /** Why a payload's cost cannot be determined by the policy. */
-export const missingByPolicy = ({ cost }: Pick<PolicyDefinition, "cost">): string =>
-  cost === undefined || "fixed_eur" in cost
-    ? "the policy has no cost rule"
-    : `the payload has no amount at ${cost.pointer}, and the policy's cost rule no default_eur`;
+export const missingByPolicy = ({ cost }: Pick<PolicyDefinition, "cost">): string => {
+  if (cost === undefined || "fixed_eur" in cost) return "the policy has no cost rule";
+  if (cost.default_eur !== undefined) return TOO_MUCH;
+  return `the payload has no amount at ${cost.pointer}, and the policy's cost rule no default_eur`;
+};
 
 /** The same event never has another cost: only another payload, or another policy, passes. */
 const costUnknown = (missing: string): GateResult =>

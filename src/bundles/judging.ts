@@ -8,7 +8,7 @@ import { askedLater, clip } from "../admission/compiled-policy.ts";
 import {
   type JudgeDeps,
   type Judged,
-  MISSING_BY_ACTION,
+  missingByAction,
   ownGates,
   type PolicyAsked,
   samenessOf,
@@ -95,12 +95,13 @@ const costOfStep = (step: PlannedStep, policy: PolicyAsked | null): number | nul
 
 const whyUnknown = (it: PlannedStep, policy: PolicyAsked): string => {
   const rule = ruleOf(it, policy);
+  const { cost: own } = it.compiled;
   const why =
     rule !== null && "path" in rule && comesFromResult(it.references, rule.path)
       ? "its amount comes from the result of an earlier step"
-      : it.compiled.cost === null
+      : own === null
         ? missingByPolicy(policy.definition)
-        : MISSING_BY_ACTION;
+        : missingByAction(own);
   return `step ${it.step.index}: ${why}`;
 };
 

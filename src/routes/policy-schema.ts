@@ -1,3 +1,4 @@
+import { EUR_MAX } from "../../domain/gate/cost.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** The fields of a definition, for the description and for what is answered. */
@@ -19,7 +20,10 @@ const FIELDS = {
       fixed_eur: { type: "number" },
       pointer: { type: "string", description: "Field path of a number; value x scale is the cost in euros" },
       scale: { type: "number", description: "Left out: 1" },
-      default_eur: { type: "number", description: "When the field holds no such number" },
+      default_eur: {
+        type: "number",
+        description: `When the field holds none; an amount of more than ${EUR_MAX} EUR cannot be determined`,
+      },
     },
     description: "Either fixed_eur, or pointer with scale and default_eur",
   },

@@ -40,11 +40,16 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Set by the route table before the body is read; null on routes that anyone may call. */
     principal: Principal | null;
+    /** When that was, in ms since 1970. */
+    authenticatedAt: number;
   }
 }
 
 /** Whom the envelope and the call name where nobody authenticates. */
 const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewer" };
+
+/** A request that took longer up to here is not the moment's any more: what was revoked is refused within a second. */
+const BODY_MS_MAX = 500;
 
 const rateKey = (principal: Principal): string =>
   principal.kind === "member" ? `session ${principal.session}` : `${principal.kind} ${principal.id}`;
@@ -72,6 +77,7 @@ const admit = (route: Route, deps: TableDeps) => {
       return problem("rate-limited", detail, { retryAfterS: window.resetS });
     }
     request.principal = principal;
+    request.authenticatedAt = deps.clock.now();
     return forbiddenFor(principal, route.who);
   };
 };
@@ -91,15 +97,29 @@ const checkBody = (route: Route) => async (request: FastifyRequest) => {
   );
 };
 
-/** The credential of this request, looked at once more. */
-const isStillAllowed = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<boolean> => {
-  if (who === "anyone") return true;
+/** The credential of this request, looked at once more: why it does not make the call any more, or null. */
+const lostSince = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<Problem | null> => {
+  if (who === "anyone") return null;
   const presented = presentedBy(request.raw.rawHeaders);
-  if (presented === null || typeof presented !== "object" || "problem" in presented) return false;
-  const principal = await deps.authenticate(presented);
-  return (
-    principal !== null && principal.account === request.principal?.account && forbiddenFor(principal, who) === null
-  );
+  const principal =
+    presented === null || typeof presented !== "object" || "problem" in presented
+      ? null
+      : await deps.authenticate(presented);
+  if (principal === null || principal.account !== request.principal?.account) {
+    return problem("unauthenticated", "The credential was revoked while this request was under way.");
+  }
+  return forbiddenFor(principal, who);
+};
+
+const isStillAllowed = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<boolean> =>
+  (await lostSince(route, request, deps)) === null;
+
+/** A body may be half a minute under way, and a stolen key's with it: behind a slow one the credential has to hold as well. */
+const lostMeanwhile = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<Problem | null> => {
+  if (request.principal === null) return null;
+  const tookMs = deps.clock.now() - request.authenticatedAt;
+  // A clock that was set back says nothing of how long it was.
+  return tookMs >= 0 && tookMs <= BODY_MS_MAX ? null : lostSince(route, request, deps);
 };
 
 const namedHeaders = ({ headers = {} }: Route, request: FastifyRequest): Call["headers"] =>
@@ -169,6 +189,8 @@ const waited = async (route: Route, request: FastifyRequest, progress: Progress)
 
 const respond =
   (route: Route, closing: AbortSignal, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const lost = await lostMeanwhile(route, request, deps);
+    if (lost !== null) return sendProblem(request, reply, lost);
     if (!(await waited(route, request, deps.progress))) {
       const detail = "What was asked for with `after` is not in this view yet.";
       return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
@@ -201,6 +223,7 @@ const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1"
 /** Adds the routes to a Fastify context that reads JSON strictly and validates with `validation.ts`. */
 export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: TableDeps): void => {
   app.decorateRequest("principal", null);
+  app.decorateRequest("authenticatedAt", 0);
   const closing = new AbortController();
   // As many answers may last as the routes allow.
   setMaxListeners(0, closing.signal);

@@ -135,7 +135,8 @@ export const agentClient = (
   const settled = async <It extends Execution | Bundle>(kind: Kind<It>, id: string, options: WaitOptions = {}) => {
     const until = now() + durationOf("timeoutMs", options.timeoutMs ?? Infinity);
     const last = await follow<It>(until, options.signal, hasEnded, (waitMs) => {
-      const deadline = Math.min(until, now() + waitMs + OUTAGE_MS_MAX);
+      // The last answer comes when the time is over, and says how far it is.
+      const deadline = Math.min(until + ANSWER_MS, now() + waitMs + OUTAGE_MS_MAX);
       return look(kind, id, options, { waitMs, attemptsMax: Infinity, deadline });
     });
     if (hasEnded(last)) return last;

@@ -46,6 +46,6 @@ export type ExecutionOptions = CallOptions & {
 };
 
 export type WaitOptions = CallOptions & {
-  /** Left out: as long as it takes. */
+  /** Left out: as long as it takes. What is seen last may be under way for some seconds more. */
   readonly timeoutMs?: number | undefined;
 };

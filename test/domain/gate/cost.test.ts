@@ -63,12 +63,18 @@ test("no number makes a cost that is not a whole number of micro-euros", () => {
 
 test("a cost that cannot be determined is the fallback, or none", () => {
   const rule = { path: ["amount"], scale: 1, fallback: null };
-  for (const payload of [{}, undefined, { amount: "5" }, { amount: -1 }, { amount: 1e300 }, { amount: null }]) {
+  for (const payload of [{}, undefined, { amount: "5" }, { amount: -1 }, { amount: null }]) {
     assert.is(costOf(rule, payload), null);
     assert.is(costOf({ ...rule, fallback: 30 }, payload), 30);
   }
   assert.is(costOf({ ...rule, fallback: 30 }, { amount: 0 }), 0);
   assert.is(costOf({ fixed: 20 }, undefined), 20);
+});
+
+test("an amount that is too large to be counted is not passed off as the fallback", () => {
+  const rule = { path: ["amount"], scale: 0.01, fallback: 30 };
+  assert.is(costOf(rule, { amount: EUR_MAX * 100 }), EUR_MAX * 1_000_000);
+  for (const amount of [EUR_MAX * 100 + 1, 1e300, Number.POSITIVE_INFINITY]) assert.is(costOf(rule, { amount }), null);
 });
 
 test("a receiver's amount is read digit by digit: up to six decimals, a million euros, nothing else", () => {

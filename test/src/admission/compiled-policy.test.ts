@@ -120,6 +120,15 @@ test("the cost is the policy's, unless something else says it, and rules see it 
   assert.is(policyOf({ cost: { pointer: "a", default_eur: 0.5 } }).check(inputOf({})).cost, 500_000);
 });
 
+test("an amount beyond what is counted passes no threshold as the default for a missing one", () => {
+  const approval = { when: "cost_eur >= 100.0", expires_after_s: 60 };
+  const policy = policyOf({ cost: { pointer: "amount", default_eur: 0.5 }, approval });
+  assert.equal(codes(policy.check(inputOf({}))), ["approval ok"]);
+  const huge = policy.check(inputOf({ amount: 5e9 }));
+  assert.equal([codes(huge), huge.cost], [["approval evaluation-error"], null]);
+  assert.match(huge.gates[0]?.detail ?? "", "the amount in the payload is more than 1000000000 EUR");
+});
+
 test("who is not there has empty names: a rule about agents is false for a source", () => {
   const policy = policyOf({ deny: [{ name: "r", when: "agent.name == 'bot' || action == 'refund'" }] });
   assert.equal(codes(policy.check(inputOf({}))), ["content ok"]);

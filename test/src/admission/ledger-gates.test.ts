@@ -64,6 +64,7 @@ test("under one that blocks it is refused and takes no place anywhere", async ()
 for (const [cost, missing] of [
   [undefined, /the policy has no cost rule/],
   [{ pointer: "data.amount" }, /no amount at data\.amount, and the policy's cost rule no default_eur/],
+  [{ pointer: "data.amount", default_eur: 1 }, /the amount in the payload is more than 1000000000 EUR/],
 ] as const) {
   test(`an unknown cost says what is missing: ${missing.source}`, async () => {
     const { gates } = await asking({ budget_eur_day: 1, ...(cost === undefined ? {} : { cost }) })(null);

@@ -1,10 +1,22 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { problem } from "../../../src/problems.ts";
 import type { Route } from "../../../src/routes/route.ts";
-import { bearer, COOKIE, echo, SAME_ORIGIN, testApp, testClock } from "../../support/http-app.ts";
+import {
+  ADMIN_KEY,
+  bearer,
+  COOKIE,
+  echo,
+  SAME_ORIGIN,
+  testApp,
+  testClock,
+  VIEWER_KEY,
+} from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -361,6 +373,48 @@ test("a route that waits is told when its client is gone, and when the server cl
   assert.is((await waiting).status, 200);
   assert.equal(left, ["gone", "closing"]);
   await closed;
+});
+
+test("a credential that was revoked, or made weaker, while the body was under way makes no call any more", async () => {
+  const clock = testClock();
+  let known: typeof ADMIN_KEY | typeof VIEWER_KEY | null = ADMIN_KEY;
+  let asked = 0;
+  let ran = 0;
+  const route = echo({ handle: async () => ({ status: 201, body: { ran: ++ran } }) });
+  const authenticate = async () => {
+    asked += 1;
+    return known;
+  };
+  const app = await testApp([route], { clock, authenticate });
+  const base = await app.listen({ port: 0, host: "127.0.0.1" });
+  /** Sends the body once `meanwhile` is done; the credential was looked at before. */
+  const slowly = async (meanwhile: () => void) => {
+    const before = asked;
+    const call = request(`${base}/v1/things`, { method: "POST", headers: { ...JSON_TYPE, ...admin } });
+    const answered = once(call, "response");
+    call.write('{"name":');
+    await until("the credential is looked at", () => asked > before);
+    // What is behind that look asks nothing that is slower.
+    await new Promise((resolve) => setImmediate(resolve));
+    meanwhile();
+    call.end('"a"}');
+    const [answer] = (await answered) as [IncomingMessage];
+    return { status: answer.statusCode, code: (JSON.parse(await text(answer)) as { code?: string }).code };
+  };
+  const later = (principal: typeof known) => () => {
+    clock.advance(5_000);
+    known = principal;
+  };
+  assert.is((await slowly(later(ADMIN_KEY))).status, 201);
+  assert.equal(await slowly(later(VIEWER_KEY)), { status: 403, code: "forbidden" });
+  known = ADMIN_KEY;
+  assert.equal(await slowly(later(null)), { status: 401, code: "unauthenticated" });
+  known = ADMIN_KEY;
+  const before = asked;
+  await app.inject(post({ name: "a" }));
+  assert.is(asked, before + 1);
+  assert.is(ran, 2);
+  await app.close();
 });
 
 test("a key on a call that anyone may make, or on a read, counts for nothing", async () => {

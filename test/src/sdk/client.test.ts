@@ -311,11 +311,11 @@ test("a signal that lives long is not listened to after a call", async () => {
 
 /** An answer that comes when the wait that was asked for is over. */
 const atTheEnd =
-  (platform: () => VirtualPlatform, of: () => ReturnType<Responder>): Responder =>
+  (platform: () => VirtualPlatform, of: () => ReturnType<Responder>, underWayMs = 0): Responder =>
   ({ url, body }) =>
     new Promise((resolve) => {
       const asked = new URL(url).searchParams.get("wait_ms") ?? JSON.parse(body ?? "{}").wait_ms;
-      platform().after(Number(asked), () => resolve(of()));
+      platform().after(Number(asked) + underWayMs, () => resolve(of()));
     });
 
 test("a wait longer than a request's goes on by asking how far it is", async () => {
@@ -449,6 +449,26 @@ test("a wait for an approval ends by its signal and by its time", async () => {
   const late = await errorOf(client.waitForApproval(EVENT, { timeoutMs: 45_000 }));
   assert.is(late.code, "timeout");
   assert.is(platform.now(), 145_000);
+});
+
+test("a wait whose time is over says how far it is, however long the last answer is under way", async () => {
+  const held = atTheEnd(
+    () => platform,
+    () => state("held", { approval_id: "apr_1" }),
+    300,
+  );
+  const { platform, client }: ReturnType<typeof world> = world(held);
+  const error = await errorOf(client.waitForApproval(EVENT, { timeoutMs: 45_000 }));
+  assert.equal([error.code, error.eventId, error.detail], ["timeout", EVENT, "It is still held."]);
+  assert.is(platform.now(), 45_300);
+});
+
+test("a wait without any time looks once", async () => {
+  const done = world(() => state("rejected"));
+  assert.is((await done.client.waitForApproval(EVENT, { timeoutMs: 0 })).status, "rejected");
+  const held = world(() => state("held", { approval_id: "apr_1" }));
+  const error = await errorOf(held.client.waitForApproval(EVENT, { timeoutMs: 0 }));
+  assert.equal([error.detail, held.platform.sent.length], ["It is still held.", 1]);
 });
 
 test("a bundle is asked for as the interface says, and answered step by step", async () => {
