@@ -5,6 +5,8 @@ import { parse } from "yaml";
 
 type Service = {
   readonly image: string;
+  readonly build?: object;
+  readonly pull_policy?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
@@ -59,6 +61,17 @@ test("every image is of one version, in every file the same", () => {
     versions.set(name, (versions.get(name) ?? new Set()).add(image));
   }
   for (const [name, all] of versions) assert.is(all.size, 1, name);
+});
+
+test("an image that is built is built by one service, and by the others neither built nor looked for in a registry", () => {
+  const built = services.filter(([, { build }]) => build !== undefined);
+  assert.ok(built.length > 0);
+  for (const [name, { image }] of built) {
+    for (const [other, service] of services.filter((one) => one[0] !== name && one[1].image === image)) {
+      assert.is(service.build, undefined, `${name} and ${other}`);
+      assert.is(service.pull_policy, "never", other);
+    }
+  }
 });
 
 test("what the service is told are variables that it reads, of all engines and with its key", () => {

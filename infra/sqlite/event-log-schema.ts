@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
@@ -82,10 +82,21 @@ const createSchema = (db: Database): void => {
   }
 };
 
-/** Makes the file, readable by its owner alone, and its name durable. SQLite gives the `-wal` and `-shm` its mode. */
+/**
+ * Makes the file, readable by its owner alone, and its name durable. SQLite gives the `-wal` and `-shm` its mode.
+ *
+ * One that is there is not even opened: to close it would drop the locks that this process has on it, through whatever
+ * connection (https://sqlite.org/howtocorrupt.html, section 2.2), and whoever looks into the log then takes himself for
+ * the last one, and removes the WAL that is still appended to.
+ */
 const createFile = (path: string): void => {
   makeDirectory(dirname(path));
-  closeSync(openSync(path, "a", 0o600));
+  try {
+    closeSync(openSync(path, "ax", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    accessSync(path, constants.R_OK | constants.W_OK);
+  }
   const directory = openSync(dirname(path), "r");
   fsyncSync(directory);
   closeSync(directory);

@@ -26,7 +26,7 @@ export const checkExists = (place: LogPlace): void => {
 };
 
 /** The roles that append, by the locks that a service holds while it has them (`src/main.ts`). */
-const WRITING_ROLES = ["api", "deliverer"];
+const WRITING_ROLES = ["api", "deliverer", "feed"];
 
 /** Keeps services from starting on an embedded log while it is written to. Throws when one runs there. */
 export const lockLog = (place: LogPlace): readonly ExclusiveLock[] => {

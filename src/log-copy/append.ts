@@ -1,5 +1,5 @@
 import type { PayloadRef } from "../../domain/delivery/events.ts";
-import type { EventLog, Expected, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, Expected, Metadata, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import { parseStreamName } from "../../infra/stream-name.ts";
 import { payloadStream } from "../payloads.ts";
@@ -30,6 +30,8 @@ export type Appending = {
   add(record: RecordedEvent): Promise<void>;
   /** Waits until everything that was added is in the target. */
   flush(): Promise<void>;
+  /** By stream, up to where the target still shows what the source has erased: to be erased when all is added. */
+  readonly shown: ReadonlyMap<string, Revision>;
 };
 
 const before = (revision: Revision): Exclude<Expected, "any"> => (revision === 0 ? "absent" : revision - 1);
@@ -38,6 +40,10 @@ const sizeOf = ({ type, data, meta }: NewEvent): number =>
 const tooLong = ({ stream, revision }: RecordedEvent, bytes: number): CopyRefused =>
   new CopyRefused(
     `${stream}, revision ${revision}, has ${bytes} bytes, and no engine takes more than ${APPEND_BYTES_MAX} at once. Erase it in the source, and run the same copy again.`,
+  );
+const takenByErasure = ({ stream, revision }: RecordedEvent): CopyRefused =>
+  new CopyRefused(
+    `${stream} was erased in the target by an earlier copy, for which its engine took revision ${revision}, and has come again in the source since. Copy into an empty target.`,
   );
 const isPayload = (stream: string): boolean => parseStreamName(stream).category === "payload";
 
@@ -74,6 +80,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
   let flight: Batch[] = [];
   let flightBytes = 0;
   const heads = new Map<string, Revision>();
+  const shown = new Map<string, Revision>();
 
   const send = ({ stream, expected, events }: Batch, isAlone: boolean): ReturnType<EventLog["append"]> =>
     // Sent again by itself, one of several could overtake the others.
@@ -95,25 +102,36 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
     }
   };
 
+  const eraseTo = async ({ stream, upTo }: { stream: string; upTo: Revision }, meta: Metadata): Promise<void> => {
+    if (!(await eraseUpTo(target, stream, upTo, meta))) shown.set(stream, upTo);
+  };
+
+  /** The target has nothing to show where the record belongs, and yet its place is taken: by an erasure. */
+  const isBlank = async ({ stream, revision }: RecordedEvent, actual: Revision | "absent"): Promise<boolean> =>
+    actual === revision && (await target.read(stream, revision - 1, 1)).length === 0;
+
   /** What is in front of the record may be erased in the source: its revisions are then taken up before. */
   const addBehindGap = async (batch: Batch, record: RecordedEvent): Promise<void> => {
     await flush();
     const first = await send(batch, true);
     if (first.outcome === "appended") return;
     const isShort = first.actual === "absent" || first.actual < record.revision - 1;
-    if (!isShort) throw refused(batch, first.actual);
-    await eraseUpTo(target, record.stream, record.revision - 1, record.meta);
+    if (!isShort) {
+      if (await isBlank(record, first.actual)) throw takenByErasure(record);
+      throw refused(batch, first.actual);
+    }
+    await eraseTo({ stream: record.stream, upTo: record.revision - 1 }, record.meta);
     const second = await send(batch, true);
     if (second.outcome === "conflict") throw refused(batch, second.actual);
   };
 
   /** Before the record of an erasure: its payload must not be absent in the target, where a repeat would bring it back. */
   const erase = async (stream: string, record: RecordedEvent): Promise<void> => {
-    const [shown] = await source.read(stream, null, 1);
+    const [first] = await source.read(stream, null, 1);
     // Recorded and not done, as a crash leaves it; or done, and the payload came again behind it.
-    if (shown !== undefined && shown.position < record.position) return;
+    if (first !== undefined && first.position < record.position) return;
     await flush();
-    await eraseUpTo(target, stream, await referredTo(source, record), record.meta);
+    await eraseTo({ stream, upTo: await referredTo(source, record) }, record.meta);
   };
 
   const follows = ({ stream, revision }: RecordedEvent): boolean => {
@@ -127,6 +145,7 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
 
   return {
     flush,
+    shown,
     async add(record) {
       const { stream, revision, id, type, data, meta } = record;
       const event = { id, type, data, meta };

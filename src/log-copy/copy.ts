@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog, Revision } from "../../domain/ports.ts";
 import { appending, CopyRefused } from "./append.ts";
 import type { Chain } from "./chain.ts";
 import { type Comparison, compareLogs, NOTHING_COMPARED } from "./compare.ts";
@@ -25,10 +25,9 @@ export type Copied = {
   readonly target: Chain;
 };
 
-/** Only where the logs do not differ: a target that is not a copy is left as it is. */
-const eraseGone = async (target: EventLog, { gone, difference }: Comparison): Promise<void> => {
+/** A target that is not a copy is left as it is. */
+const checkCopy = ({ difference }: Comparison): void => {
   if (difference !== null) throw new CopyRefused(`The target is not a copy of the source. ${difference}`);
-  for (const [stream, upTo] of gone) await target.erase(stream, upTo);
 };
 
 /**
@@ -43,7 +42,13 @@ export const copyLog = async (
 ): Promise<Copied> => {
   const end = await source.head();
   const before = await compareLogs(source, target, NOTHING_COMPARED, end, (n) => onProgress("comparing", n));
-  await eraseGone(target, before);
+  checkCopy(before);
+  // Erased at the end, when what stands behind it in the source stands there in the target as well: to erase the last
+  // event of a stream an engine may take the next revision.
+  const gone = new Map(before.gone);
+  const goes = (more: ReadonlyMap<string, Revision>): void => {
+    for (const [stream, upTo] of more) gone.set(stream, Math.max(upTo, gone.get(stream) ?? 0));
+  };
 
   const { sourceAfter } = before.compared;
   let copied = 0;
@@ -55,10 +60,13 @@ export const copyLog = async (
       onProgress("copying", copied);
     }
     await append.flush();
+    goes(append.shown);
   }
 
   const after = await compareLogs(source, target, before.compared, end, (n) => onProgress("verifying", n));
-  await eraseGone(target, after);
+  checkCopy(after);
+  goes(after.gone);
+  for (const [stream, upTo] of gone) await target.erase(stream, upTo);
   if (after.missing !== null) {
     const { stream, revision } = after.missing;
     throw new CopyRefused(`The target ends before ${stream}, revision ${revision}: run the same copy again.`);
@@ -66,7 +74,7 @@ export const copyLog = async (
   return {
     found: before.compared.target.count,
     copied,
-    erased: new Set([...before.gone.keys(), ...after.gone.keys()]).size,
+    erased: gone.size,
     source: after.compared.source,
     target: after.compared.target,
   };

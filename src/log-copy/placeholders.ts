@@ -20,9 +20,10 @@ const placeholder = (stream: string, revision: Revision, meta: Metadata): NewEve
 /**
  * Makes a `payload-` stream one whose revisions up to `upTo` are taken and erased, as they are in the source: so no
  * other event gets their revisions, and no 'absent' append brings back what was erased. `meta` is of the record that
- * makes it necessary.
+ * makes it necessary. Resolves with false, and nothing erased, where something is shown there that an earlier copy has
+ * left: an engine may need the revision behind it to erase it, so that is for when what comes there is copied.
  */
-export const eraseUpTo = async (log: EventLog, stream: string, upTo: Revision, meta: Metadata): Promise<void> => {
+export const eraseUpTo = async (log: EventLog, stream: string, upTo: Revision, meta: Metadata): Promise<boolean> => {
   let expected: Exclude<Expected, "any"> = "absent";
   for (;;) {
     const first: Revision = expected === "absent" ? 0 : expected + 1;
@@ -35,5 +36,9 @@ export const eraseUpTo = async (log: EventLog, stream: string, upTo: Revision, m
     if (last === "absent" || last < first - 1) throw new Error(`${stream} lost revision ${first - 1}`);
     expected = last;
   }
-  await log.erase(stream);
+  const [shown] = await log.read(stream, null, 1);
+  if (shown === undefined || shown.revision > upTo) return true;
+  if (shown.id !== placeholderId(stream, shown.revision)) return false;
+  await log.erase(stream, upTo);
+  return true;
 };

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { suite } from "uvu";
@@ -117,6 +118,30 @@ test("an idle writer thread that dies is replaced as well", () =>
     assert.is((await log.append(stream, 0, [event()])).outcome, "appended");
     await log.close();
   }));
+
+/** The system's list of file locks (proc_locks(5)): those of this process on the file, as Linux tells them. */
+const LOCKS = "/proc/locks";
+const locksOn = (path: string): number => {
+  const isOurs = new RegExp(` ${process.pid} \\w+:\\w+:${statSync(path).ino} `);
+  return readFileSync(LOCKS, "utf8")
+    .split("\n")
+    .filter((line) => isOurs.test(line)).length;
+};
+
+(existsSync(LOCKS) ? test : test.skip)(
+  "a writer thread that is replaced leaves the process its lock on the file: without it others would remove the WAL",
+  () =>
+    inNewFile(async (path) => {
+      const writers: Worker[] = [];
+      const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
+      assert.ok(locksOn(path) > 0);
+      await fail(writers[0]);
+      await log.append(newStream(), "absent", [event()]);
+      assert.is(writers.length, 2);
+      assert.ok(locksOn(path) > 0);
+      await log.close();
+    }),
+);
 
 test("more than may wait is refused at once, and nothing that was taken is lost", () =>
   inNewFile(async (path) => {

@@ -131,11 +131,13 @@ test("a target that is no copy is a failure, and so is one that a service uses",
   const other = await copy(from, to);
   assert.is(other.status, 1);
   assert.match(other.stderr, /^The target is not a copy of the source\. Record 1 of the source is .*\n$/);
-  const lock = exclusiveLock(join(to, "deliverer.lock"));
-  const used = await copy(from, to);
-  assert.is(used.status, 1);
-  assert.match(used.stderr, "stop it");
-  lock?.release();
+  for (const role of ["api", "deliverer", "feed"]) {
+    const lock = exclusiveLock(join(to, `${role}.lock`));
+    const used = await copy(from, to);
+    assert.is(used.status, 1, role);
+    assert.match(used.stderr, "stop it", role);
+    lock?.release();
+  }
 });
 
 test("places that cannot be used are named in one line, without a password, and the process ends by itself", async ({

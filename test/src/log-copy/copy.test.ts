@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, JsonObject } from "../../../domain/ports.ts";
+import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { type Copied, copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { payloadStream } from "../../../src/payloads.ts";
 import { event, rejection } from "../../contract/event-log-events.ts";
+import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
 import { bundleFacts } from "../../support/history.ts";
 import { APPEND_LIMIT_BYTES, measuredLog } from "../../support/measured-log.ts";
 import { contentOf, variedLog } from "../../support/varied-log.ts";
@@ -77,6 +79,61 @@ test("a repeat goes on behind what is there, and erases what the source has eras
   }
   await staysErased(target, varied.erased);
 });
+
+/** Erasing the last event of a stream takes the next revision there. */
+const onEventStoreDB = async (use: (target: EventLog) => Promise<void>): Promise<void> => {
+  const double = await startEventStoreDouble();
+  const target = await eventStoreLog({ url: double.url });
+  try {
+    await use(target);
+  } finally {
+    await target.close();
+    await double.stop();
+  }
+};
+
+/** The payload of an event that is copied already. */
+const copiedPayload = async (source: EventLog, target: EventLog): Promise<string> => {
+  const stream = payloadStream("evt_1");
+  await source.append(stream, "absent", [event({ event_id: "evt_1" })]);
+  await source.append("delivery-evt_1", "absent", [event({ event_id: "evt_1", payload: { revision: 0 } })]);
+  await copy(source, target);
+  return stream;
+};
+
+const eraseIn = async (source: EventLog, stream: string): Promise<void> => {
+  await source.append("delivery-evt_1", 0, [{ ...event({ event_id: "evt_1" }), type: "PayloadErased" }]);
+  await source.erase(stream);
+};
+
+test("a payload that was erased and came again since the last copy is in EventStoreDB as it is in the source", () =>
+  onEventStoreDB(async (target) => {
+    const source = memoryEventLog();
+    const stream = await copiedPayload(source, target);
+    await eraseIn(source, stream);
+    assert.is((await source.append(stream, 0, [event()])).outcome, "appended");
+    assert.equal(await copy(source, target).then(({ copied, erased }) => [copied, erased]), [2, 1]);
+    await isCopy(source, target);
+    await staysErased(target, new Set(["evt_1"]));
+  }));
+
+test("one that comes again when its erasure is copied has no place in EventStoreDB, and that is what is said", () =>
+  onEventStoreDB(async (target) => {
+    const source = memoryEventLog();
+    const stream = await copiedPayload(source, target);
+    await eraseIn(source, stream);
+    await copy(source, target);
+    await isCopy(source, target);
+    await source.append(stream, 0, [event()]);
+    assert.match(
+      (await rejection(() => copy(source, target))).message,
+      /^payload-evt_1 was erased in the target by an earlier copy, .+ Copy into an empty target\.$/,
+    );
+    await onEventStoreDB(async (empty) => {
+      await copy(source, empty);
+      await isCopy(source, empty);
+    });
+  }));
 
 /** A target that ends with the process at its n-th write: before it is done, or behind it. */
 const dying = (log: EventLog, writes: number, isDone: boolean): EventLog => {
