@@ -170,7 +170,7 @@ const waited = async (route: Route, request: FastifyRequest, progress: Progress)
 const respond =
   (route: Route, closing: AbortSignal, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
     if (!(await waited(route, request, deps.progress))) {
-      const detail = "What was asked for with `after` is not in this view yet.";
+      const detail = "This view has not reached the position in `after` yet.";
       return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
     }
     const left = route.waits === true ? untilLeft(reply, closing) : null;
