@@ -80,8 +80,7 @@ const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: 
   const errors = found
     .filter(([name, href]) => href === null && body[name] !== undefined)
     .map(([name]) => ({ path: `/${name}`, message: "must be an http or https address without a user name" }));
-  if (errors.length > 0)
-    return problem("invalid-request", "A URL in the body is not one that a browser can open.", { errors });
+  if (errors.length > 0) return problem("invalid-request", "An address is none for a browser.", { errors });
   // Every name is there.
   return Object.fromEntries(found) as Record<K, string | null>;
 };
