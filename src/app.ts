@@ -72,7 +72,7 @@ const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyRe
   const allowed = METHODS.filter((method) => request.server.findRoute({ method, url }) !== null);
   if (allowed.length === 0) return sendProblem(request, reply, notFound());
   reply.header("allow", allowed.join(", "));
-  return sendProblem(request, reply, problem("method-not-allowed", `This address knows ${allowed.join(", ")}.`));
+  return sendProblem(request, reply, problem("method-not-allowed", `This address allows ${allowed.join(", ")}.`));
 };
 
 const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {

@@ -1,9 +1,5 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
-import { account as accountDecider } from "../domain/account/decider.ts";
-import { planKnown, planNamed } from "../domain/account/overage.ts";
-import { PLANS, type Plan } from "../domain/account/plans.ts";
-import { openedWith, planAt, type Subscription } from "../domain/account/subscription.ts";
 import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
 import { endpoint } from "../domain/endpoint/decider.ts";
@@ -20,7 +16,8 @@ import { httpSender } from "../infra/http/sender.ts";
 import { events as eventsView } from "../projections/events.ts";
 import { SLOT_MS } from "../projections/status.ts";
 import { accountReactions } from "./account-reactions.ts";
-import { accountStream, accounts } from "./accounts.ts";
+import { accountTerms } from "./account-terms.ts";
+import { accounts } from "./accounts.ts";
 import { accepting } from "./admission/accepting.ts";
 import { admission } from "./admission/admission.ts";
 import { actionCompiler, compiledActions } from "./admission/compiled-action.ts";
@@ -179,23 +176,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const box = secretBox(subkey(key, "secret-box"), randomness);
   const opened = openedSecrets(box);
   const secrets = derivedSecrets(key);
-  const accountOf = async (id: string): Promise<{ plan: Plan; timeZone: string }> => {
-    const { state } = await streams.load(accountDecider, accountStream(id));
-    if (state.phase !== "open") return { plan: PLANS.free, timeZone: "UTC" };
-    const plan = planNamed(planAt(state.subscription, new Date(clock.now()).toISOString()));
-    return { plan, timeZone: state.time_zone };
-  };
-  const planOf = async (id: string): Promise<Plan> => (await accountOf(id)).plan;
-  /** Null where nobody can say what was promised: a plan of a newer build, or an account that this log does not have. */
-  const retainedBy = async (id: string): Promise<Plan | null> => {
-    const { state } = await streams.load(accountDecider, accountStream(id));
-    if (state.phase !== "open") return null;
-    return planKnown(planAt(state.subscription, new Date(clock.now()).toISOString()));
-  };
-  const subscriptionOf = async (id: string): Promise<Subscription> => {
-    const { state } = await streams.load(accountDecider, accountStream(id));
-    return state.phase === "open" ? state.subscription : openedWith(PLANS.free.name);
-  };
+  const { accountOf, planOf, timeZoneOf, subscriptionOf, retainedBy } = accountTerms(streams, clock);
   const provider =
     config.stripe === null
       ? manualBilling({ box, clock, randomness, publicUrl })
@@ -309,7 +290,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         views,
         progress: projector,
         ledgers: reservations,
-        timeZoneOf: async (account) => (await accountOf(account)).timeZone,
+        timeZoneOf,
         outcomes: waiting,
         clock,
         onError,
@@ -480,7 +461,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...policyLedgerRoutes({
       aggregates: streams,
       ledgers: reservations,
-      timeZoneOf: async (account) => (await accountOf(account)).timeZone,
+      timeZoneOf,
       clock,
     }),
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),

@@ -10,7 +10,7 @@ export const planKnown = (name: string): Plan | null =>
   Object.hasOwn(PLANS, name) ? PLANS[name as Plan["name"]] : null;
 
 /** A plan that a later build dropped is the free one. */
-export const planNamed = (name: string): Plan => PLANS[name as Plan["name"]] ?? PLANS.free;
+export const planNamed = (name: string): Plan => planKnown(name) ?? PLANS.free;
 
 /** The more expensive of two plans, which includes what the other does. */
 export const largerOf = (one: string, other: string): string =>

@@ -26,11 +26,11 @@ export const providerWebhooks =
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const notice = webhooks.read(request.headers, body);
       if (notice === "forged") {
-        const detail = "The signature does not hold for this body at this time.";
+        const detail = "The signature is not valid for this body at this time.";
         return sendProblem(request, reply, problem("invalid-signature", detail));
       }
       if (notice === "malformed") {
-        return sendProblem(request, reply, problem("invalid-request", "The body is signed, and no event."));
+        return sendProblem(request, reply, problem("invalid-request", "The body is signed, but is not an event."));
       }
       // What is not done is not acknowledged: the provider sends it again.
       const outcome = notice === null ? "ignored" : await follow(notice);

@@ -50,7 +50,7 @@ const UNKNOWN: Known<Bundle> = { state: bundle.initial, revision: null };
 const JSON_TYPE = "application/json";
 
 const reused = (bundleId: string): Problem =>
-  problem("idempotency-key-reused", "This Idempotency-Key came with other steps before.", {
+  problem("idempotency-key-reused", "This Idempotency-Key was used with different steps before.", {
     extra: { bundle_id: bundleId },
   });
 

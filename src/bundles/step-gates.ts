@@ -6,6 +6,7 @@ import type { GateResult } from "../../domain/gate/verdict.ts";
 import type { LoopRule } from "../../domain/ledger/loop.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { EventLog, Json, Revision } from "../../domain/ports.ts";
+import { actionStream } from "../action-stream.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
 import { type CompiledPolicies, schemaGate } from "../admission/compiled-policy.ts";
 import { stepPlace } from "../admission/fate.ts";
@@ -15,7 +16,6 @@ import type { Ledgers } from "../admission/ledgers.ts";
 import { agentStream } from "../credentials.ts";
 import type { Fact, Trace } from "../envelope.ts";
 import { actionDigest } from "../execute/digest.ts";
-import { actionStream } from "../routes/actions.ts";
 import type { Foldable } from "../run-command.ts";
 
 export type StepGatesDeps = {

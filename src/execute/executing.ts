@@ -48,7 +48,7 @@ export type Execute = (request: ExecuteRequest) => Promise<Begun | Problem>;
 const JSON_TYPE = "application/json";
 
 const reused = (eventId: string): Problem =>
-  problem("idempotency-key-reused", "This Idempotency-Key came with another action or another payload before.", {
+  problem("idempotency-key-reused", "This Idempotency-Key was used with a different action or payload before.", {
     extra: { event_id: eventId },
   });
 

@@ -1,13 +1,10 @@
 import type { Usable } from "../../domain/bundle/results.ts";
-import type { PayloadEvent } from "../../domain/delivery/events.ts";
 import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
 import type { EventLog, Json, JsonObject, Revision } from "../../domain/ports.ts";
+import { exchangesOf, type ResponseKept } from "../exchanges.ts";
 import { isFaithfulJson } from "../http/strict-json.ts";
 import { decodeBody } from "../payloads.ts";
-import { exchangesOf } from "../routes/event-shown.ts";
 import { readOn } from "../run-command.ts";
-
-type Response = Extract<PayloadEvent, { type: "ResponseKept" }>["data"];
 
 /** What the target answered: `body` is what the answer says where it is JSON, else text. */
 export type Result = JsonObject & { readonly status_code: number; readonly body: Json };
@@ -26,7 +23,7 @@ const parsed = (text: string): Json => {
 };
 
 /** JSON as what it says; else text, or base64 of what is no text. What was cut off is no JSON any more. */
-const bodyOf = (kept: Response | undefined): JsonObject & { readonly body: Json } => {
+const bodyOf = (kept: ResponseKept | undefined): JsonObject & { readonly body: Json } => {
   // Erased, or never kept.
   if (kept === undefined) return { body: null };
   if (kept.encoding === "base64") return { body: kept.body, encoding: "base64" };
@@ -45,7 +42,7 @@ const responseOf = async (
   eventId: string,
   from: Revision,
   { attempt }: Outcome,
-): Promise<Response | undefined> =>
+): Promise<ResponseKept | undefined> =>
   attempt === null || attempt.statusCode === null
     ? undefined
     : (await exchangesOf(log, eventId, from, [attempt.number])).responses.get(attempt.number);

@@ -11,7 +11,7 @@ export type BodyLimits = {
 };
 
 const tooLarge = (): Refused => new Refused(problem("too-large", "The body is larger than this call accepts."));
-const silent = (): Refused => new Refused(problem("request-timeout", "The body did not go on arriving."));
+const silent = (): Refused => new Refused(problem("request-timeout", "The body stopped arriving."));
 const cutOff = (): Refused => new Refused(problem("invalid-request", "The body ended before it was complete."));
 
 /**

@@ -100,7 +100,7 @@ export const idempotency = (deps: {
     const ageMs = clock.now() - Date.parse(data.at);
     if (ageMs >= IDEMPOTENCY_KEPT_MS) return { claimable: { commandId: null } };
     if (data.digest !== digest) {
-      return problem("idempotency-key-reused", "This Idempotency-Key came with another call or another body before.");
+      return problem("idempotency-key-reused", "This Idempotency-Key was used with a different call or body before.");
     }
     if (type === "RequestAnswered") {
       const kept: Kept = {
@@ -137,7 +137,7 @@ export const idempotency = (deps: {
       if (appended.outcome === "appended") return { commandId, revision: appended.revision };
       erasedUpTo = appended.actual;
     }
-    return problem("in-progress", "Others are using this Idempotency-Key at this moment.", { retryAfterS: 1 });
+    return problem("in-progress", "Another request is using this Idempotency-Key at the moment.", { retryAfterS: 1 });
   };
 
   return {

@@ -89,7 +89,7 @@ export const refuseAmbiguous = (request: FastifyRequest, reply: FastifyReply, do
   // RFC 9112, section 6.1: with any other coding nobody knows where the body ends.
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
-    sendProblem(request, reply, problem("invalid-request", "The only Transfer-Encoding here is chunked."));
+    sendProblem(request, reply, problem("invalid-request", "The only supported Transfer-Encoding is chunked."));
     return;
   }
   done();

@@ -44,7 +44,7 @@ export const expectedProblem = (error: unknown): Problem | null => {
     });
   }
   if (error instanceof BillingUnavailable) {
-    return problem("unavailable", "The billing provider does not do it at the moment. Repeat the request.", {
+    return problem("unavailable", "The billing provider is not available at the moment. Repeat the request.", {
       retryAfterS: UNAVAILABLE_RETRY_S,
     });
   }

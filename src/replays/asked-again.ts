@@ -4,6 +4,7 @@ import { inScope } from "../../domain/agent/scope.ts";
 import type { Replay, Request } from "../../domain/delivery/events.ts";
 import type { Json } from "../../domain/ports.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
+import { actionStream } from "../action-stream.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
 import { type Asked, type Identified, jsonOf } from "../admission/identified.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -12,7 +13,6 @@ import type { Trace } from "../envelope.ts";
 import { actionDigest } from "../execute/digest.ts";
 import type { Payloads, ReadPayload } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
-import { actionStream } from "../routes/actions.ts";
 
 export type AskedAgainDeps = {
   readonly aggregates: Pick<Aggregates, "load">;

@@ -32,7 +32,7 @@ export const placesAgain =
     if ("problem" in it) return it;
     // What is sent is what was admitted: another endpoint or another version is another request.
     if (it.asked?.action.digest !== request.action?.digest) {
-      return problem("conflict", "The action was defined anew since: the agent has to ask for it again.");
+      return problem("conflict", "The action has been redefined since: the agent has to request it again.");
     }
     const judged = await judge(it);
     const { verdict, reservations, cost } = judged;
@@ -43,7 +43,7 @@ export const placesAgain =
     // What people have approved is what is sent, and nothing of it has happened yet.
     if (verdict.decision === "hold" && approvalId === null) {
       await giveBack();
-      return problem("conflict", "The policy asks for an approval by now: the agent has to ask for it again.");
+      return problem("conflict", "The policy now requires approval: the agent has to request it again.");
     }
     const lasting = reservations.filter(({ lasts }) => lasts);
     return {

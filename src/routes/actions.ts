@@ -2,8 +2,8 @@ import { action as actionDecider, type DefinedAction } from "../../domain/action
 import { type ActionDefinition, type ActionInput, REVERSIBILITIES } from "../../domain/action/definition.ts";
 import { ACTION_NAME_MAX, isActionName } from "../../domain/action/name.ts";
 import type { Document, ViewStore } from "../../domain/ports.ts";
-import { derivedId } from "../../infra/crypto/ids.ts";
 import { type ActionDocument, actions } from "../../projections/actions.ts";
+import { actionId, actionStream } from "../action-stream.ts";
 import type { ActionCompiler } from "../admission/compiled-action.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { missingReference, notFound, problem } from "../problems.ts";
@@ -20,10 +20,6 @@ export type ActionsDeps = {
 };
 
 type Handle = (deps: ActionsDeps) => Route["handle"];
-
-/** An account's action of one name is always the same stream. */
-export const actionId = (account: string, name: string): string => derivedId("act_", account, name);
-export const actionStream = (account: string, name: string): string => `action-${actionId(account, name)}`;
 
 const DEFINITION = {
   endpoint_id: { type: "string", minLength: 1, maxLength: 64 },

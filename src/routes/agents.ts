@@ -90,7 +90,7 @@ const ROTATED: JsonSchema = {
 
 const PROBLEM_OF: Record<AgentRejection, Problem> = {
   "not-found": notFound(),
-  conflict: problem("conflict", "This agent exists already, or did."),
+  conflict: problem("conflict", "This agent already exists, or existed before."),
 };
 
 const show = (id: string, { account: _, ...it }: AgentDocument) => ({ id, ...it });

@@ -39,7 +39,7 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
   "not-found": notFound,
   "not-due": () => problem("conflict", "It is not due yet."),
   "digest-mismatch": () =>
-    problem("digest-mismatch", "The digest is not that of what is to be approved: read the approval again."),
+    problem("digest-mismatch", "The digest is not the one to be approved: read the approval again."),
   "already-decided": (state) => problem("already-decided", `Nothing is left to decide.${decided(state)}`),
   expired: () => problem("expired", "Nobody decided in time: what was held is refused, and has to be asked for again."),
   "self-approval": () =>

@@ -54,7 +54,7 @@ const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<b
 /** Behind a record that the client says it has: it has to be there, and to be that one. */
 const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {
   if (id === START_ID) return { next: 0, lastId: id };
-  const unknown = problem("invalid-request", "The Last-Event-ID is none of this account's stream.", {
+  const unknown = problem("invalid-request", "The Last-Event-ID does not belong to this account's stream.", {
     errors: [{ path: `/${LAST_EVENT_ID}`, message: "must be the id of an event of this stream" }],
   });
   const digits = INDEX_IN_ID.exec(id)?.[1];
@@ -66,7 +66,7 @@ const resumed = async (deps: AuditStreamDeps, account: string, id: string): Prom
     const isAll = await hasCaughtUp(deps);
     record = await find();
     if (record === undefined && !isAll) {
-      const detail = "The view is not as far as the record of this Last-Event-ID yet.";
+      const detail = "The view has not reached this Last-Event-ID's record yet.";
       return problem("view-behind", detail, { retryAfterS: 1 });
     }
   }

@@ -58,7 +58,7 @@ export const eraseBundle = async (log: EventLog, id: string, call: Call): Promis
   const ran = await erase(log, bundleErasure, stream, known, command, call.envelope);
   if (ran.outcome === "rejected") {
     if (ran.rejection === "absent") return notFound();
-    return problem("conflict", "The bundle has not ended: what it works with can be erased once it has.");
+    return problem("conflict", "The bundle has not ended: its payloads can be erased once it has.");
   }
   for (const eventId of await eventIdsOf(log, id)) await eraseEvent(log, eventId, call);
   return { erasedAt: ran.known.state.erasedAt, written: positionOf(ran) };

@@ -56,11 +56,11 @@ const PROBLEM_OF: Record<BundleRejection, () => Problem> = {
   "not-found": notFound,
   "already-ended": () => problem("conflict", "The bundle has ended: nothing is left to cancel."),
   "nothing-to-resolve": () =>
-    problem("conflict", "Nothing of this step is left to be taken back by hand: read the bundle again."),
-  "already-decided": () => problem("conflict", "The bundle is decided already."),
+    problem("conflict", "Nothing of this step is left to undo by hand: read the bundle again."),
+  "already-decided": () => problem("conflict", "The bundle has already been decided."),
   "not-held": () => problem("conflict", "The bundle is not held."),
   "not-next": () => problem("conflict", "The bundle has gone on meanwhile."),
-  "digest-mismatch": () => problem("digest-mismatch", "It is another bundle than the one that was approved."),
+  "digest-mismatch": () => problem("digest-mismatch", "This is not the bundle that was approved."),
 };
 
 const begin: Handle =

@@ -1,13 +1,14 @@
 import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
 import { refusals } from "../../projections/refusals.ts";
+import { exchangesOf } from "../exchanges.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem } from "../problems.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
 import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
-import { attemptsShown, eventDetail, eventSummary, exchangesOf, timelineShown } from "./event-shown.ts";
+import { attemptsShown, eventDetail, eventSummary, timelineShown } from "./event-shown.ts";
 import { hiddenOfEvent } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import { type Answer, type Call, READERS, type Route } from "./route.ts";

@@ -52,7 +52,7 @@ export type IngestDeps = {
 
 type Share = { requests: number; bytes: number; isRefused: boolean };
 
-const overloaded = problem("overloaded", "More is under way than this node takes at once: send it again in a second.", {
+const overloaded = problem("overloaded", "This node has too many requests in flight: send it again in a second.", {
   retryAfterS: RETRY_AFTER_S,
 });
 

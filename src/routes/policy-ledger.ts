@@ -95,8 +95,8 @@ export const policyLedgerRoutes = ({ aggregates, ledgers, timeZoneOf, clock }: P
       const timeZone = await timeZoneOf(account);
       const day = String(call.query.day ?? dayIn(timeZone, clock.now()));
       if (!isDay(day)) {
-        const errors = [{ path: "/day", message: "is no day of the calendar" }];
-        return problem("invalid-request", "The parameter day is no day of the calendar.", { errors });
+        const errors = [{ path: "/day", message: "is not a calendar day" }];
+        return problem("invalid-request", "The parameter day is not a calendar day.", { errors });
       }
       const figures = await ledgers.figures(dayLedger(policyId, day), account);
       const { reserved, settled, overrun, open, spent } = figures;

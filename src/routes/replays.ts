@@ -189,7 +189,7 @@ const cancel: Handle =
     const done = await aggregates.handle(replayDecider, replayStream(id), command, envelope);
     if (done.outcome === "rejected") {
       return done.rejection === "ended"
-        ? problem("conflict", "The replay has ended: nothing of it is left to stop.")
+        ? problem("conflict", "The replay has ended: there is nothing left to stop.")
         : notFound();
     }
     return { status: 200, body: { id, status: "cancelled" }, ...positionOf(done) };

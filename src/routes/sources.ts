@@ -58,7 +58,7 @@ const streamOf = (sourceId: string): string => `source-${sourceId}`;
 
 const PROBLEM_OF: Record<SourceRejection, Problem> = {
   "not-found": notFound(),
-  conflict: problem("conflict", "This source exists already, or did."),
+  conflict: problem("conflict", "This source already exists, or existed before."),
   "too-many-secrets": problem(
     "conflict",
     `${SECRETS_MAX} secrets are valid at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,

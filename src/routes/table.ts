@@ -192,7 +192,7 @@ const respond =
     const lost = await lostMeanwhile(route, request, deps);
     if (lost !== null) return sendProblem(request, reply, lost);
     if (!(await waited(route, request, deps.progress))) {
-      const detail = "What was asked for with `after` is not in this view yet.";
+      const detail = "This view has not reached the position in `after` yet.";
       return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
     }
     const left = route.waits === true ? untilLeft(reply, closing) : null;

@@ -2,6 +2,7 @@ import { PLANS } from "../../domain/account/plans.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
+import { actionId } from "../../src/action-stream.ts";
 import { compiledActions } from "../../src/admission/compiled-action.ts";
 import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
 import { fate } from "../../src/admission/fate.ts";
@@ -12,7 +13,6 @@ import { stepGates } from "../../src/bundles/step-gates.ts";
 import { toEvents } from "../../src/envelope.ts";
 import { executing } from "../../src/execute/executing.ts";
 import { payloads } from "../../src/payloads.ts";
-import { actionId } from "../../src/routes/actions.ts";
 import { ACCOUNT, AGENT_ID, agentsWorld, LEDGER, TRACE } from "./execute-world.ts";
 
 /** Two euros each, as `refund.create` of the world. */

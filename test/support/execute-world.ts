@@ -9,6 +9,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import { events as eventsView } from "../../projections/events.ts";
+import { actionId } from "../../src/action-stream.ts";
 import { compiledActions } from "../../src/admission/compiled-action.ts";
 import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
 import { fate } from "../../src/admission/fate.ts";
@@ -25,7 +26,6 @@ import { outbound } from "../../src/loops/outbound.ts";
 import { reactor } from "../../src/loops/reactor.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
 import { payloads } from "../../src/payloads.ts";
-import { actionId } from "../../src/routes/actions.ts";
 import { NOON_DAY, noonClock } from "./noon-clock.ts";
 
 export const ACCOUNT = "acc_1";

@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { account } from "../../../domain/account/decider.ts";
 import type { AccountEvent } from "../../../domain/account/events.ts";
-import type { Plan } from "../../../domain/account/plans.ts";
+import { planNamed } from "../../../domain/account/overage.ts";
+import { PLANS, type Plan } from "../../../domain/account/plans.ts";
 import { largestIn, overageIn, planAt, type SubscriptionCommand } from "../../../domain/account/subscription.ts";
 import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
@@ -189,6 +190,10 @@ test("overage is begun blocks of 25,000 beyond what is included, and none where 
 
 test("an account that is not there has no plan", () => {
   given().when(change("core")).rejects("account-absent");
+});
+
+test("a plan that this build does not know is the free one, whatever it is called", () => {
+  for (const name of ["platinum", "constructor", "__proto__"]) assert.is(planNamed(name), PLANS.free, name);
 });
 
 test.run();

@@ -1,0 +1,43 @@
+import { account } from "../domain/account/decider.ts";
+import { planKnown, planNamed } from "../domain/account/overage.ts";
+import { PLANS, type Plan } from "../domain/account/plans.ts";
+import { openedWith, planAt, type Subscription } from "../domain/account/subscription.ts";
+import type { Clock } from "../domain/ports.ts";
+import { accountStream } from "./accounts.ts";
+import type { Aggregates } from "./aggregates.ts";
+
+/** What an account may use at this moment, read from its own stream: a change holds on every node at once. */
+export type AccountTerms = {
+  /** An account that this log does not have is as a new one. */
+  accountOf(id: string): Promise<{ readonly plan: Plan; readonly timeZone: string }>;
+  planOf(id: string): Promise<Plan>;
+  /** IANA name. */
+  timeZoneOf(id: string): Promise<string>;
+  subscriptionOf(id: string): Promise<Subscription>;
+  /** Null where nobody can say what was promised: a plan of a newer build, or an account that this log does not have. */
+  retainedBy(id: string): Promise<Plan | null>;
+};
+
+export const accountTerms = (aggregates: Pick<Aggregates, "load">, clock: Clock): AccountTerms => {
+  const openAccount = async (id: string) => {
+    const { state } = await aggregates.load(account, accountStream(id));
+    return state.phase === "open" ? state : null;
+  };
+  const planNow = (subscription: Subscription): string => planAt(subscription, new Date(clock.now()).toISOString());
+
+  const accountOf: AccountTerms["accountOf"] = async (id) => {
+    const open = await openAccount(id);
+    if (open === null) return { plan: PLANS.free, timeZone: "UTC" };
+    return { plan: planNamed(planNow(open.subscription)), timeZone: open.time_zone };
+  };
+  return {
+    accountOf,
+    planOf: async (id) => (await accountOf(id)).plan,
+    timeZoneOf: async (id) => (await accountOf(id)).timeZone,
+    subscriptionOf: async (id) => (await openAccount(id))?.subscription ?? openedWith(PLANS.free.name),
+    async retainedBy(id) {
+      const open = await openAccount(id);
+      return open === null ? null : planKnown(planNow(open.subscription));
+    },
+  };
+};
