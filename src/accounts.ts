@@ -75,6 +75,9 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
   const finishClaim: Accounts["finishClaim"] = async (claim, cause) => {
     const { member, email, role, opens, at } = claim;
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
+    const { state: address } = await aggregates.load(emailClaim, emailStream(email), 0);
+    // Released since, as the account had no room: a member who comes in later could never log in, and would count as one.
+    if (address.phase === "free" || address.claim.member !== member) return refused("member-absent");
     const joined = await aggregates.handle(
       account,
       accountStream(claim.account),

@@ -30,6 +30,7 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { following } from "./billing/following.ts";
 import { manualPages } from "./billing/manual-pages.ts";
 import { providerWebhooks } from "./billing/provider-webhooks.ts";
 import { bundling } from "./bundles/claiming.ts";
@@ -434,7 +435,15 @@ export const service = async (engines: Engines): Promise<Service> => {
       maxPayloadBytes: PAYLOAD_BYTES_MAX,
     }),
     ...billingRoutes({ views, clock, subscriptionOf, provider: provider.name }),
-    ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf }),
+    ...checkoutRoutes({
+      aggregates: streams,
+      views,
+      provider,
+      subscriptionOf,
+      follow:
+        provider.webhooks === null ? null : following(provider, provider.webhooks, { aggregates: streams, clock }),
+      clock,
+    }),
     ...sourceRoutes({
       aggregates: streams,
       views,

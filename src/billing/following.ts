@@ -18,6 +18,9 @@ export type FollowingDeps = {
 
 export type Followed = "followed" | "ignored";
 
+/** Throws `BillingUnavailable` where the provider does not say what holds. */
+export type Following = (notice: BillingNotice) => Promise<Followed>;
+
 /** Webhooks of one customer that come at once settle within one or two. */
 const READS_MAX = 5;
 
@@ -46,7 +49,7 @@ export const following = (
   { name: provider }: Pick<BillingProvider, "name">,
   webhooks: Pick<BillingWebhooks, "subscriptionOf">,
   { aggregates, clock }: FollowingDeps,
-) => {
+): Following => {
   const write = async (accountId: string, notice: BillingNotice, said: ProvidedSubscription): Promise<Followed> => {
     const stream = accountStream(accountId);
     const { state } = await aggregates.load(account, stream, 0);

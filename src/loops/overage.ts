@@ -34,6 +34,13 @@ const PAGE = 200;
 const SORT = { field: "account", order: "asc" } as const;
 
 /**
+ * Whether months were reported that the clock has not reached: then it was set back, and of the months that it leads to nobody
+ * knows any more what was reported of them.
+ */
+const isAhead = ({ reported }: Subscription, month: string): boolean =>
+  Object.keys(reported).some((told) => told > month);
+
+/**
  * Tells the provider of begun blocks of the running and of the last month. What was reported is in the account's own stream,
  * written once the provider has it: after a crash in between the block is reported again, which the provider knows as the
  * same. The views may be behind, and then show less: it is reported when they are not.
@@ -55,6 +62,7 @@ export const overageLoop = ({ views, aggregates, provider, clock, onError }: Ove
     const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
     const subscription = used === null ? null : await billed(account);
     if (used === null || subscription === null || reportOverage === null) return 0;
+    if (isAhead(subscription, monthOf(clock.now()))) return 0;
     const told = subscription.reported[month] ?? 0;
     const due = overageIn(subscription, month, used.events);
     for (let block = told + 1; block <= due; block += 1) {

@@ -2,9 +2,10 @@ import { account as accountDecider } from "../../domain/account/decider.ts";
 import { planNamed } from "../../domain/account/overage.ts";
 import type { Plan } from "../../domain/account/plans.ts";
 import { planAt, type Subscription } from "../../domain/account/subscription.ts";
-import type { BillingPage, BillingProvider, Payer, ViewStore } from "../../domain/ports.ts";
+import type { BillingPage, BillingProvider, Clock, Payer, ViewStore } from "../../domain/ports.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Following } from "../billing/following.ts";
 import { noticesFor, PAID, sourcesInUse } from "../billing/notices.ts";
 import { type Problem, problem } from "../problems.ts";
 import { time } from "./json-schema.ts";
@@ -15,6 +16,9 @@ export type CheckoutDeps = {
   readonly views: Pick<ViewStore, "count">;
   readonly provider: BillingProvider;
   readonly subscriptionOf: (account: string) => Promise<Subscription>;
+  /** Of a provider that is followed by its webhooks. */
+  readonly follow: Following | null;
+  readonly clock: Clock;
 };
 
 /** Longer addresses do not fit everywhere: old browsers and proxies take 2,083. */
@@ -115,6 +119,17 @@ const remember = async (
   );
 };
 
+/**
+ * A webhook may be late, or lost for good: whoever wants to buy is told of what holds at the provider, and neither sold what
+ * they have nor refused what they have lost.
+ */
+const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }: Call): Promise<Subscription> => {
+  const known = asKnownTo(deps.provider, await deps.subscriptionOf(account));
+  if (known.customer === null || deps.follow === null) return known;
+  await deps.follow({ reference: envelope.commandId, customer: known.customer, account });
+  return asKnownTo(deps.provider, await deps.subscriptionOf(account));
+};
+
 /** What another provider called the account is no name here. */
 const asKnownTo = ({ name }: BillingProvider, subscription: Subscription): Subscription =>
   subscription.provider === name ? subscription : { ...subscription, customer: null };
@@ -136,8 +151,9 @@ const start =
     const addresses = addressesIn(body, ["success_url", "cancel_url"]);
     if ("problem" in addresses) return addresses;
     const { account } = call.principal;
-    const { at } = call.envelope;
-    const subscription = asKnownTo(deps.provider, await deps.subscriptionOf(account));
+    const subscription = await caughtUp(deps, call);
+    // The provider may have been asked meanwhile, and what it said is newer than the call.
+    const at = new Date(deps.clock.now()).toISOString();
     const holding = planAt(subscription, at);
     if (holding === body.plan) return samePlan(body.plan, subscription, at);
     const order = { plan: body.plan, successUrl: addresses.success_url, cancelUrl: addresses.cancel_url };

@@ -76,7 +76,7 @@ test("the process manager run again over the whole log brings nobody back", asyn
 });
 
 test("an address that the full account refuses is free again, also after a repeat of the command", async () => {
-  const { openAccount, call, log, react, signUp } = breakable();
+  const { openAccount, call, log, react, signUp, project } = breakable();
   const principal = await openAccount("ana@shop.example");
   const { account } = principal;
   const { envelope } = callOf({ principal });
@@ -92,6 +92,9 @@ test("an address that the full account refuses is free again, also after a repea
   // The claim of this command was released: the account must not get a member who has no address.
   assert.is((await call("POST", "/v1/members", add)).outcome, "conflict");
   await react();
+  await project();
+  const { body } = await call("GET", "/v1/members", { principal, query: { limit: 100 } });
+  assert.not.match(JSON.stringify(body.data), "bo@shop.example", "nor by the process manager, which comes later");
   assert.is((await signUp("bo@shop.example")).outcome, 201);
 });
 

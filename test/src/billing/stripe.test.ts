@@ -329,6 +329,18 @@ test("who has a subscription changes it on Stripe's page, and never pays for two
   assert.is(stripe.posted("/v1/checkout/sessions").length, 1);
 });
 
+test("whoever wants to buy is told what holds at Stripe, also where its webhooks were lost", async ({ stripe }) => {
+  const it = await world(stripe);
+  const customer = await customerOf(it);
+  stripe.has(subscription(customer));
+  const bought = await it.start("core");
+  assert.equal([bought.status, bought.body.code, await it.plan()], [409, "conflict", "core"], "it is paid for");
+  stripe.has(subscription(customer, { status: "canceled" }));
+  const again = await it.start("core");
+  assert.equal([again.status, await it.plan()], [200, "free"], "it has ended");
+  assert.match(again.body.checkout_url, /^https:\/\/checkout\.stripe\.test\//);
+});
+
 test("the portal is Stripe's own, for the customer there is, or a new one where it was deleted", async ({ stripe }) => {
   const it = await world(stripe);
   const { body } = await it.portal({ return_url: CANCEL });

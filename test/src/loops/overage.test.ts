@@ -164,6 +164,28 @@ test("a change of the plan makes no overage of what was included, and takes back
   assert.equal([summary.usage.overage_blocks, stripe.meterEvents.size], [0, 1]);
 });
 
+test("a clock that is set back by months bills nothing a second time, and goes on once it is right again", async ({
+  stripe,
+}) => {
+  const world = await billed(stripe);
+  await world.project();
+  const { look } = node(world, world.provider);
+  const MONTH_MS = 31 * 86_400_000;
+  await used(world, { "2026-03": 25_001, "2026-04": 25_001, "2026-05": 25_001 });
+  assert.is(await look(), 1);
+  world.clock.advance(2 * MONTH_MS);
+  assert.is(await look(), 2);
+  // Stripe knows identifiers for a day.
+  stripe.meterEvents.clear();
+  world.clock.advance(-MONTH_MS);
+  assert.is(await look(), 0, "in April, with March before it");
+  assert.is(stripe.meterEvents.size, 0);
+  world.clock.advance(MONTH_MS);
+  await used(world, { "2026-05": 50_001 });
+  assert.is(await look(), 1);
+  assert.equal(blocksAt(stripe), [block("2026-05", 2)]);
+});
+
 test("who has cancelled in the middle of a month is not billed for what the free plan lets through from then on", async ({
   stripe,
 }) => {
