@@ -3,8 +3,8 @@ import { eurOf } from "../../domain/gate/cost.ts";
 import type { EventLog, Revision } from "../../domain/ports.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import { payloadStream } from "../payloads.ts";
-import { redactText } from "./event-payload.ts";
 import type { Hidden } from "./hidden-fields.ts";
+import { redactText } from "./redact-text.ts";
 
 type Kept<T extends PayloadEvent["type"]> = Extract<PayloadEvent, { type: T }>["data"];
 
