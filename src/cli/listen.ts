@@ -22,13 +22,15 @@ const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventRepl
 const FORWARD_MS_MAX = 300_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
-/** As a receiver is told of an agent's request. */
-const agentHeaders = ({ data }: StreamRecord): Record<string, string> => {
-  // An admission's data are the request; those of the others have no action here.
-  const { action, origin, run } = data as Partial<Request>;
-  if (action === undefined || origin === undefined) return {};
+const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+
+/** As a receiver is told of an agent's request, whose type is the action's name. Of its run only an admission says something. */
+const agentHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
+  if (origin.kind !== "agent") return {};
+  // An admission's data are the request.
+  const { run } = data as Partial<Request>;
   return {
-    "countersign-action": action.name,
+    "countersign-action": type,
     "countersign-agent": origin.id,
     ...(run?.id == null ? {} : { "countersign-run": run.id }),
   };
@@ -71,7 +73,7 @@ const forwarded = async (api: Api, to: Forward, line: EventLine, record: StreamR
   });
   try {
     const payload = await api.open(`/v1/events/${id}/payload?after=${encodeURIComponent(record.position)}`);
-    const response = await send(to, id, payload, agentHeaders(record));
+    const response = await send(to, id, payload, agentHeaders(line, record));
     await response.body?.cancel();
     return ended(response.status, null);
   } catch (error) {

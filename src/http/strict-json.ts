@@ -33,7 +33,7 @@ const LINEAR_KEYS_MAX = 16;
 type Frame = { keys: string[] | Set<string> | null; at: string | number };
 
 /** Where the string that opens at `at` closes. */
-const closingQuote = (text: string, at: number): number => {
+export const closingQuote = (text: string, at: number): number => {
   let quote = text.indexOf('"', at + 1);
   while (quote !== -1) {
     let slash = quote - 1;

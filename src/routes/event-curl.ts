@@ -86,6 +86,8 @@ export const curlCommand = (repeat: Repeat): string => {
   const isInline = text !== null && isPlain(text);
   const headers = headersOf(repeat);
   const hidden = headers.some(([, value]) => value === "[redacted]");
+  // Without one curl says that it is a form; a name without a value is what it leaves out (curl's manual, `--header`).
+  const untyped = headers.some(([name]) => name === "content-type") ? [] : ["  --header 'content-type:' \\"];
   // `--data-raw` takes its text as it is, `--data-binary` a file: `--data` would drop line feeds (curl's manual).
   const data = isInline ? `--data-raw ${quoted(text)}` : `--data-binary @${id}.body`;
   return [
@@ -105,6 +107,7 @@ export const curlCommand = (repeat: Repeat): string => {
         ]),
     `curl --globoff --include --request POST ${quoted(to)} \\`,
     ...headers.map(([name, value]) => `  --header ${quoted(`${name}: ${value}`)} \\`),
+    ...untyped,
     `  ${data}`,
     "",
   ].join("\n");

@@ -1,24 +1,15 @@
 import { erasure } from "../../domain/delivery/erasure.ts";
 import type { BundleStep, DeliveryEvent } from "../../domain/delivery/events.ts";
-import { redactJson } from "../../domain/gate/redact.ts";
-import type { EventLog, Json } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
 import { erase } from "../erasures.ts";
 import { isEventId } from "../event-id.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn } from "../run-command.ts";
 import { eraseBundle } from "./bundle-payload.ts";
-import { type Hidden, type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
+import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
+import { redactText } from "./redact-text.ts";
 import { type Answer, type Call, type Principal, positionOf } from "./route.ts";
-
-/** Null for what is not JSON: its fields cannot be told apart. */
-export const redactText = (text: string, hidden: Hidden): string | null => {
-  try {
-    return JSON.stringify(redactJson(JSON.parse(text) as Json, hidden));
-  } catch {
-    return null;
-  }
-};
 
 /** Whatever a sender put there must not run in the console's origin. */
 const safeHeaders = (id: string, contentType: string, contentEncoding: string | undefined): Record<string, string> => ({

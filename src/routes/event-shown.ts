@@ -1,8 +1,8 @@
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import type { Exchanges, ResponseKept } from "../exchanges.ts";
-import { redactText } from "./event-payload.ts";
 import type { Hidden } from "./hidden-fields.ts";
+import { redactText } from "./redact-text.ts";
 
 /** The list's shape of an event; the detail adds to it. */
 export const eventSummary = (id: string, event: EventDocument) => ({

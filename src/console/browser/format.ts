@@ -41,13 +41,44 @@ export const percent = (share: number | null): string => (share === null ? "–"
 
 export const milliseconds = (ms: number | null): string => (ms === null ? "–" : duration(ms));
 
-/** Indented where it is JSON, else as it is. */
-export const pretty = (text: string): string => {
+/** Of JSON (RFC 8259, section 2): a string, a structural character, or a number or a literal name. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+/** Deeper ones indent more than they say. */
+const DEPTH_MAX = 64;
+
+const isJson = (text: string): boolean => {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
+};
+
+/**
+ * Indented where it is JSON, else as it is. Token by token, as a value that is read and written again is another one: of
+ * 12345678901234567890 its last digits are lost, and of a name that is there twice the first.
+ */
+export const pretty = (text: string): string => {
+  if (!isJson(text)) return text;
+  const tokens = text.match(TOKEN) ?? [];
+  const parts: string[] = [];
+  let depth = 0;
+  for (const [n, token] of tokens.entries()) {
+    const isEmpty = /^[}\]]/.test(tokens[n + 1] ?? "");
+    const wasEmpty = /^[{[]/.test(tokens[n - 1] ?? "");
+    if (token === "{" || token === "[") depth += 1;
+    if (token === "}" || token === "]") depth -= 1;
+    if (depth > DEPTH_MAX) return text;
+    const line = `\n${"  ".repeat(depth)}`;
+    if (token === "{" || token === "[") parts.push(isEmpty ? token : `${token}${line}`);
+    else if (token === "}" || token === "]") parts.push(wasEmpty ? token : `${line}${token}`);
+    else if (token === ",") parts.push(`,${line}`);
+    else if (token === ":") parts.push(": ");
+    // A string means the same without its escapes, and is read more easily.
+    else parts.push(token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token);
+  }
+  return parts.join("");
 };
 
 /** "rollback_incomplete" → "rollback incomplete". */

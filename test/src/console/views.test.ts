@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { eventPage, timelineShown } from "../../../src/console/browser/event-page.ts";
@@ -33,6 +34,24 @@ test("times, sizes and amounts are short and say their units", () => {
   assert.equal([null, 0, 2.5, 0.000125, 19].map(euro), ["unknown", "0.00 €", "2.50 €", "0.000125 €", "19.00 €"]);
   assert.equal([null, 0.995].map(percent), ["–", "99.5 %"]);
   assert.is(pretty("{}x"), "{}x");
+});
+
+test("indented, a text says what it said: no digit and no name is lost, and what is nested for its own sake stays as it is", () => {
+  assert.is(
+    pretty('{"id":12345678901234567890,"a":1.0,"a":[],"b":{ },"c":[1e400,"\\u00e9\\n,:{"]}'),
+    [
+      ...["{", '  "id": 12345678901234567890,', '  "a": 1.0,', '  "a": [],', '  "b": {},'],
+      ...['  "c": [', "    1e400,", '    "é\\n,:{"', "  ]", "}"],
+    ].join("\n"),
+  );
+  const deep = "[".repeat(100_000) + "]".repeat(100_000);
+  assert.is(pretty(deep), deep);
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+      const text = JSON.stringify(value);
+      assert.is(pretty(text), JSON.stringify(JSON.parse(text), null, 2));
+    }),
+  );
 });
 
 test("a place and its address are the same thing", () => {

@@ -101,4 +101,21 @@ test("the receiver may be another, by http alone", () => {
   }
 });
 
+test("what came without a type is sent without one: curl would call it a form, and a receiver reads it as that", async () => {
+  const { url, got, close } = await receiver(Buffer.from(""));
+  try {
+    for (const contentType of ["", "text/x\u0007"])
+      await ran(curlCommand(repeatOf(Buffer.from('{"a": 1}'), { to: url }, { contentType })));
+    assert.equal(
+      got.map(({ headers, body }) => [headers["content-type"], body.toString()]),
+      [
+        [undefined, '{"a": 1}'],
+        [undefined, '{"a": 1}'],
+      ],
+    );
+  } finally {
+    close();
+  }
+});
+
 test.run();

@@ -1,0 +1,105 @@
+import { type FieldPath, isPosition } from "../../domain/gate/field-path.ts";
+import { REDACTED } from "../../domain/gate/redact.ts";
+import { closingQuote } from "../http/strict-json.ts";
+
+/** Behind a number or a literal name. */
+const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
+
+/** What of each path is left behind the way to a value; nothing of one: the value is hidden. */
+type Rest = readonly FieldPath[];
+
+const ofMember = (rest: Rest, name: string): Rest =>
+  rest.filter(([first]) => first === name).map((path) => path.slice(1));
+
+/** A path that crosses a list without a position applies to each element, as `redactJson` has it. */
+const ofElement = (rest: Rest, index: number): Rest =>
+  rest.flatMap((path) => {
+    const [first = ""] = path;
+    if (!isPosition(first)) return [path];
+    return Number(first) === index ? [path.slice(1)] : [];
+  });
+
+const isOpen = (character: string | undefined): boolean => character === "{" || character === "[";
+const isClose = (character: string | undefined): boolean => character === "}" || character === "]";
+/** RFC 8259, section 2. */
+const isBlank = (character: string | undefined): boolean =>
+  character === " " || character === "\n" || character === "\r" || character === "\t";
+
+/** A text that `JSON.parse` has accepted, with what is hidden in it replaced. */
+const rewritten = (text: string, paths: Rest): string => {
+  let at = 0;
+
+  const blanks = (): void => {
+    while (isBlank(text[at])) at += 1;
+  };
+
+  const string = (): string => {
+    const from = at;
+    at = closingQuote(text, at) + 1;
+    return text.slice(from, at);
+  };
+
+  /** As it is, however deep. */
+  const whole = (): string => {
+    const from = at;
+    let depth = 0;
+    do {
+      const character = text[at];
+      if (character === '"') {
+        string();
+        continue;
+      }
+      if (isOpen(character)) depth += 1;
+      else if (isClose(character)) depth -= 1;
+      at += 1;
+      // Outside of lists and objects, a number or a literal name up to its end.
+      while (depth === 0 && at < text.length && !isClose(character) && !ENDS.has(text[at] ?? "")) at += 1;
+    } while (depth > 0);
+    return text.slice(from, at);
+  };
+
+  const value = (rest: Rest): string => {
+    blanks();
+    if (rest.some(({ length }) => length === 0)) {
+      whole();
+      return JSON.stringify(REDACTED);
+    }
+    const open = text[at] ?? "";
+    if (rest.length === 0 || !isOpen(open)) return whole();
+    at += 1;
+    const parts: string[] = [];
+    // Of a long list nearly always the same.
+    const isSame = open === "[" && !rest.some(([first = ""]) => isPosition(first));
+    for (let index = 0; ; index += 1) {
+      blanks();
+      if (text[at] === ",") at += 1;
+      else if (isClose(text[at])) break;
+      blanks();
+      if (open === "[") parts.push(value(isSame ? rest : ofElement(rest, index)));
+      else {
+        const name = string();
+        blanks();
+        // The colon.
+        at += 1;
+        parts.push(`${name}:${value(ofMember(rest, String(JSON.parse(name))))}`);
+      }
+    }
+    at += 1;
+    return open + parts.join(",") + text[at - 1];
+  };
+
+  return value(paths);
+};
+
+/**
+ * JSON with the values at these paths hidden, and every other one as it was sent: read and written again, a number above
+ * 2^53 would be another one. Null for what is not JSON: its fields cannot be told apart.
+ */
+export const redactText = (text: string, hidden: readonly FieldPath[]): string | null => {
+  try {
+    JSON.parse(text);
+    return rewritten(text, hidden);
+  } catch {
+    return null;
+  }
+};

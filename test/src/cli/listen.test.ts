@@ -1,0 +1,58 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ran, scriptedService, sendJson } from "../../support/scripted-service.ts";
+
+const test = suite("countersign listen");
+
+const idOf = (letter: string): string => `evt_${letter.repeat(32)}`;
+const frame = (index: number, type: string, id: string): string => {
+  const about = { type: `io.countersign.${type}.v1`, subject: `delivery-${id}`, position: `${index}`, time: "" };
+  return `id: ${index}-x\ndata: ${JSON.stringify({ ...about, data: { event_id: id, endpoint_id: "end_1" } })}\n\n`;
+};
+/** What the service knows of an event that was asked for by an agent. */
+const shown = (id: string) => ({
+  ...{ id, status: "queued", type: "refund.create", received_at: "2026-03-01T12:00:00.000Z", endpoint_id: "end_1" },
+  ...{ delivery_id: "k", failure: null, verdict: { decision: "hold", policy: null, gates: [] } },
+  origin: { kind: "agent", id: "agt_1", name: "support", type: "agent" },
+});
+
+test("a program is told which action is meant also behind an approval or a replay, whose records do not say it", async () => {
+  const [service, program] = [await scriptedService(), await scriptedService()];
+  try {
+    program.answer((_, response) => response.end());
+    const [approved, replayed, last] = [idOf("a"), idOf("b"), idOf("c")];
+    service.answer(({ url = "" }, response) => {
+      if (url.includes("/audit/stream")) {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write("retry: 3000\nid: start\n\n");
+        response.write(frame(0, "EventReleased", approved));
+        response.write(frame(1, "EventReplayed", replayed));
+        response.write(frame(2, "EventReleased", last));
+      } else if (!url.includes("/payload")) sendJson(response, 200, shown(/evt_\w+/.exec(url)?.[0] ?? ""));
+      // The key does not hold any more, which ends it.
+      else if (url.includes(last)) response.writeHead(401).end();
+      else response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+    const { status } = await ran(["listen", "--forward", program.url], {
+      COUNTERSIGN_URL: service.url,
+      COUNTERSIGN_API_KEY: "csk_a",
+    });
+    assert.is(status, 1);
+    assert.equal(
+      program.asked.map(({ headers }) => [
+        headers["webhook-id"],
+        headers["countersign-action"],
+        headers["countersign-agent"],
+      ]),
+      [
+        [approved, "refund.create", "agt_1"],
+        [replayed, "refund.create", "agt_1"],
+      ],
+    );
+  } finally {
+    service.close();
+    program.close();
+  }
+});
+
+test.run();
