@@ -22,8 +22,12 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "payload-erased",
 ]);
 
-/** With these of its answers a receiver, or a gateway before it, says that it does not know what became of the request. */
-const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504]);
+/**
+ * With these of its answers a receiver, or a gateway before it, says that it does not know what became of the request: RFC
+ * 9110, sections 15.5.9, 15.6.3 and 15.6.5, and of Cloudflare ("5xx errors") those behind which the request may have been
+ * passed on: 520 (the answer makes no sense, or broke off), 522 and 524 (it was not acknowledged, or not answered, in time).
+ */
+const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504, 520, 522, 524]);
 
 /**
  * An attempt that failed so may have done what it was asked all the same: its answer is missing, cannot be read, or says

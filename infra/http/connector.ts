@@ -93,6 +93,9 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
   });
   try {
     await ready(socket, "secureConnect", LAST_ADDRESS_LIMIT_MS, ended);
+    // Node 20 only tells of what breaks the encryption from here on, and leaves the socket open: whoever waits for an answer
+    // on it would wait until the time is up.
+    socket.on("error", () => socket.destroy());
     return socket;
   } catch (error) {
     throw new ConnectFailure("tls", `${hostname}: ${messageOf(error)}`);

@@ -5,10 +5,11 @@ import { ConnectFailure } from "./connector.ts";
 /** Details are shown to people and stored with every attempt. */
 const DETAIL_LENGTH_MAX = 300;
 
-export const failure = (kind: FailureKind, detail: string): Failure => ({
-  kind,
-  detail: detail.length <= DETAIL_LENGTH_MAX ? detail : `${detail.slice(0, DETAIL_LENGTH_MAX - 1)}…`,
-});
+export const failure = (kind: FailureKind, said: string): Failure => {
+  // On one line, as lists and logs have it: OpenSSL's end with another.
+  const detail = said.replace(/\s+/g, " ").trim();
+  return { kind, detail: detail.length <= DETAIL_LENGTH_MAX ? detail : `${detail.slice(0, DETAIL_LENGTH_MAX - 1)}…` };
+};
 
 /** The codes of undici's errors that say more than that the connection ended. */
 const BY_CODE: Readonly<Record<string, FailureKind>> = {

@@ -22,8 +22,6 @@ const SENT_BY: readonly string[] = ["EventAdmitted", "EventReleased", "EventRepl
 const FORWARD_MS_MAX = 300_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
-const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-
 /** As a receiver is told of an agent's request, whose type is the action's name. Of its run only an admission says something. */
 const agentHeaders = ({ origin, type }: EventLine, { data }: StreamRecord): Record<string, string> => {
   if (origin.kind !== "agent") return {};

@@ -99,7 +99,7 @@ test("delivered it has succeeded, whatever became of the attempts before", () =>
 test("refused, or never reached, it has failed", () => {
   const refusals: readonly (readonly [Failed, number | null])[] = [
     ...([400, 404, 409, 410, 422, 425, 429] as const).map((status) => [["http-4xx", status], 0] as const),
-    ...([500, 501, 503, 507] as const).map((status) => [["http-5xx", status], 0] as const),
+    ...([500, 501, 503, 507, 521, 523] as const).map((status) => [["http-5xx", status], 0] as const),
     ...(["dns", "connect", "tls", "blocked-address"] as const).map((kind) => [[kind, null], null] as const),
   ];
   for (const [failure, cost] of refusals)
@@ -122,6 +122,9 @@ test("when one attempt may have been done and none has succeeded, nobody knows",
       ["http-4xx", 408],
       ["http-5xx", 502],
       ["http-5xx", 504],
+      ["http-5xx", 520],
+      ["http-5xx", 522],
+      ["http-5xx", 524],
     ] as const),
   ];
   for (const failure of unknown) {

@@ -20,7 +20,8 @@ test("an error that nobody foresaw is a reset: its effect is unknown", () => {
   assert.equal(failureOfError(new Error("what")), { kind: "reset", detail: "what" });
 });
 
-test("a detail is cut at its limit", () => {
+test("a detail is one line, cut at its limit", () => {
+  assert.is(failure("tls", "wrong version number:a.c:354:\n (CODE)").detail, "wrong version number:a.c:354: (CODE)");
   assert.is(failure("redirect", "x".repeat(5_000)).detail.length, 300);
 });
 

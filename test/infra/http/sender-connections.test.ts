@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { HttpRequest, HttpSender, Sent } from "../../../domain/ports.ts";
@@ -270,6 +270,7 @@ for (const [what, behaviour] of [
   ["a self-signed certificate", tlsReceiver(selfSignedIdentity)],
   ["a certificate for another name", tlsReceiver(otherNameIdentity)],
   ["TLS 1.0", tlsReceiver(validIdentity, { minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "ALL@SECLEVEL=0" })],
+  ["no certificate of ours", tlsReceiver(validIdentity, { requestCert: true, rejectUnauthorized: true })],
   ["no TLS at all", { onConnection: (socket: { write(text: string): void }) => socket.write("220 smtp.test\r\n") }],
   ["a hang-up during the handshake", { onConnection: (socket: { destroy(): void }) => socket.destroy() }],
 ] as const satisfies readonly (readonly [string, Behaviour])[]) {
@@ -280,6 +281,25 @@ for (const [what, behaviour] of [
       assert.is(server.requests.length, 0);
     }));
 }
+
+test("what breaks the encryption under a request that was read ends it at once, with an unknown effect", () =>
+  withServer(tlsReceiver(validIdentity), lookupOf(["127.0.0.1"]), async ({ server, sender }) => {
+    const sockets = new Set<Socket>();
+    // A proxy whose process behind the encryption is gone says so without it, and leaves the connection open.
+    const proxy = createServer((near) => {
+      const far = connect(server.port, "127.0.0.1");
+      for (const socket of [near, far]) sockets.add(socket.on("error", () => socket.destroy()));
+      near.pipe(far);
+      far.on("data", (chunk) => near.write(server.requests.length === 0 ? chunk : "HTTP/1.1 400 Bad Request\r\n\r\n"));
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const address = proxy.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const sent = await send(sender, `https://receiver.test:${port}/`, { timeoutMs: 60_000 });
+    assert.equal([summary(sent), server.requests.length], ["reset", 1], JSON.stringify(sent));
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  }));
 
 test("a receiver that hangs before the handshake is a timeout that says where, and its connection is closed", () =>
   withServer({}, undefined, async ({ server, sender }) => {
