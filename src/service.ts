@@ -44,7 +44,7 @@ import { openStripe, type Places } from "./engines.ts";
 import { erasureReactions } from "./erasures.ts";
 import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
-import { agentReactions } from "./execute/reactions.ts";
+import { costReactions, SUSPENSIONS_REACTOR, stoppedRequests } from "./execute/reactions.ts";
 import { waitingPlaces } from "./execute/waiting-places.ts";
 import type { LineStream } from "./http/buffered-lines.ts";
 import { expiredAnswers } from "./http/expired-answers.ts";
@@ -285,29 +285,21 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...endpointReactions(streams, clock, delivering.wake),
       ...erasureReactions(log),
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
-      ...agentReactions({
-        log,
-        aggregates: streams,
-        views,
-        progress: projector,
+      ...costReactions({
         ledgers: reservations,
         timeZoneOf,
-        outcomes: waiting,
-        clock,
-        onError,
-      }),
-      ...stoppedBundles({
-        log,
-        aggregates: streams,
-        views,
-        progress: projector,
-        outcomes: bundlesWaiting,
-        clock,
-        onError,
       }),
     ],
     clock,
     onError,
+  );
+  const shown = { log, aggregates: streams, views, progress: projector, clock, onError };
+  const stopping = reactor(
+    log,
+    [...stoppedRequests({ ...shown, outcomes: waiting }), ...stoppedBundles({ ...shown, outcomes: bundlesWaiting })],
+    clock,
+    onError,
+    SUSPENSIONS_REACTOR,
   );
   const movingBundles = reactor(
     log,
@@ -388,7 +380,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   // Shown, and no reason to take a node out of service: another one would do no better.
   const beside = {
     ...(has("deliverer")
-      ? { reactions: async () => [reacting, notifying, movingBundles].every((it) => it.healthy()) }
+      ? { reactions: async () => [reacting, stopping, notifying, movingBundles].every((it) => it.healthy()) }
       : {}),
     ...(feeding === null ? {} : { feed: async () => feeding.healthy() }),
   };
@@ -540,6 +532,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       if (has("deliverer")) {
         delivering.start();
         reacting.start();
+        stopping.start();
         notifying.start();
         tracing?.start();
         movingBundles.start();
@@ -565,6 +558,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await replayMany.stop();
       await delivering.stop(graceMs);
       await reacting.stop();
+      await stopping.stop();
       await notifying.stop();
       await exporter?.close();
       await tracing?.stop();

@@ -6,23 +6,36 @@ import { UNKNOWN } from "../admission/claim.ts";
 import type { Ledgers } from "../admission/ledgers.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Envelope } from "../envelope.ts";
-import type { Reaction } from "../loops/reactor.ts";
+import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { pagesOfAgent } from "./shown-of-agent.ts";
 import { asOfNow, stoppedBecause } from "./stopped.ts";
 
-export type AgentReactionsDeps = {
+export type CostReactionsDeps = {
+  readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "resolve">;
+  readonly timeZoneOf: (account: string) => Promise<string>;
+};
+
+export type StoppedRequestsDeps = {
   readonly log: EventLog;
   readonly aggregates: Pick<Aggregates, "load">;
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
-  readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "resolve">;
-  readonly timeZoneOf: (account: string) => Promise<string>;
   readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
+};
+
+/**
+ * What follows from suspensions has a reactor of its own: it waits for views, and may cancel tens of thousands, while what
+ * people have approved is to be released and what has ended to be settled. Several accounts are looked after at once.
+ */
+export const SUSPENSIONS_REACTOR: ReactorOptions = {
+  name: "suspensions",
+  gatherMs: 100,
+  atOnce: { keyOf: ({ meta }) => meta.account, keysMax: 8 },
 };
 
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>["data"];
@@ -32,12 +45,11 @@ const VIEW = events.schema.name;
 const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
 
 /**
- * What follows from an agent's requests for the ledgers, and from its suspension for its requests. The deliverer by itself
- * sends nothing of an agent that is or was suspended since (`stopped.ts`): cancelling what waits only says so at once, and
- * gives back what it has reserved.
+ * What follows from an agent's suspension for its requests. The deliverer by itself sends nothing of an agent that is or was
+ * suspended since (`stopped.ts`): cancelling what waits only says so at once, and gives back what it has reserved.
  */
-export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] => {
-  const { log, ledgers, clock } = deps;
+export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] => {
+  const { log, clock } = deps;
   const current = asOfNow(deps.aggregates);
 
   /** One cause may cancel many: each by a command of its own. */
@@ -68,6 +80,14 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
     for await (const page of pagesOfAgent(deps, agent, shown)) await Promise.all(page.map((id) => cancel(cause, id)));
   };
 
+  return [
+    { on: "AgentSuspended", run: stop },
+    { on: "AgentDeleted", run: stop },
+  ];
+};
+
+/** What follows from what an agent's requests have cost for the ledgers. */
+export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): readonly Reaction[] => {
   /** What a replay has cost on top, on the day on which that was determined: every node comes by here, some of them late. */
   const charge = async (
     account: string,
@@ -75,7 +95,7 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
     trace: Envelope["trace"],
   ): Promise<void> => {
     if (replay_id === undefined || policy_id === undefined || policy_id === null || cost === null) return;
-    const policy = { account, id: policy_id, timeZone: await deps.timeZoneOf(account) };
+    const policy = { account, id: policy_id, timeZone: await timeZoneOf(account) };
     await ledgers.charge(policy, `${event_id}/${replay_id}`, cost, Date.parse(at), trace);
   };
 
@@ -95,7 +115,5 @@ export const agentReactions = (deps: AgentReactionsDeps): readonly Reaction[] =>
         }
       },
     },
-    { on: "AgentSuspended", run: stop },
-    { on: "AgentDeleted", run: stop },
   ];
 };

@@ -19,7 +19,7 @@ import { type Envelope, toEvents } from "../../src/envelope.ts";
 import { executionAnswer, hasEnded } from "../../src/execute/answer.ts";
 import { type ExecuteRequest, executing } from "../../src/execute/executing.ts";
 import { outcomes } from "../../src/execute/outcomes.ts";
-import { agentReactions } from "../../src/execute/reactions.ts";
+import { costReactions, stoppedRequests } from "../../src/execute/reactions.ts";
 import { waitingPlaces } from "../../src/execute/waiting-places.ts";
 import { deliverer } from "../../src/loops/deliverer.ts";
 import { outbound } from "../../src/loops/outbound.ts";
@@ -186,17 +186,10 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
   });
   const reacting = reactor(
     log,
-    agentReactions({
-      log,
-      aggregates: streams,
-      views,
-      progress,
-      ledgers: places,
-      outcomes: waiting,
-      clock,
-      onError,
-      timeZoneOf: async () => "UTC",
-    }),
+    [
+      ...costReactions({ ledgers: places, timeZoneOf: async () => "UTC" }),
+      ...stoppedRequests({ log, aggregates: streams, views, progress, outcomes: waiting, clock, onError }),
+    ],
     clock,
     onError,
   );

@@ -7,7 +7,7 @@ import { dayLedger } from "../../../src/admission/ledgers.ts";
 import { approvalIdOf } from "../../../src/approvals.ts";
 import { NO_TRACE } from "../../../src/envelope.ts";
 import { expirePayload } from "../../../src/erasures.ts";
-import { agentReactions } from "../../../src/execute/reactions.ts";
+import { costReactions } from "../../../src/execute/reactions.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
 import {
@@ -39,16 +39,8 @@ const last = (records: readonly RecordedEvent[]): RecordedEvent => {
 type Node = Awaited<ReturnType<typeof replayNode>>;
 
 /** What a node does where it comes by a record of what something has cost. */
-const settling = ({ log, clock }: ReplayWorld, { streams, views, ledgers }: Node) => {
-  const reactions = agentReactions({
-    ...{ log, aggregates: streams, views, ledgers, clock },
-    progress: { waitFor: async () => true },
-    outcomes: { changed: () => undefined },
-    timeZoneOf: async () => "UTC",
-    onError: (error) => {
-      throw error;
-    },
-  });
+const settling = ({ ledgers }: Node) => {
+  const reactions = costReactions({ ledgers, timeZoneOf: async () => "UTC" });
   return async (determined: RecordedEvent): Promise<void> =>
     reactions.find(({ on }) => on === "CostDetermined")?.run(determined);
 };
@@ -324,7 +316,7 @@ test("what a target says that a replay has cost beyond what was counted is spent
       [determined.type, determined.data.cost, determined.data.counted],
       ["CostDetermined", 3_000_000, 2_000_000],
     );
-    const settle = settling(world, node);
+    const settle = settling(node);
     for (let times = 0; times < 2; times += 1) await settle(determined);
     // Another node, that comes by much later.
     world.clock.advance(25 * 60 * 60 * 1_000);
@@ -345,13 +337,13 @@ test("places that a replay has taken again are not given back by the end before 
     return [reserved, settled, open];
   };
   await withNode(world, async (node) => {
-    const settle = settling(world, node);
+    const settle = settling(node);
     await node.ledgers.reserve(LEDGER, ACCOUNT, id, limits, NO_TRACE);
     // Before anybody has come by the end of the first time.
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
     await settle(unreached);
     assert.equal(await open(node), [2_000_000, 0, 1]);
-    await withNode(world, async (other) => settling(world, other)(unreached));
+    await withNode(world, async (other) => settling(other)(unreached));
     assert.equal(await open(node), [2_000_000, 0, 1]);
     await world.attempt(id, { kind: "http-5xx", detail: "The receiver answered 500" });
     await settle(last(await world.recordsOf(id)));
