@@ -1,7 +1,7 @@
-import { accessSync, closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
+import { createPrivateFile } from "./private-file.ts";
 
 /** The log's own mark in the file's header ("CSLG"), so that no other database is taken for one. */
 const APPLICATION_ID = 0x43534c47;
@@ -82,26 +82,6 @@ const createSchema = (db: Database): void => {
   }
 };
 
-/**
- * Makes the file, readable by its owner alone, and its name durable. SQLite gives the `-wal` and `-shm` its mode.
- *
- * One that is there is not even opened: to close it would drop the locks that this process has on it, through whatever
- * connection (https://sqlite.org/howtocorrupt.html, section 2.2), and whoever looks into the log then takes himself for
- * the last one, and removes the WAL that is still appended to.
- */
-const createFile = (path: string): void => {
-  makeDirectory(dirname(path));
-  try {
-    closeSync(openSync(path, "ax", 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    accessSync(path, constants.R_OK | constants.W_OK);
-  }
-  const directory = openSync(dirname(path), "r");
-  fsyncSync(directory);
-  closeSync(directory);
-};
-
 /** Opens the file and runs `prepare`. A failure says which file it is about, which SQLite does not. */
 const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database) => void): Database => {
   let db: Database;
@@ -147,7 +127,8 @@ const durable = (db: Database, timeoutMs: number): void => {
 
 /** The connection that appends. Creates what is not there; refuses a file that is no event log or is a newer one. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
-  createFile(path);
+  makeDirectory(dirname(path));
+  createPrivateFile(path);
   return prepared(path, { timeout: busyTimeoutMs }, (db) => {
     if (!isEmpty(db)) checkSchema(db, path);
     durable(db, busyTimeoutMs);
