@@ -1,3 +1,4 @@
+import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
@@ -37,6 +38,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
 /** https://sqlite.org/rescode.html: the primary code of an error is its lowest byte. */
 const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 const PRIMARY_CODE = 0xff;
 
@@ -145,9 +148,29 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
 export const openCheckpointing = (path: string): Database =>
   prepared(path, { timeout: BUSY_TIMEOUT_MS }, (db) => durable(db, BUSY_TIMEOUT_MS));
 
+/** SQLite makes the `-wal` and `-shm` of a log that lacks them, as one does after a backup, also for who only reads. */
+const lacksFolder = (path: string, error: unknown): boolean => {
+  const code = codeOf(error);
+  if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) return false;
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
 /** A connection that only reads an existing log. */
-export const openReading = (path: string): Database =>
-  prepared(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }, (db) => {
-    checkSchema(db, path);
-    demand(db, "cache_size", -READER_CACHE_KIB);
-  });
+export const openReading = (path: string): Database => {
+  try {
+    return prepared(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }, (db) => {
+      checkSchema(db, path);
+      demand(db, "cache_size", -READER_CACHE_KIB);
+    });
+  } catch (error) {
+    if (!lacksFolder(path, error)) throw error;
+    throw new Error(
+      `${path} cannot be read in a folder that this user cannot write to, as SQLite makes files beside it: copy it into another folder`,
+    );
+  }
+};
