@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, fsyncSync, openSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
+import { createPrivateFile } from "./private-file.ts";
 
 /** The log's own mark in the file's header ("CSLG"), so that no other database is taken for one. */
 const APPLICATION_ID = 0x43534c47;
@@ -37,6 +38,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
 /** https://sqlite.org/rescode.html: the primary code of an error is its lowest byte. */
 const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
 const PRIMARY_CODE = 0xff;
 
@@ -80,26 +83,6 @@ const createSchema = (db: Database): void => {
   } finally {
     if (db.isTransaction) db.exec("ROLLBACK");
   }
-};
-
-/**
- * Makes the file, readable by its owner alone, and its name durable. SQLite gives the `-wal` and `-shm` its mode.
- *
- * One that is there is not even opened: to close it would drop the locks that this process has on it, through whatever
- * connection (https://sqlite.org/howtocorrupt.html, section 2.2), and whoever looks into the log then takes himself for
- * the last one, and removes the WAL that is still appended to.
- */
-const createFile = (path: string): void => {
-  makeDirectory(dirname(path));
-  try {
-    closeSync(openSync(path, "ax", 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    accessSync(path, constants.R_OK | constants.W_OK);
-  }
-  const directory = openSync(dirname(path), "r");
-  fsyncSync(directory);
-  closeSync(directory);
 };
 
 /** Opens the file and runs `prepare`. A failure says which file it is about, which SQLite does not. */
@@ -147,7 +130,8 @@ const durable = (db: Database, timeoutMs: number): void => {
 
 /** The connection that appends. Creates what is not there; refuses a file that is no event log or is a newer one. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
-  createFile(path);
+  makeDirectory(dirname(path));
+  createPrivateFile(path);
   return prepared(path, { timeout: busyTimeoutMs }, (db) => {
     if (!isEmpty(db)) checkSchema(db, path);
     durable(db, busyTimeoutMs);
@@ -164,9 +148,29 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
 export const openCheckpointing = (path: string): Database =>
   prepared(path, { timeout: BUSY_TIMEOUT_MS }, (db) => durable(db, BUSY_TIMEOUT_MS));
 
+/** SQLite makes the `-wal` and `-shm` of a log that lacks them, as one does after a backup, also for who only reads. */
+const lacksFolder = (path: string, error: unknown): boolean => {
+  const code = codeOf(error);
+  if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) return false;
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
 /** A connection that only reads an existing log. */
-export const openReading = (path: string): Database =>
-  prepared(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }, (db) => {
-    checkSchema(db, path);
-    demand(db, "cache_size", -READER_CACHE_KIB);
-  });
+export const openReading = (path: string): Database => {
+  try {
+    return prepared(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }, (db) => {
+      checkSchema(db, path);
+      demand(db, "cache_size", -READER_CACHE_KIB);
+    });
+  } catch (error) {
+    if (!lacksFolder(path, error)) throw error;
+    throw new Error(
+      `${path} cannot be read in a folder that this user cannot write to, as SQLite makes files beside it: copy it into another folder`,
+    );
+  }
+};

@@ -1,6 +1,7 @@
 import type { ViewSchema } from "../../domain/ports.ts";
 import { schemaOf } from "../view-schema.ts";
 import { type Database, DatabaseSync } from "./driver.ts";
+import { createPrivateFile } from "./private-file.ts";
 
 /** In `user_version`. Raised when the tables below change their shape. */
 const TABLES_VERSION = 1;
@@ -99,6 +100,7 @@ const isThere = (database: Database, path: string, schema: ViewSchema): boolean 
  * as a whole, and the projector folds those events again. Nothing is ever decided from a view.
  */
 export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>, readOnly: boolean): Database => {
+  if (!readOnly) createPrivateFile(path);
   const database = new DatabaseSync(path, { readOnly, timeout: LOCK_TIMEOUT_MS });
   try {
     database.exec(`PRAGMA cache_size = -${readOnly ? READER_CACHE_KIB : CACHE_KIB}`);

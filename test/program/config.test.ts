@@ -10,7 +10,15 @@ import { DatabaseSync } from "../../infra/sqlite/driver.ts";
 import { hookSource, signUp } from "../support/client.ts";
 import { startEventStoreDouble } from "../support/eventstore-double/server.ts";
 import { write } from "../support/eventstore-double/state.ts";
-import { killPrograms, removeFolder, runProgram, startProgram, temporaryFolder, until } from "../support/program.ts";
+import {
+  killPrograms,
+  removeFolder,
+  runProgram,
+  spawnProgram,
+  startProgram,
+  temporaryFolder,
+  until,
+} from "../support/program.ts";
 import { receiver } from "../support/receiver.ts";
 
 /** What the environment may say, and how the program ends. */
@@ -234,6 +242,19 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     await target.close();
   });
 }
+
+test("a program that is told to stop while its engines do not answer yet does so by itself", async () => {
+  const double = await startEventStoreDouble();
+  double.freeze();
+  const child = spawnProgram({ COUNTERSIGN_KEY, EVENTSTORE_URL: double.url }, dir);
+  const ended = once(child, "close");
+  await until("it asks the log", () => double.open() > 0);
+  child.kill("SIGTERM");
+  await ended;
+  // By the default of the system it would have no code: and the first process of a container not even that.
+  assert.equal([child.exitCode, child.signalCode], [0, null]);
+  await double.stop();
+});
 
 test("a second process on the same data directory is told so, whatever the first one has been through", async () => {
   const first = await startProgram({ NODE_OPTIONS: "--max-old-space-size=128" }, dir);

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL(`../../src/cli/main${extname(import.meta.url)}`, import.meta.url));
+/** The program that the command line is. */
+export const MAIN = fileURLToPath(new URL(`../../src/cli/main${extname(import.meta.url)}`, import.meta.url));
 
 export type Ended = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -17,6 +17,8 @@ test("a second holder is refused until the first lets go", () => {
   const path = join(folder, "a.lock");
   const first = exclusiveLock(path);
   assert.is(exclusiveLock(path), null);
+  // Whoever could read it could hold it too.
+  assert.is((statSync(path).mode & 0o777).toString(8), "600");
   first?.release();
   const second = exclusiveLock(path);
   assert.ok(second !== null);

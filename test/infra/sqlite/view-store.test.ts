@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -35,6 +35,19 @@ const thrown = async (work: () => unknown): Promise<Error> => {
   }
   throw new Error("nothing was thrown");
 };
+
+test("its files are read by their owner alone, also in a folder that everybody may read", async ({
+  directory,
+  path,
+}) => {
+  chmodSync(directory, 0o755);
+  const store = sqliteViewStore({ path, schemas: [schema] });
+  await store.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  const names = readdirSync(directory);
+  assert.ok(names.length > 1);
+  for (const name of names) assert.is((statSync(join(directory, name)).mode & 0o777).toString(8), "600", name);
+  await store.close();
+});
 
 test("what was committed is there after a restart, checkpoint and all", async ({ path }) => {
   const first = sqliteViewStore({ path, schemas: [schema] });

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -7,7 +8,7 @@ import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { exclusiveLock } from "../../../infra/sqlite/exclusive-lock.ts";
 import { run } from "../../../src/cli/run.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
-import { countersign } from "../../support/command-line.ts";
+import { countersign, MAIN } from "../../support/command-line.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
 import { contentOf, type Varied, variedLog } from "../../support/varied-log.ts";
 
@@ -172,6 +173,30 @@ test("places that cannot be used are named in one line, without a password, and 
   }
   await double.stop();
 });
+
+/** As root may write everywhere. */
+const WITHOUT_RIGHTS = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];
+const canGiveUpRights = WITHOUT_RIGHTS.length === 0 || spawnSync("setpriv", ["--version"]).status === 0;
+
+(canGiveUpRights ? test : test.skip)(
+  "a backup in a folder that cannot be written to is named, with what to do",
+  async ({ from, to }) => {
+    await written(from, 7, (varied) => varied.add(3));
+    const { chain } = await contentIn(from);
+    mkdirSync(to);
+    copyFileSync(join(from, "log.db"), join(to, "log.db"));
+    const verify = () => {
+      const [command = "", ...args] = [...WITHOUT_RIGHTS, process.execPath, MAIN, "log", "verify", `sqlite:${to}`];
+      return spawnSync(command, args, { encoding: "utf8" });
+    };
+    chmodSync(to, 0o500);
+    const { status, stderr } = verify();
+    chmodSync(to, 0o700);
+    assert.is(status, 1);
+    assert.match(stderr, /^\S+\/log\.db cannot be read in a folder that this user cannot write to, .+ copy it .+\n$/);
+    assert.is(verify().stdout, `${chain.count} records, sha256 ${chain.sha256}\n`);
+  },
+);
 
 const called = async (args: readonly string[]) => {
   const printed: string[] = [];
