@@ -40,6 +40,14 @@ const recordsOf = async (log: Reads, stream: string): Promise<readonly RecordedE
   return records;
 };
 
+const REPLAYED = "EventReplayed" satisfies DeliveryEvent["type"];
+
+/** Of what has followed a decision: that, and its last replay, as those before have ended by themselves and were told. */
+const begunWith = (records: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+  const replayed = records.findLastIndex(({ type }) => type === REPLAYED);
+  return replayed > 1 ? [...records.slice(0, 1), ...records.slice(replayed)] : records;
+};
+
 /** Of the stream of `end` what belongs to the decision that it ends, however many were before and came behind. */
 const recordsEndingWith = async (
   log: Reads,
@@ -54,7 +62,7 @@ const recordsEndingWith = async (
     records = [...records, ...told(page.filter(({ revision }) => revision <= end.revision))];
     const last = records.findLastIndex(({ type }) => decisions.has(type));
     if (last > 0) told = fewRepeats();
-    records = records.slice(Math.max(0, last)).slice(0, RECORDS_MAX);
+    records = begunWith(records.slice(Math.max(0, last))).slice(0, RECORDS_MAX);
     after = page.at(-1)?.revision ?? end.revision;
     if (after >= end.revision) return records;
   }

@@ -99,6 +99,23 @@ test("of a replay what is new is exported, and no span twice", async () => {
   assert.equal(all, await spansOfEvent(log, "evt_1"), "and as it is shown");
 });
 
+test("a replay is exported by itself however many attempts were made before it", async () => {
+  const attempts = (from: number, count: number): Facts =>
+    Array.from({ length: count }, (_, n) => from + n).flatMap((number) => [
+      facts.started(number, number),
+      facts.attemptFailed(number, number, null),
+    ]);
+  const failed = [facts.admitted(), ...attempts(1, 1_500), facts.failed(1_500)];
+  const again = [facts.replayed(1_501), ...attempts(1_502, 2), facts.failed(1_504)];
+  const { exported } = await world({ "delivery-evt_1": [...failed, ...again] });
+  const names = exported.at(-1)?.spans.map(({ name, error }) => [name, error]);
+  assert.equal(names, [
+    ["replay", "http-5xx"],
+    ["POST", "http-5xx"],
+    ["POST", "http-5xx"],
+  ]);
+});
+
 test("whose sender repeats it every second for an hour has its whole trace all the same, with some of the repeats", async () => {
   const repeats = Array.from({ length: 3_600 }, (_, n) => facts.duplicates(1, n + 1));
   const sent = [facts.started(1, 3_601), facts.succeeded(1, 3_602), facts.delivered(3_602)];
