@@ -1,7 +1,8 @@
 import { account } from "../domain/account/decider.ts";
-import { planKnown, planNamed } from "../domain/account/overage.ts";
+import { planNamed } from "../domain/account/overage.ts";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
-import { openedWith, planAt, type Subscription } from "../domain/account/subscription.ts";
+import type { RetentionTerm } from "../domain/account/retention.ts";
+import { openedWith, planAt, retentionAt, type Subscription } from "../domain/account/subscription.ts";
 import type { Clock } from "../domain/ports.ts";
 import { accountStream } from "./accounts.ts";
 import type { Aggregates } from "./aggregates.ts";
@@ -14,8 +15,8 @@ export type AccountTerms = {
   /** IANA name. */
   timeZoneOf(id: string): Promise<string>;
   subscriptionOf(id: string): Promise<Subscription>;
-  /** Null where nobody can say what was promised: a plan of a newer build, or an account that this log does not have. */
-  retainedBy(id: string): Promise<Plan | null>;
+  /** None of what nobody can say what was promised for it: by a plan of a newer build, or an account that this log does not have. */
+  retentionOf(id: string): Promise<readonly RetentionTerm[]>;
 };
 
 export const accountTerms = (aggregates: Pick<Aggregates, "load">, clock: Clock): AccountTerms => {
@@ -23,21 +24,21 @@ export const accountTerms = (aggregates: Pick<Aggregates, "load">, clock: Clock)
     const { state } = await aggregates.load(account, accountStream(id));
     return state.phase === "open" ? state : null;
   };
-  const planNow = (subscription: Subscription): string => planAt(subscription, new Date(clock.now()).toISOString());
+  const now = (): string => new Date(clock.now()).toISOString();
 
   const accountOf: AccountTerms["accountOf"] = async (id) => {
     const open = await openAccount(id);
     if (open === null) return { plan: PLANS.free, timeZone: "UTC" };
-    return { plan: planNamed(planNow(open.subscription)), timeZone: open.time_zone };
+    return { plan: planNamed(planAt(open.subscription, now())), timeZone: open.time_zone };
   };
   return {
     accountOf,
     planOf: async (id) => (await accountOf(id)).plan,
     timeZoneOf: async (id) => (await accountOf(id)).timeZone,
     subscriptionOf: async (id) => (await openAccount(id))?.subscription ?? openedWith(PLANS.free.name),
-    async retainedBy(id) {
+    async retentionOf(id) {
       const open = await openAccount(id);
-      return open === null ? null : planKnown(planNow(open.subscription));
+      return open === null ? [] : retentionAt(open.subscription, now());
     },
   };
 };

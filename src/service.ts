@@ -177,7 +177,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const box = secretBox(subkey(key, "secret-box"), randomness);
   const opened = openedSecrets(box);
   const secrets = derivedSecrets(key);
-  const { accountOf, planOf, timeZoneOf, subscriptionOf, retainedBy } = accountTerms(streams, clock);
+  const { accountOf, planOf, timeZoneOf, subscriptionOf, retentionOf } = accountTerms(streams, clock);
   const provider =
     config.stripe === null
       ? manualBilling({ box, clock, randomness, publicUrl })
@@ -358,7 +358,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     log,
     views,
     sweeps: [expiredAnswers(log, clock, onError), orphanedPayloads(log, clock, randomness, onError)],
-    planOf: retainedBy,
+    termsOf: retentionOf,
     clock,
     randomness,
     onError,

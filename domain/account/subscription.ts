@@ -3,6 +3,7 @@ import { accept, type Decision } from "../decider.ts";
 import type { AccountEvent } from "./events.ts";
 import { blocksBeyond, largerOf, monthBefore, newestTwo, planNamed } from "./overage.ts";
 import { PLANS, type Plan } from "./plans.ts";
+import { type Outlasting, outlasting, type RetentionTerm, termsUnder } from "./retention.ts";
 
 /** `past_due`: the provider could not collect what is owed; the plan holds until the provider ends it. */
 export type SubscriptionStatus = "active" | "past_due" | "cancelled";
@@ -22,6 +23,8 @@ export type Subscription = {
   readonly largest: Readonly<Record<string, string>>;
   /** Of those months the ones in which a plan that stops followed one that goes on, the newest two: see `overageIn`. */
   readonly stopped: readonly string[];
+  /** Plans before the one that holds, whose days payloads still have. */
+  readonly outlasting: readonly Outlasting[];
   /** How many begun blocks of a month the provider has been told of. */
   readonly reported: Readonly<Record<string, number>>;
   /** Grows with each change, also with one that takes effect by itself: `versionAt`. */
@@ -96,6 +99,7 @@ export const openedWith = (plan: string): Subscription => ({
   buyer: null,
   largest: {},
   stopped: [],
+  outlasting: [],
   reported: {},
   version: 0,
   references: [],
@@ -136,9 +140,22 @@ export const overageIn = (subscription: Subscription, month: string, events: num
 
 /** With what was scheduled up to a time done. */
 const asOf = (subscription: Subscription, at: string): Subscription => {
-  const { scheduled, version } = subscription;
+  const { plan, scheduled, version } = subscription;
   if (scheduled === null || scheduled.from > at) return subscription;
-  return { ...subscription, plan: scheduled.plan, scheduled: null, version: version + 1 };
+  const change = { from: plan, to: scheduled.plan, at: scheduled.from };
+  return {
+    ...subscription,
+    plan: scheduled.plan,
+    scheduled: null,
+    outlasting: outlasting(subscription.outlasting, change),
+    version: version + 1,
+  };
+};
+
+/** For how long payloads are kept at a time: together all of them, but for those under a plan of a newer build. */
+export const retentionAt = (subscription: Subscription, at: string): readonly RetentionTerm[] => {
+  const { plan, outlasting } = asOf(subscription, at);
+  return termsUnder(plan, outlasting);
 };
 
 /** What somebody who looks at a time has before them: two looks with one version are of the same. */
@@ -151,8 +168,11 @@ const changed = (subscription: Subscription, event: Exclude<SubscriptionEvent, {
   const { type, data } = event;
   switch (type) {
     case "PlanChanged": {
+      const { plan, provider, at } = data;
       const buyer = saysProvider(data) ? subscription.customer : null;
-      return { ...subscription, plan: data.plan, scheduled: null, provider: data.provider, buyer };
+      const change = { from: subscription.plan, to: plan, at };
+      const kept = outlasting(subscription.outlasting, change);
+      return { ...subscription, plan, scheduled: null, outlasting: kept, provider, buyer };
     }
     case "DowngradeScheduled":
       return { ...subscription, scheduled: { plan: data.plan, from: data.from }, provider: data.provider };

@@ -17,13 +17,13 @@ const sourcesNotice = ({ name, endpoints }: Plan, inUse: number): readonly strin
           `one can be made once fewer than ${endpoints} are left.`,
       ];
 
-/** Retention goes by the plan of the day on which it looks (`src/loops/retention.ts`). */
+/** What ended before keeps the days that it was promised (`domain/account/retention.ts`). */
 const payloadsNotice = ({ retentionDays }: Plan, { retentionDays: before }: Plan): readonly string[] =>
   retentionDays >= before
     ? []
     : [
-        `From then on payloads are kept for ${retentionDays} days instead of ${before}: older ones are erased. ` +
-          "Their records stay.",
+        `Payloads of what ends from then on are kept for ${retentionDays} days instead of ${before}. ` +
+          "What has ended by then is kept as long as before.",
       ];
 
 /** What a change from the plan that holds to another one means for what there is. */

@@ -1,5 +1,6 @@
 import type { Plan } from "../../domain/account/plans.ts";
-import type { Clock, EventLog, Found, Randomness, ViewStore } from "../../domain/ports.ts";
+import type { RetentionTerm } from "../../domain/account/retention.ts";
+import type { Clock, Condition, EventLog, Found, Randomness, ViewStore } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
@@ -21,8 +22,8 @@ export type RetentionDeps = {
   readonly views: Pick<ViewStore, "page">;
   /** What has become old without any view: answers kept for repeats, and payloads of requests that died. */
   readonly sweeps: readonly { sweep(isStopping: () => boolean): Promise<number> }[];
-  /** Null where that is not known: nothing is erased then, as every plan promises other days. */
-  readonly planOf: (account: string) => Promise<Plan | null>;
+  /** What is in none of them is not erased: every plan promises other days. */
+  readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly onError: (error: unknown) => void;
@@ -44,11 +45,11 @@ const BY_END = { field: "ended_at", order: "asc" } as const;
 const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
 
 /**
- * Erases payloads when the plan's days since the end of their event have passed, whichever the plan is then. The view may be
- * behind, and every node has this loop: the event's own stream decides, and the same erasure again is the same.
+ * Erases payloads when the days since the end of their event have passed that the plan has, or that the one had under which
+ * it ended, where those are more. The view may be behind, and every node has this loop: the event's own stream decides, and the same erasure again is the same.
  */
 export const retention = (deps: RetentionDeps): Retention => {
-  const { log, views, sweeps, planOf, clock, randomness, onError } = deps;
+  const { log, views, sweeps, termsOf, clock, randomness, onError } = deps;
 
   /** What one alone is to blame for is reported, and keeps none of the others; the log and the views are for all of them. */
   const alone = async (work: () => Promise<number>): Promise<number> => {
@@ -77,27 +78,33 @@ export const retention = (deps: RetentionDeps): Retention => {
       },
     );
 
-  const ofAccount = async (account: string): Promise<number> => {
-    const plan = await planOf(account);
-    if (plan === null) return 0;
-    const endedUpTo = new Date(clock.now() - plan.retentionDays * DAY_MS).toISOString();
-    const where = [
+  const underTerm = async (account: string, { plan, after: from, upTo }: RetentionTerm): Promise<number> => {
+    const due = new Date(clock.now() - plan.retentionDays * DAY_MS).toISOString();
+    const endedUpTo = upTo === null || due < upTo ? due : upTo;
+    const where: readonly Condition[] = [
       { field: "account", is: "=", value: account },
       { field: "ended_at", is: "<=", value: endedUpTo },
-    ] as const;
+      ...(from === null ? [] : [{ field: "ended_at", is: ">", value: from } as const]),
+    ];
     let erased = 0;
     let last: Found | undefined;
     for (;;) {
       const after = last === undefined ? {} : { after: { value: String(last.document.ended_at), id: last.id } };
-      const due = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });
-      for (const found of due) {
+      const page = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });
+      for (const found of page) {
         if (looks.isStopping()) return erased;
         erased += await alone(async () => ((await expire(found, plan, endedUpTo)) ? 1 : 0));
       }
-      last = due.at(-1);
-      if (due.length < PAGE) return erased;
+      last = page.at(-1);
+      if (page.length < PAGE) return erased;
       await looks.pause(GAP_MS);
     }
+  };
+
+  const ofAccount = async (account: string): Promise<number> => {
+    let erased = 0;
+    for (const term of await termsOf(account)) erased += await underTerm(account, term);
+    return erased;
   };
 
   const look = async (): Promise<number> => {

@@ -4,7 +4,13 @@ import { account } from "../../../domain/account/decider.ts";
 import type { AccountEvent } from "../../../domain/account/events.ts";
 import { planNamed } from "../../../domain/account/overage.ts";
 import { PLANS, type Plan } from "../../../domain/account/plans.ts";
-import { largestIn, overageIn, planAt, type SubscriptionCommand } from "../../../domain/account/subscription.ts";
+import {
+  largestIn,
+  overageIn,
+  planAt,
+  retentionAt,
+  type SubscriptionCommand,
+} from "../../../domain/account/subscription.ts";
 import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
 
@@ -49,6 +55,38 @@ test("up at once, down at the end of the period, and no record is needed for tha
   given(opened("free")).when(change("core")).then(changed("core", asked));
   given(opened("free"), changed("core")).when(change("starter")).then(scheduled("starter", asked));
   assert.equal(plansOf(opened("free"), changed("core"), scheduled("starter")), ["core", "core", "starter"]);
+});
+
+test("what ended under a larger plan keeps its days, however the plan went down, as long as there is any of it", () => {
+  const termsAt = (time: string, ...events: readonly AccountEvent[]) => {
+    const state = fold(account, events);
+    if (state.phase !== "open") return [];
+    return retentionAt(state.subscription, time).map(({ plan, after, upTo }) => [plan.name, after, upTo]);
+  };
+  const down = scheduled("starter");
+  assert.equal(termsAt(later, opened("core"), down), [["core", null, null]]);
+  const fell = [
+    ["core", null, end],
+    ["starter", end, null],
+  ];
+  assert.equal(termsAt(behind, opened("core"), down), fell);
+  assert.equal(termsAt(behind, opened("free"), changed("core", { at: later }), down), fell);
+  // At once, as a provider may say it; a smaller one once more, and a larger one behind it, which covers what it outlasts.
+  const [free, starter] = [changed("free", { at: behind }), changed("starter", { at: "2026-04-03T00:00:00.000Z" })];
+  const twice = [opened("core"), down, free];
+  assert.equal(termsAt(behind, ...twice), [fell[0], ["starter", end, behind], ["free", behind, null]]);
+  assert.equal(termsAt(behind, ...twice, starter), fell);
+  assert.equal(termsAt(behind, ...twice, changed("scale", { at: behind })), [["scale", null, null]]);
+  // Up and down again: the last time covers the one before it.
+  const [up, again] = [changed("core", { at: behind }), changed("free", { at: "2026-04-05T00:00:00.000Z" })];
+  assert.equal(termsAt("2026-04-05T00:00:00.000Z", ...twice, up, again), [
+    ["core", null, "2026-04-05T00:00:00.000Z"],
+    ["free", "2026-04-05T00:00:00.000Z", null],
+  ]);
+  // What nothing is left of is forgotten; what a newer build's plan promised is in no term, and outlasts every plan.
+  const late = changed("core", { at: "2026-08-01T00:00:00.000Z" });
+  assert.equal(termsAt("2026-08-01T00:00:00.000Z", ...twice, late), [["core", null, null]]);
+  assert.equal(termsAt(later, opened("galaxy"), changed("free", { at: later })), [["free", later, null]]);
 });
 
 test("the plan that it has already changes nothing, and takes back what was scheduled", () => {

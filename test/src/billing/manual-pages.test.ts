@@ -134,19 +134,19 @@ test("what takes effect by itself makes a page old; two forms of one page at onc
   assert.equal(both.map(({ status }) => status).sort(), [200, 409]);
 });
 
-test("a plan that keeps payloads for fewer days says that older ones are erased, in the answer and on the pages", async () => {
+test("a plan that keeps payloads for fewer days says which, in the answer and on the pages", async () => {
   const world = await billingWorld({ plan: "core" });
   const { body } = await world.start("starter");
   const sentence =
-    "From then on payloads are kept for 14 days instead of 30: older ones are erased. Their records stay.";
+    "Payloads of what ends from then on are kept for 14 days instead of 30. What has ended by then is kept as long as before.";
   assert.equal(body.notices, [sentence]);
   const go = browser(world);
   assert.match((await go.get(body.checkout_url)).html, sentence);
   const portal = await go.get((await world.portal()).body.portal_url);
-  for (const days of [3, 14]) assert.match(portal.html, `payloads are kept for ${days} days instead of 30`);
+  for (const days of [3, 14]) assert.match(portal.html, `from then on are kept for ${days} days instead of 30`);
   assert.not.match(portal.html, "90 days instead");
   const cancelled = await go.press(portal, "Cancel the plan");
-  assert.match(cancelled.html, "payloads are kept for 3 days instead of 30");
+  assert.match(cancelled.html, "from then on are kept for 3 days instead of 30");
   assert.equal((await world.start("scale")).body.notices, []);
 });
 

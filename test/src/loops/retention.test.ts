@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS, type Plan } from "../../../domain/account/plans.ts";
+import type { RetentionTerm } from "../../../domain/account/retention.ts";
 import type { EventLog, JsonObject } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
@@ -22,6 +23,9 @@ import { until } from "../../support/until.ts";
 const DAY_MS = 24 * 60 * 60 * 1_000;
 type Is = ReturnType<typeof deliveryFacts>;
 
+/** Under one plan, at all times. */
+const under = (plan: Plan): readonly RetentionTerm[] => [{ plan, after: null, upTo: null }];
+
 /** What retention does to a log and its views, with the time in the test's hand. */
 const retentionOf = ({ name, open }: EngineSet): void => {
   const test = suite(`retention: ${name}`);
@@ -31,7 +35,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
   });
   test.after(() => engines.close());
 
-  const world = async (plan: (account: string) => Plan | null = () => PLANS.free) => {
+  const world = async (terms: (account: string) => readonly RetentionTerm[] = () => under(PLANS.free)) => {
     const dir = temporaryFolder();
     const places = placesIn(engines, dir);
     const log = await openLog(places.log);
@@ -73,7 +77,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
         log: { ...log, ...over },
         views,
         sweeps: [],
-        planOf: async (of) => plan(of),
+        termsOf: async (of) => terms(of),
         clock,
         randomness,
         onError,
@@ -180,11 +184,11 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
-  test("each account has the days of the plan that it has now", async () => {
-    const plans = new Map<string, Plan>();
-    const it = await world((account) => plans.get(account) ?? PLANS.free);
+  test("each account has the days of its plan, and what ended under a larger one keeps those that it had", async () => {
+    const terms = new Map<string, readonly RetentionTerm[]>();
+    const it = await world((account) => terms.get(account) ?? []);
     for (const [n, plan] of Object.values(PLANS).entries()) {
-      plans.set(it.account(n), plan);
+      terms.set(it.account(n), under(plan));
       await it.told(n, delivered, it.account(n));
     }
     await it.fold();
@@ -195,10 +199,24 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     it.clock.advance(27 * DAY_MS);
     await it.loop().look();
     assert.equal(await kept(), [false, false, false, true]);
-    plans.set(it.account(3), PLANS.free);
+    const change = new Date(it.clock.now()).toISOString();
+    const [before, since] = [
+      { plan: PLANS.scale, after: null, upTo: change },
+      { plan: PLANS.free, after: change, upTo: null },
+    ];
+    terms.set(it.account(3), [before, since]);
+    const second = Math.round((it.clock.now() - START) / 1_000) + 1;
+    await it.told("since", (is) => [is.blocked({ at: at(second) })], it.account(3));
+    await it.fold();
+    await it.loop().look();
+    it.clock.advance(3 * DAY_MS + 2_000);
+    await it.loop().look();
+    assert.equal([await it.isKept(it.id(3)), await it.isKept(it.id("since"))], [true, false]);
+    assert.is((await it.erasures("since"))[0]?.reason, "retention: 3 days of the free plan");
+    it.clock.advance(57 * DAY_MS);
     await it.loop().look();
     assert.equal(await kept(), [false, false, false, false]);
-    assert.is((await it.erasures(3))[0]?.reason, "retention: 3 days of the free plan");
+    assert.is((await it.erasures(3))[0]?.reason, "retention: 90 days of the scale plan");
     await it.close();
   });
 
@@ -324,7 +342,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     const unknown = new Set<string>();
     const it = await world((account) => {
       if (account.endsWith("2")) throw new TypeError("an account that cannot be read");
-      return unknown.has(account) ? null : PLANS.free;
+      return unknown.has(account) ? [] : under(PLANS.free);
     });
     for (const n of [1, 2, 3, 4]) await it.told(n, (is) => [is.blocked()], it.account(n));
     await it.told("bad", (is) => [is.blocked()], it.account(4));
@@ -394,7 +412,7 @@ const retentionOf = ({ name, open }: EngineSet): void => {
       log: it.log,
       views: it.views,
       sweeps: [{ sweep: () => Promise.reject(new Error("a sweep that fails")) }, orphans(it)],
-      planOf: async () => PLANS.free,
+      termsOf: async () => under(PLANS.free),
       clock: it.clock,
       randomness,
       onError: (error) => errors.push(error),
