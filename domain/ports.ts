@@ -215,7 +215,7 @@ export type HttpRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** The outcome of one request. The status decides: whatever happens to the body after it is no failure. */
+/** What came of one request. The status decides: whatever happens to the body behind it is no failure. */
 export type Sent =
   | {
       readonly outcome: "answered";
