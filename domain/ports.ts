@@ -1,4 +1,4 @@
-/** What the program needs from the outside, as types. Adapters live in `infra/`, one technology a folder. */
+/** The ports: what the program needs from the outside, as types. Adapters are in `infra/`, one technology per folder. */
 
 import type { Plan } from "./account/plans.ts";
 import type { SubscriptionStatus } from "./account/subscription.ts";
@@ -7,9 +7,9 @@ import type { FailureKind, Timings } from "./delivery/events.ts";
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
-/** 0-based, without gaps inside a stream. */
+/** 0-based, without gaps within a stream. */
 export type Revision = number;
-/** Opaque, of fixed width: two positions of one log compare as text. */
+/** Opaque, of fixed width: positions of the same log compare as text. */
 export type Position = string;
 export type Expected = "absent" | "any" | Revision;
 
@@ -23,17 +23,18 @@ export type Metadata = {
   /** 32 and 16 lower-case hex characters (W3C Trace Context, section 3.2.2). */
   readonly trace_id: string;
   readonly span_id: string;
-  /** The span of the caller that sent a `traceparent`, which `span_id` is below; missing when the trace began here. */
+  /** The caller's span, from its `traceparent`: the parent of `span_id`. Missing when the trace began here. */
   readonly parent_span_id?: string;
   /** The id of the event that a process manager reacted to. */
   readonly causation_id: string | null;
   /** ISO-8601 UTC with milliseconds. */
   readonly recorded_at: string;
+  /** The version of the shape of `data`. */
   readonly schema: number;
 };
 
 export type NewEvent = {
-  /** A UUID, derived from the command and the index: the same append again carries the same ids. */
+  /** A UUID, derived from the command and the index: a repeated append carries the same ids. */
   readonly id: string;
   readonly type: string;
   readonly data: JsonObject;
@@ -50,6 +51,7 @@ export type Appended =
   | { readonly outcome: "appended"; readonly revision: Revision; readonly position: Position }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" };
 
+/** `upTo`: how far the log was searched, to continue from; null when there was nothing after the given position. */
 export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly upTo: Position | null };
 
 /**
@@ -57,32 +59,30 @@ export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly up
  * cannot be known (`infra/log-errors.ts`): after the latter the same call, with the same ids and revision, is safe.
  */
 export type EventLog = {
-  /** Durable when it resolves; `revision` and `position` are those of the last event. A repeat is the same append. */
+  /** Durable when it resolves; `revision` and `position` are the last event's. Repeating an append appends nothing more. */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>;
-  /** The next events of a stream behind `after`, at most `limit`; an empty page is its end. */
+  /** The next events of a stream after `after`, at most `limit`; an empty page is its end. */
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;
   /** The whole log in one total order, without gaps and without system events; "records" leaves out `payload-` streams. */
   readAll(after: Position | null, limit: number, what?: "everything" | "records"): Promise<readonly RecordedEvent[]>;
-  /**
-   * Of the log behind `after` the next events of these types, at most `limit`, for who needs only a few of all: `upTo` is
-   * how far was looked, so where to go on; null when there was nothing behind `after`.
-   */
+  /** The next events of these types after `after`, at most `limit`: for a follower that needs few of all events. */
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
+  /** The position of the last event; null for an empty log. */
   head(): Promise<Position | null>;
-  /** Names this log, for ever: made with it, and not copied with its events, as another log's positions are others. */
+  /** A permanent name of this log. It is not copied with the events, because positions in the copy differ. */
   identity(): Promise<string>;
   /**
-   * Removes what a `payload-` stream has up to and with `upTo`, or all of it; any other stream is a bug and throws. What
-   * stands behind `upTo` stays, also what comes meanwhile. Erasing twice is erasing once.
+   * Removes the events of a `payload-` stream up to and including `upTo`, or all of them; throws for any other stream.
+   * Later events stay, including those appended meanwhile. Erasing twice has the same effect as once.
    */
   erase(stream: string, upTo?: Revision): Promise<void>;
-  /** A hint that may be lost; whoever follows the log polls as well. Returns how to stop listening. */
+  /** A hint that may be lost: followers of the log also poll. Returns a function that stops listening. */
   onAppended(wake: () => void): () => void;
   close(): Promise<void>;
 };
 
-/** A document is plain JSON. The fields that a view declares are top-level, and are what it can be searched by. */
+/** Plain JSON. The fields that a view declares are top-level members; it can be searched by these alone. */
 export type Document = JsonObject;
 
 export type ViewSchema = {
@@ -102,11 +102,11 @@ export type Condition = {
 export type ViewQuery = {
   readonly where: readonly Condition[];
   readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
-  /** The sort value and id of the last document seen: the page begins behind it. */
+  /** The sort value and id of the last document seen: the page begins after it. */
   readonly after?: { readonly value: string | number; readonly id: string };
   /**
-   * Of several conditions that have an index each, the field of the one that the fewest documents meet: a store that cannot
-   * tell walks along it.
+   * Where several conditions have an index each: the field of the one that the fewest documents meet. A store that cannot
+   * tell uses that index.
    */
   readonly lead?: string;
   readonly limit: number;
@@ -114,35 +114,36 @@ export type ViewQuery = {
 
 export type Found = { readonly id: string; readonly document: Document };
 
-/** `isEmptied`: false while the drop that made the view this log's is under way, or when it did not come to its end. */
+/** `isEmptied`: false while the drop that assigned the view to this log is under way, or if it was interrupted. */
 export type ViewOrigin = { readonly log: string; readonly isEmptied: boolean };
 
-/** A document to fold on, and how far in the log it is folded; null where that is as far as the view's checkpoint. */
+/** A document to fold further, and the position up to which it is folded; null: up to the view's checkpoint. */
 export type Loaded = { readonly document: Document | null; readonly position: Position | null };
 
 /**
- * The read models. May lag, may be dropped and folded again; nothing is ever decided from it. Adapters throw
- * `ViewsUnavailable` (`infra/view-errors.ts`) when the storage fails: the same call may be made again.
+ * The read models. They may lag, and may be dropped and folded again; nothing is ever decided from them. Adapters throw
+ * `ViewsUnavailable` (`infra/view-errors.ts`) when the storage fails: the call may be repeated.
  */
 export type ViewStore = {
   get(view: string, id: string): Promise<Document | null>;
   getMany(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>;
   page(view: string, query: ViewQuery): Promise<readonly Found[]>;
-  /** How many match, counted up to `atMost`. */
+  /** How many documents match, counted up to `atMost`. */
   count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
+  /** The checkpoint: the position up to which the view is folded; null before the first commit. */
   position(view: string): Promise<Position | null>;
-  /** Of which log the view is; null where nobody has said. */
+  /** The log that the view belongs to; null if it was never assigned to one. */
   origin(view: string): Promise<ViewOrigin | null>;
   /**
-   * What a fold from the checkpoint `after` begins with: each of the ids, with null where there is no document.
-   * "stale" when the checkpoint is another. Where documents and checkpoint are not written together, a document may be
-   * folded further than the checkpoint: events up to its position are in it already.
+   * What a fold from the checkpoint `after` starts with: an entry for each id, with a null document where there is none.
+   * "stale" if the checkpoint is a different one. In an engine without transactions a document may be ahead of the
+   * checkpoint: it already contains the events up to its position.
    */
   load(view: string, after: Position | null, ids: readonly string[]): Promise<ReadonlyMap<string, Loaded> | "stale">;
   /**
-   * Documents (null removes) and checkpoint, if the checkpoint still is `after`; else nothing, and "stale". Each is what
-   * the fold gives at `upTo`. An engine without transactions writes the first `leading` ones, then the others, then the
-   * checkpoint: it may answer "stale", or fail, with some of them written, and who loads then sees which.
+   * Writes the documents as folded at `upTo` (null removes one) and the checkpoint, if the checkpoint is still `after`; else
+   * writes nothing and returns "stale". An engine without transactions writes the first `leading` documents, then the
+   * others, then the checkpoint: it may return "stale", or fail, with some of them written; `load` then tells which.
    */
   commit(
     view: string,
@@ -151,7 +152,7 @@ export type ViewStore = {
     documents: ReadonlyMap<string, Document | null>,
     leading?: number,
   ): Promise<"committed" | "stale">;
-  /** Documents and checkpoint; the view is one of the log with this identity from now on. */
+  /** Removes documents and checkpoint, and assigns the view to the log with this identity. */
   drop(view: string, log: string): Promise<void>;
   close(): Promise<void>;
 };
@@ -185,16 +186,17 @@ export type CloudEvent = {
   readonly dataref?: string;
 };
 
-/** Whoever takes the records, outside of this program. */
+/** Where the records are published, outside of this program. */
 export type Feed = {
   /**
-   * Resolves when all are kept there, those of one subject in this order. Rejects when that is not known of all: some
-   * may be kept, and publishing the same again is right.
+   * Resolves when all are stored there, those of one subject in this order. Rejects when that is not known of all of them:
+   * some may be stored, and publishing the same events again is safe.
    */
   publish(events: readonly CloudEvent[]): Promise<void>;
   close(): Promise<void>;
 };
 
+/** ms since 1970. */
 export type Clock = { readonly now: () => number };
 
 export type Randomness = {
@@ -207,9 +209,9 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** For the whole exchange: name, connection, request and answer. */
+  /** For the whole exchange: DNS, connection, request and response. */
   readonly timeoutMs: number;
-  /** Gives the attempt up; its outcome is then unknown, as after a reset. */
+  /** Aborts the attempt; its outcome is then unknown, as after a reset. */
   readonly signal?: AbortSignal;
 };
 
@@ -244,7 +246,7 @@ export type Sent = { readonly resent?: true } & (
 /** One POST to a receiver. Never rejects: whatever happens is a value. */
 export type HttpSender = {
   send(request: HttpRequest): Promise<Sent>;
-  /** Waits for what is under way, at most `limitMs`, then ends it. */
+  /** Waits at most `limitMs` for requests in flight, then aborts them. */
   close(limitMs: number): Promise<void>;
 };
 

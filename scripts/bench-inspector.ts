@@ -160,7 +160,7 @@ const measure = async (client: Client, owner: Owner, count: number): Promise<boo
     measured.push([name, await repeated(client, path)]);
   }
   const { data } = (await asked(client, `/v1/events?limit=${ROUNDS}&source_id=${owner.sources[0]}`)).body;
-  // As `api.md` describes every list.
+  // As `/openapi.json` describes every list.
   const ids = (data as { readonly id: string }[]).map(({ id }) => id);
   const idAt = (round: number): string => ids[round % ids.length] ?? "";
   measured.push(["q an event id", await repeated(client, (round) => `/v1/events?limit=50&q=${idAt(round)}`)]);

@@ -1,4 +1,4 @@
-/** The plans of `api.md`: everything is included in each, they differ in volume. */
+/** Each plan includes everything; they differ in volume. */
 export type Plan = {
   readonly name: "free" | "starter" | "core" | "scale";
   readonly priceEurMonth: number;

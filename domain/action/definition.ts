@@ -10,7 +10,7 @@ export const REVERSIBILITIES = ["reversible", "compensable", "irreversible"] as 
  */
 export type Reversibility = (typeof REVERSIBILITIES)[number];
 
-/** What an action says, as it was put (`api.md`, Agents, actions, execute). Money is in euros as the author wrote it. */
+/** What an action says, as it was put. Money is in euros as the author wrote it. */
 export type ActionDefinition = {
   readonly endpoint_id: string;
   readonly schema?: JsonObject | boolean;

@@ -52,7 +52,7 @@ export type Replay = { readonly id: string; readonly by: Replayer; readonly reas
 export type Request = {
   readonly event_id: string;
   readonly origin: Origin;
-  /** The sender's name for this delivery (`providers.md`), or the random one made for it. */
+  /** The sender's name for this delivery (`src/providers/table.ts` says where it is found), or the random one made for it. */
   readonly delivery_key: string;
   /** The provider's event type, as "payment_intent.succeeded"; empty when it has none. */
   readonly type: string;

@@ -1,7 +1,7 @@
 import type { LoopRule } from "../ledger/loop.ts";
 import type { JsonObject } from "../ports.ts";
 
-/** What a policy says, as published (`api.md`, Policies). Money is in euros as the author wrote it. */
+/** What a policy says, as published. Money is in euros as the author wrote it. */
 export type PolicyDefinition = {
   readonly name: string;
   readonly budget_eur_day?: number;

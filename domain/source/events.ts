@@ -16,7 +16,7 @@ export const PROVIDER_TYPES = [
 ] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
-/** How an `hmac` source signs (`api.md`, Sources). */
+/** How an `hmac` source signs. */
 export type HmacAuth = {
   readonly header: string;
   readonly algorithm: "sha256" | "sha512";

@@ -10,7 +10,7 @@ import { type Phase, type Stopwatch, stopwatch } from "./stopwatch.ts";
 
 export type HttpSenderOptions = ConnectorOptions & { readonly clock: Clock };
 
-/** What is kept of an answer's body (`api.md`, Endpoints). */
+/** What is kept of an answer's body: enough to see what went wrong. */
 export const BODY_KEPT_MAX = 64 * 1_024;
 /** No receiver needs more; ten thousand tiny headers pass any limit on bytes. */
 const RESPONSE_HEADERS_MAX = 256;

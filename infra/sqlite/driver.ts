@@ -20,7 +20,6 @@ export type Statement = {
   };
   get(...parameters: readonly SqlValue[]): SqlRow | undefined;
   all(...parameters: readonly SqlValue[]): SqlRow[];
-  iterate(...parameters: readonly SqlValue[]): Iterable<SqlRow>;
 };
 
 /** The part of `DatabaseSync` that both implementations have. Errors carry SQLite's code as `errcode`. */

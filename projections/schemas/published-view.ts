@@ -1,4 +1,4 @@
-import type { ClosedObject, JsonSchema } from "./json-schema.ts";
+import type { ClosedObject } from "./json-schema.ts";
 
 /** A view as analysts find it in MongoDB: a collection of this name, and what its documents are. */
 export type PublishedView = {
@@ -9,7 +9,3 @@ export type PublishedView = {
   /** One kind of document, or several that lie in the collection together. */
   readonly documents: readonly [ClosedObject, ...ClosedObject[]];
 };
-
-/** Of the documents as projections fold them, without what a store adds. */
-export const documentSchema = ({ documents: [first, ...others] }: PublishedView): JsonSchema =>
-  others.length === 0 ? first : { oneOf: [first, ...others] };

@@ -35,7 +35,7 @@ const nextRun = (): number => {
 
 export type Send = Pick<LoadOrder, "connections" | "seconds" | "rate"> & { readonly credit?: number };
 
-/** Connections of a closed loop: what `peerbench` and the figures of other gateways use. */
+/** Connections of a closed loop: as many as the figures of other gateways in `report.ts` were measured with. */
 export const CONNECTIONS = 32;
 /** Enough that in an open loop hardly anything waits for a connection. */
 export const OPEN_CONNECTIONS = 256;

@@ -21,7 +21,7 @@ export type Beside = {
 
 type Pair = { readonly name: string; readonly without: EngineSet; readonly with: EngineSet };
 
-/** The bar (issue 9) for both. */
+/** The target for both. */
 const RATIO_MIN = 0.95;
 /** Nobody listens there (RFC 863's port, which no system of today opens). */
 const CLOSED = "http://127.0.0.1:9";

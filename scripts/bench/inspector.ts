@@ -37,7 +37,7 @@ export const measureInspector = async (subject: Subject, eventId: string): Promi
     const at: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
     const { ms, body } = await timed(subject, `/v1/events?limit=50${at}`);
     pages.push(ms);
-    // As `api.md` describes every list.
+    // As `/openapi.json` describes every list.
     cursor = (body as { next_cursor: string | null }).next_cursor;
   }
   const source = subject.deliverPath.split("/").at(-1);

@@ -5,7 +5,7 @@ const DIGITS = 10;
 const NUMBER_AT = '{"id":"evt_'.length;
 const RUN_AT = NUMBER_AT + DIGITS + 1;
 
-/** A Stripe-like payment event of about 800 bytes, as in `peerbench`. */
+/** A Stripe-like payment event of about 800 bytes. */
 const TEXT = `{"id":"evt_${"0".repeat(DIGITS)}_${"0".repeat(DIGITS)}","object":"event","api_version":"2024-06-20","created":1772366400,\
 "type":"payment_intent.succeeded","livemode":false,"pending_webhooks":1,"sent_ns":1772366400000000000,\
 "request":{"id":"req_1","idempotency_key":"evt_1"},"data":{"object":{"id":"pi_1",\

@@ -36,7 +36,7 @@ export type Report = {
   readonly measured: readonly Measured[];
 };
 
-/** The bars (issue 1) and, with peerbench on 2 cores, the best figures of other gateways without any gate. */
+/** The targets and, measured on 2 cores with the same kind of load, the best figures of other gateways without any gate. */
 const BARS = {
   admissionOfFloor: 0.5,
   sustainedOfAdmission: 0.4,

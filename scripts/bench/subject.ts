@@ -115,7 +115,7 @@ type RuntimeBody = {
 
 export const runtimeOf = async ({ program }: Pick<Subject, "program">): Promise<Runtime> => {
   const response = await fetch(`${program.url}/runtime`);
-  // As `api.md` describes the answer.
+  // As `/openapi.json` describes the answer.
   const { engines, memory, projections } = (await response.json()) as RuntimeBody;
   return {
     engines,

@@ -9,7 +9,7 @@ export const isUnsafe = (method: string): boolean => !SAFE_METHODS.has(method);
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
 /**
- * The rule of `api.md` for unsafe calls. With a session cookie they must prove that they come from our own pages: any
+ * The rule for unsafe calls. With a session cookie they must prove that they come from our own pages: any
  * page can make a browser send the cookie. Without one nothing has to be proven, but what a browser says about another
  * site is believed: a login that a foreign page sends would put the visitor into the attacker's account.
  */

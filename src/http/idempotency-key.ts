@@ -1,6 +1,6 @@
 import { type Problem, problem } from "../problems.ts";
 
-/** `api.md`, Conventions. */
+/** Any key that a client library makes is shorter; it is stored with its answer. */
 const KEY_LENGTH_MAX = 255;
 /** The content of a String (RFC 8941, section 3.3.3): quote and backslash are escaped. */
 const QUOTED = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;

@@ -54,7 +54,7 @@ export type Idempotency = {
   run(request: KeyedRequest, work: (commandId: string) => Promise<Wire>): Promise<Wire | Problem>;
 };
 
-/** `api.md`, Conventions. */
+/** Longer than senders go on repeating a call; the SDK and the README promise it. */
 export const IDEMPOTENCY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** Twice the longest wait of a call: a claim older than this and without an answer is that of a dead process. */
 const CLAIM_MS = 60_000;

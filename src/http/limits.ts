@@ -35,5 +35,5 @@ export const PARAM_LENGTH_MAX = 256;
 export const CONNECTIONS_MAX = 8_192;
 /** How many errors of one body are listed. */
 export const LISTED_ERRORS_MAX = 20;
-/** How long a read with `?after=` waits for its views (`api.md`, Conventions). */
+/** How long a read with `?after=` waits for its views; then it answers 503 `view-behind`. */
 export const VIEW_WAIT_MS = 2_000;

@@ -59,7 +59,7 @@ export const windowCounter = (clock: Clock, windowMs: number, keysMax: number): 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** `api.md`, Conventions. Addresses are hashed or normalised by the caller, so that one mailbox is one key. */
+/** Against guessed passwords and mass sign-ups. Addresses are hashed or normalised by the caller, so that one mailbox is one key. */
 export const ATTEMPT_LIMITS = {
   "signup-ip": { limit: 100, windowMs: HOUR_MS },
   "failed-login-ip": { limit: 100, windowMs: HOUR_MS },

@@ -4,7 +4,7 @@ import type { Call, JsonSchema } from "./route.ts";
 
 // What agents say with everything that they ask for.
 
-/** `api.md`. */
+/** Shorter than proxies usually wait for an answer: who wants to wait longer asks again. */
 const WAIT_MS_MAX = 30_000;
 export const WAIT_MS = 10_000;
 /** Goes out in a header. */

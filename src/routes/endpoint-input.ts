@@ -4,7 +4,7 @@ import { NOTIFICATIONS } from "../notifications/names.ts";
 import { nullable, nullableTime, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
-/** What `api.md` gives an endpoint that says nothing else. */
+/** What an endpoint has that says nothing else. */
 export const DEFAULTS = {
   timeout_ms: 15_000,
   retry_schedule_s: [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400],

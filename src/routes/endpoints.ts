@@ -43,7 +43,7 @@ export type EndpointsDeps = EndpointTestDeps & {
 
 type Handle = (deps: EndpointsDeps) => Route["handle"];
 
-/** How long the secret before signs beside a new one (`api.md`). */
+/** How long the previous secret goes on signing beside a new one. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 /** No plan has more sources. */

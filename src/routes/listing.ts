@@ -2,7 +2,7 @@ import type { Condition, Document, Found, ViewStore } from "../../domain/ports.t
 import { type Problem, problem } from "../problems.ts";
 import type { JsonSchema } from "./route.ts";
 
-/** The conventions of lists in `api.md`. */
+/** The same for every list of the API. */
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
 /** A cursor holds one sort value and one id; anything longer was not made here. */

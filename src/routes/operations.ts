@@ -136,7 +136,7 @@ const operation = (path: string, summary: string, answers: Route["answers"], han
   handle,
 });
 
-/** Without a credential and without a version in the path (`api.md`, Operations). */
+/** Without a credential and without a version in the path. */
 export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
   const { version, commit } = deps;
   return [

@@ -50,7 +50,7 @@ export type SourcesDeps = {
 
 type Handle = (deps: SourcesDeps) => Route["handle"];
 
-/** How long the secret before is accepted beside a new one (`api.md`). */
+/** How long the previous secret is still accepted beside a new one. */
 const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 const ID = /^src_[a-z2-7]{32}$/;

@@ -89,7 +89,7 @@ export const readBundle: Read<Bundle> = (body, replayed) => {
     !steps.every(isObject)
   )
     return null;
-  // The rest is the service's own, as `api.md` has it.
+  // The rest is the service's own, as `/openapi.json` describes it.
   return {
     bundleId,
     status,

@@ -22,7 +22,7 @@ type Kind<It> = { readonly at: string; readonly read: Read<It>; readonly id: key
 const EXECUTION: Kind<Execution> = { at: "executions", read: readExecution, id: "eventId" };
 const BUNDLE: Kind<Bundle> = { at: "bundles", read: readBundle, id: "bundleId" };
 
-/** What the service waits for when it is not told, and at most (`api.md`). */
+/** What the service waits for when it is not told, and at most: `wait_ms` in `/openapi.json`. */
 const WAIT_MS = 10_000;
 const WAIT_MS_MAX = 30_000;
 const ATTEMPTS_MAX = 6;

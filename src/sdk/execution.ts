@@ -85,11 +85,11 @@ export const resultOf = (value: unknown): ActionResult | null => {
   return { statusCode, body: null, ...said };
 };
 
-// The service's own, as `api.md` has it.
+// The service's own, as `/openapi.json` describes it.
 const failureOf = (value: unknown): Failure | null => (isObject(value) ? (value as unknown as Failure) : null);
 
 export const verdictOf = (value: unknown): Verdict | null =>
-  // The service's own, as `api.md` has it.
+  // The service's own, as `/openapi.json` describes it.
   isObject(value) && Array.isArray(value.gates) ? (value as unknown as Verdict) : null;
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);

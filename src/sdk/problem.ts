@@ -33,7 +33,7 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
       retryable: typeof retryable === "boolean" ? retryable : isTransient,
       traceId: textOf(it.trace_id),
       verdict: verdictOf(it.verdict),
-      // The service's own, as `api.md` has them.
+      // The service's own, as `/openapi.json` describes them.
       errors: Array.isArray(errors) ? (errors.filter(isObject) as unknown as FieldError[]) : [],
     };
   }

@@ -11,7 +11,7 @@ const test = suite("overload");
 const SMALL_HEAP = { NODE_OPTIONS: "--max-old-space-size=256" };
 const PEAK_MIB = 600;
 const AT_ONCE = 6_000;
-/** What api.md allows, and so many that they do not fit at once. */
+/** As large as a webhook may be, and so many that they do not fit at once. */
 const HUGE_BYTES = 950 * 1_024;
 const HUGE = 250;
 const WAIT_MS = 60_000;

@@ -8,12 +8,16 @@ import { storedDocument } from "../../infra/mongodb/documents.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { PUBLISHED } from "../../projections/schemas/all.ts";
 import type { JsonSchema } from "../../projections/schemas/json-schema.ts";
-import { documentSchema } from "../../projections/schemas/published-view.ts";
+import type { PublishedView } from "../../projections/schemas/published-view.ts";
 import { storedSchema } from "../../projections/schemas/stored.ts";
 import { broadHistory } from "../support/broad-history.ts";
 import { folded } from "../support/projected.ts";
 import { randomHistory } from "../support/random-history.ts";
 import { facetsOf, facetsSeen } from "../support/schema-facets.ts";
+
+/** Of the documents as projections fold them, without what a store adds. */
+const documentSchema = ({ documents: [first, ...others] }: PublishedView) =>
+  others.length === 0 ? first : { oneOf: [first, ...others] };
 
 const test = suite("published views");
 
