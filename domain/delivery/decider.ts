@@ -14,6 +14,7 @@ import {
   released,
 } from "./hold.ts";
 import {
+  countedOf,
   decideReplay,
   hasGivenBack,
   type InReplays,
@@ -98,6 +99,8 @@ export type Delivery =
       /** As of an admitted one. */
       readonly spent?: number | null;
       readonly stepEnd?: StepEnd;
+      /** Micro-euros that its receiver was paid for before the replay in which it was cancelled; missing for none. */
+      readonly counted?: number;
     })
   | AdmittedDelivery;
 
@@ -201,7 +204,9 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "EventCancelled": {
         if (state.phase !== "admitted") return state;
         const { request, approvalId, attempts } = state;
-        return { phase: "ended", ...inReplays(state), request, end: "cancelled", approvalId, attempts };
+        const counted = countedOf(state);
+        const before = counted === null ? {} : { counted };
+        return { phase: "ended", ...inReplays(state), request, end: "cancelled", approvalId, attempts, ...before };
       }
       case "EventBlocked":
         return {

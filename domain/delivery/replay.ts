@@ -40,6 +40,12 @@ export const REPLAYS_MAX = 100;
 
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 
+/** Micro-euros that the receiver was paid for before the last replay, which stay spent; null when nothing had reached one. */
+export const countedOf = (state: Delivery): number | null => {
+  if (state.phase === "admitted") return state.replay?.counted ?? null;
+  return state.phase === "ended" ? (state.counted ?? null) : null;
+};
+
 /** Nothing that an agent asked for has ever reached its receiver: what it reserved is free again. */
 export const hasGivenBack = (state: Delivery): boolean =>
   state.phase === "admitted" &&
@@ -47,7 +53,7 @@ export const hasGivenBack = (state: Delivery): boolean =>
   state.request.origin.kind === "agent" &&
   state.lease === null &&
   state.reached === null &&
-  (state.replay?.counted ?? null) === null;
+  countedOf(state) === null;
 
 /** What a delivery says of the replays that it was in. */
 export type InReplays = {

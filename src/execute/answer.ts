@@ -1,4 +1,5 @@
 import type { Delivery } from "../../domain/delivery/decider.ts";
+import { countedOf } from "../../domain/delivery/replay.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
@@ -36,8 +37,7 @@ const costOf = (state: Delivery, estimate: number | null): number | null => {
   const spent = state.stepEnd === undefined ? state.spent : state.stepEnd.cost;
   // Given back, it was for nothing.
   const own = spent === undefined ? estimate : (spent ?? 0);
-  const counted = "replay" in state ? (state.replay?.counted ?? 0) : 0;
-  return own === null ? null : own + counted;
+  return own === null ? null : own + (countedOf(state) ?? 0);
 };
 
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */

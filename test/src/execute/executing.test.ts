@@ -93,6 +93,14 @@ test("a policy's conditions see the agent, the action and the cost, and no sourc
   await node.stop();
 });
 
+test("what cannot be told to need a person is refused for its content, not as if its agent's key were too weak", async () => {
+  const world = await agentsWorld({ approval: { when: "payload.amount > 100.0", expires_after_s: 60 } });
+  const node = await startNode(world);
+  const { status, body } = await node.execute("a", { payload: { order: 1 } });
+  assert.equal([status, gatesOf(body).at(-1)], ["gate-content", "approval evaluation-error"]);
+  await node.stop();
+});
+
 test("an action's schema and an agent's scope hold though the policy only observes", async () => {
   const schema = { type: "object", required: ["order"] };
   const world = await agentsWorld(

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
 import type { RecordedEvent } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { fate } from "../../../src/admission/fate.ts";
@@ -7,6 +8,7 @@ import { dayLedger } from "../../../src/admission/ledgers.ts";
 import { approvalIdOf } from "../../../src/approvals.ts";
 import { NO_TRACE } from "../../../src/envelope.ts";
 import { expirePayload } from "../../../src/erasures.ts";
+import { executionAnswer } from "../../../src/execute/answer.ts";
 import { costReactions } from "../../../src/execute/reactions.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
@@ -302,6 +304,39 @@ test("an agent's request that was counted is replayed without being counted agai
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
     const { data } = last(await world.recordsOf(id));
     assert.equal([data.cost, data.ledgers, data.counted], [0, [], 2_000_000]);
+  });
+});
+
+test("cancelled in a replay, an agent's request has cost what it was counted for before, and what came on top", async () => {
+  const world = await replayWorld({ budget_eur_day: 1 });
+  const id = await world.askedFor(1, true);
+  await withNode(world, async (node) => {
+    assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+    const at = now(world);
+    const about = { trigger: "replay", node: "node_1", at, leaseUntil: at, othersAreGone: false } as const;
+    const ids = { event_id: id, endpoint_id: ENDPOINT_ID, number: 2, at, duration_ms: 1, status_code: 500 };
+    const end = { ...ids, timings_ms: { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 } };
+    const failure = { kind: "http-5xx", detail: "The receiver answered 500" } as const;
+    const attempted: readonly DeliveryCommand[] = [
+      { type: "StartAttempt", endpointId: ENDPOINT_ID, ...about },
+      { type: "Fail", end: { ...end, cost_reported: 5_000_000 }, failure, retryable: true, nextAttemptAt: at },
+    ];
+    const cancel: DeliveryCommand = { type: "Cancel", reason: "The agent was suspended", at };
+    for (const [commands, eur] of [
+      [[cancel], 2],
+      [[...attempted, cancel], 5],
+    ] as const) {
+      const ended = commands.reduce(
+        (state, command) => {
+          const decision = delivery.decide(command, state);
+          if (!decision.ok) throw new Error(decision.rejection);
+          return decision.events.reduce(delivery.evolve, state);
+        },
+        await world.deliveryOf(id),
+      );
+      const { body } = await executionAnswer(world.log, ACCOUNT, id, ended);
+      assert.equal([body.status, body.cost_eur], ["cancelled", eur]);
+    }
   });
 });
 
