@@ -51,6 +51,14 @@ const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<b
   return isThere();
 };
 
+const behind = (what: string): Problem =>
+  problem("view-behind", `The view is not as far as the record of this ${what} yet.`, { retryAfterS: 1 });
+
+/** As of the view. */
+const countOf = async ({ views }: AuditStreamDeps, account: string): Promise<number> =>
+  // Written by the projection under the account's id.
+  ((await views.get(VIEW, account)) as AuditHead | null)?.count ?? 0;
+
 /** Behind a record that the client says it has: it has to be there, and to be that one. */
 const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {
   if (id === START_ID) return { next: 0, lastId: id };
@@ -65,10 +73,7 @@ const resumed = async (deps: AuditStreamDeps, account: string, id: string): Prom
   if (record === undefined) {
     const isAll = await hasCaughtUp(deps);
     record = await find();
-    if (record === undefined && !isAll) {
-      const detail = "The view has not reached this Last-Event-ID's record yet.";
-      return problem("view-behind", detail, { retryAfterS: 1 });
-    }
+    if (record === undefined && !isAll) return behind("Last-Event-ID");
   }
   return record !== undefined && streamIdOf(index, record) === id ? { next: index + 1, lastId: id } : unknown;
 };
@@ -82,7 +87,13 @@ const beginOf = async (
   if (id !== undefined) return resumed(deps, account, id);
   // The route's schema has checked the shape.
   const next = (query.from_index as number | undefined) ?? count;
-  if (next > count) return invalid("from_index", `must be at most ${count}, the number of records`);
+  if (next > count) {
+    // Of a view that is folded anew the count begins at 0 again.
+    const isAll = await hasCaughtUp(deps);
+    const all = await countOf(deps, account);
+    if (next > all && !isAll) return behind("from_index");
+    if (next > all) return invalid("from_index", `must be at most ${all}, the number of records`);
+  }
   const [before] = next === 0 ? [] : await eventsFrom(deps, account, next - 1, 1);
   return { next, lastId: before === undefined ? START_ID : streamIdOf(next - 1, before) };
 };
@@ -127,8 +138,7 @@ const follow = (deps: AuditStreamDeps): Route["handle"] => {
 
   const answer = async (call: Call): Promise<Answer | Problem> => {
     const { account } = call.principal;
-    // Written by the projection under the account's id.
-    const { count } = ((await deps.views.get(VIEW, account)) as AuditHead | null) ?? { count: 0 };
+    const count = await countOf(deps, account);
     const begin = await beginOf(deps, call, count);
     if ("problem" in begin) return begin;
     const body = eventStream({

@@ -177,6 +177,11 @@ test("the id survives a view that is folded anew; while it is behind, the client
     assert.is(early.status, 503);
     assert.is(JSON.parse(early.text()).code, "view-behind");
     assert.ok(Number(early.headers["retry-after"]) > 0);
+    // Beyond what the view counts, and not beyond what there is.
+    const indexed = await it.open("?from_index=21");
+    await until("it has answered", indexed.isEnded);
+    assert.is(indexed.status, 503);
+    assert.is(JSON.parse(indexed.text()).code, "view-behind");
     await it.startProjector();
     await it.add(5);
     const late = await it.open("", behind("20-00000021"));
