@@ -239,6 +239,8 @@ export type Sent = { readonly resent?: true } & (
       readonly kind: FailureKind;
       readonly detail: string;
       readonly statusCode?: number;
+      /** It ended before there was a connection to send it on. */
+      readonly unsent?: true;
       readonly timings: Timings;
     }
 );

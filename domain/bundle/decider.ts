@@ -34,13 +34,16 @@ export type StepState = {
 
 export type BundleEnd = "committed" | "rolled_back" | "rollback_incomplete";
 
-export type HeldBundleState = {
+/** When it was asked for first, where that was not with what was decided on: it was blocked before. */
+type Asked = { readonly firstAskedAt?: string };
+
+export type HeldBundleState = Asked & {
   readonly phase: "held";
   readonly request: BundleRequest;
   readonly approval: HeldFor;
 };
 
-export type RunningBundle = {
+export type RunningBundle = Asked & {
   readonly phase: "running";
   readonly request: BundleRequest;
   /** When it was admitted or released. */
@@ -60,7 +63,7 @@ export type RunningBundle = {
 };
 
 /** Blocked, or abandoned half-way: may be decided again. */
-type UndecidedBundle = {
+type UndecidedBundle = Asked & {
   readonly phase: "undecided";
   readonly last: BundleRequest | null;
   /** What of its own payloads must not be used again; missing for nothing. */
@@ -72,7 +75,7 @@ export type Bundle =
   | UndecidedBundle
   | HeldBundleState
   /** Nothing of it was started, and nothing will be. */
-  | {
+  | (Asked & {
       readonly phase: "ended-hold";
       readonly request: BundleRequest;
       readonly approval: HeldFor;
@@ -80,13 +83,20 @@ export type Bundle =
       readonly reason: string;
       readonly at: string;
       readonly spent?: number | null;
-    }
+    })
   | RunningBundle;
 
 const UNDECIDED: UndecidedBundle = { phase: "undecided", last: null };
 
 /** Up to where the payloads of what is decided anew must not be used. */
 export const erasedUpTo = (state: Bundle): Erased => (state.phase === "undecided" ? (state.erasedUpTo ?? null) : null);
+
+/** As it goes on behind `state`. */
+const askedFirst = (state: Bundle): Asked => {
+  if (state.phase === "absent") return {};
+  const { firstAskedAt = state.phase === "undecided" ? state.last?.received_at : undefined } = state;
+  return firstAskedAt === undefined ? {} : { firstAskedAt };
+};
 
 type Decided = Decision<BundleEvent, BundleRejection>;
 type CommandOf<T extends BundleCommand["type"]> = Extract<BundleCommand, { type: T }>;
@@ -143,12 +153,12 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
   evolve(state, event) {
     switch (event.type) {
       case "BundleAdmitted":
-        return running(event.data, event.data.at, null);
+        return { ...running(event.data, event.data.at, null), ...askedFirst(state) };
       case "BundleBlocked":
-        return { ...(state.phase === "undecided" ? state : UNDECIDED), last: event.data };
+        return { ...(state.phase === "undecided" ? state : UNDECIDED), ...askedFirst(state), last: event.data };
       case "BundleHeld": {
         const { approval, ...request } = event.data;
-        return { phase: "held", request, approval };
+        return { phase: "held", ...askedFirst(state), request, approval };
       }
       case "BundleAbandoned":
         if (isClaimed(state)) return state;
@@ -157,7 +167,8 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
         if (state.phase !== "undecided") return state;
         return { ...state, erasedUpTo: erasedWith(erasedUpTo(state), event.data) };
       case "BundleReleased":
-        return state.phase === "held" ? running(state.request, event.data.at, state.approval.approval_id) : state;
+        if (state.phase !== "held") return state;
+        return { ...running(state.request, event.data.at, state.approval.approval_id), ...askedFirst(state) };
       case "BundleHoldEnded": {
         if (state.phase !== "held") return state;
         const { outcome, reason, at } = event.data;

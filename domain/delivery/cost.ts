@@ -3,11 +3,10 @@ import type { DeliveryEvent, FailureKind, Request, StepOutcome } from "./events.
 /** The receiver may have done what it was asked. `reported`: what it said of the cost last, in micro-euros; null for nothing. */
 export type Reached = { readonly reported: number | null };
 
-type FailedAttempt = {
-  readonly failure: { readonly kind: FailureKind };
-  readonly status_code: number | null;
-  readonly resent?: true;
-};
+type Failed = { readonly kind: FailureKind };
+/** How often it went out, where that is not once. */
+type Sendings = { readonly resent?: true; readonly unsent?: true };
+type FailedAttempt = Sendings & { readonly failure: Failed; readonly status_code: number | null };
 
 /** An attempt whose outcome nobody has seen. */
 export const UNSEEN: Reached = { reported: null };
@@ -29,14 +28,19 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
  */
 const UNDECIDED: ReadonlySet<number> = new Set([408, 502, 504, 520, 522, 524]);
 
+const wasNotReached = ({ kind }: Failed, { resent, unsent }: Sendings): boolean =>
+  // Of two requests nobody knows what became of the first.
+  resent !== true && (unsent === true || NOT_REACHED.has(kind));
+
 /**
  * An attempt that failed so may have done what it was asked all the same: its answer is missing, cannot be read, or says
  * nothing about it.
  */
-export const mayBeDone = ({ failure, status_code, resent }: FailedAttempt): boolean => {
-  // Whatever was said to the second of two requests, nobody knows what became of the first.
+export const mayBeDone = (attempt: FailedAttempt): boolean => {
+  const { failure, status_code, resent } = attempt;
+  if (wasNotReached(failure, attempt)) return false;
+  // Whatever was said to the second of them.
   if (resent === true) return true;
-  if (NOT_REACHED.has(failure.kind)) return false;
   const isRefusal = failure.kind === "http-4xx" || failure.kind === "http-5xx";
   return !isRefusal || status_code === null || UNDECIDED.has(status_code);
 };
@@ -44,12 +48,12 @@ export const mayBeDone = ({ failure, status_code, resent }: FailedAttempt): bool
 /** What is known behind one more attempt, which takes back nothing by saying nothing; `failure` is null for one that succeeded. */
 export const reachedAfter = (
   before: Reached | null,
-  { cost_reported, resent }: { readonly cost_reported?: number | null; readonly resent?: true },
-  failure: { readonly kind: FailureKind } | null,
+  attempt: Sendings & { readonly cost_reported?: number | null },
+  failure: Failed | null,
 ): Reached | null =>
-  failure !== null && NOT_REACHED.has(failure.kind) && resent !== true
+  failure !== null && wasNotReached(failure, attempt)
     ? before
-    : { reported: cost_reported ?? before?.reported ?? null };
+    : { reported: attempt.cost_reported ?? before?.reported ?? null };
 
 /** As `spentBy`, of a bundle's step or undo: what was refused was done for nothing, unless its receiver says otherwise. */
 export const spentOnStep = (

@@ -136,6 +136,8 @@ export type AttemptEnd = {
   readonly cost_reported?: number | null;
   /** It went out once before, on a kept-alive connection that ended without an answer: that may have had its effect. */
   readonly resent?: true;
+  /** Its time was up, or it was given up, before there was a connection to send it on. */
+  readonly unsent?: true;
 };
 
 export type DeliveryEvent =

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { Failure, Timings } from "../../domain/delivery/events.ts";
+import type { Failure, FailureKind, Timings } from "../../domain/delivery/events.ts";
 import type { Clock, HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
 import { type Target, targetOf } from "./addresses.ts";
 import { type Connection, connections } from "./connections.ts";
@@ -24,6 +24,11 @@ const DURING: Readonly<Record<Phase, string>> = {
   answer: "waiting for the answer",
   body: "reading the answer",
 };
+
+/** Nothing is written before there is a connection. */
+const BEFORE_REQUEST: ReadonlySet<Phase> = new Set(["dns", "connect", "tls"]);
+/** Of a time that is up, and of an attempt that is given up, the kind does not say how far it had come. */
+const UNSENT_IF_ENDED: ReadonlySet<FailureKind> = new Set(["timeout", "reset"]);
 
 const RESENT = "sent once before, on a kept-alive connection that ended without an answer";
 
@@ -112,7 +117,9 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
     };
     const fail = (it: Failure): void => {
       const status = answer.status() === 0 ? {} : { statusCode: answer.status() };
-      settle({ outcome: "failed", ...it, ...status, timings: watch.timings() }, false);
+      const unsent =
+        UNSENT_IF_ENDED.has(it.kind) && BEFORE_REQUEST.has(watch.phase()) ? ({ unsent: true } as const) : {};
+      settle({ outcome: "failed", ...it, ...status, ...unsent, timings: watch.timings() }, false);
     };
     /** Whatever ends an exchange after the status has come is no failure. */
     const end = (it: () => Failure): void =>

@@ -130,7 +130,8 @@ export const bundleAnswer = async (
     run_id: request.run.id,
     ...reasonOf(state),
     ...(status === "rollback_incomplete" ? { left: leftToDo(state) } : {}),
-    created_at: request.received_at,
+    // As in every list: it keeps its place there.
+    created_at: ("firstAskedAt" in state ? state.firstAskedAt : undefined) ?? request.received_at,
     ended_at: endedAtOf(state),
     payload_erased_at: await erasedAtOf(log, id, state),
   };

@@ -212,6 +212,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       status_code: status,
       timings_ms: sent.timings,
       ...(sent.resent === undefined ? {} : { resent: sent.resent }),
+      ...(sent.outcome === "answered" || sent.unsent === undefined ? {} : { unsent: sent.unsent }),
       ...(state.request.origin.kind === "agent" ? costReported(sent, state.request) : {}),
     };
     const failure = failureOf(sent);

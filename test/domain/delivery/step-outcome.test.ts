@@ -141,6 +141,21 @@ test("an attempt that nobody saw the end of may have been done", () => {
   assert.equal(of(start(1), giveUp(130)), ["unknown", 500]);
 });
 
+test("whose time was up before it was connected has failed, and cost nothing: it cannot have got anything", () => {
+  const unsent = (number: number, isLast: boolean, over: Partial<AttemptEnd> = {}): DeliveryCommand => ({
+    type: "Fail",
+    end: { ...end(number, null), unsent: true, ...over },
+    failure: { kind: "timeout", detail: "" },
+    retryable: !isLast,
+    nextAttemptAt: isLast ? null : at(number * 100 + 50),
+  });
+  assert.equal(of(start(1), unsent(1, true)), ["failed", null]);
+  assert.equal(of(start(1), unsent(1, false), start(2), fail(2, REFUSED, true)), ["failed", 0]);
+  assert.equal(of(start(1), unsent(1, false), start(2), fail(2, TIMEOUT, true)), ["unknown", 500]);
+  // Before that it was sent on another connection.
+  assert.equal(of(start(1), unsent(1, true, { resent: true })), ["unknown", 500]);
+});
+
 test("what was sent twice may have been done the first time, whatever was said to the second", () => {
   const resent = (number: number, [kind, status]: Failed, isLast: boolean): DeliveryCommand => ({
     type: "Fail",

@@ -191,6 +191,7 @@ test("a resolver that hangs is a timeout that says where", async () => {
   const sent = await send(sender, "http://slow.test/", { timeoutMs: 1_000 });
   assert.is(summary(sent), "timeout");
   assert.match(sent.outcome === "failed" ? sent.detail : "", "resolving the name");
+  assert.is(sent.outcome === "failed" && sent.unsent, true);
   await sender.close(0);
 });
 
@@ -306,6 +307,7 @@ test("a receiver that hangs before the handshake is a timeout that says where, a
     const sent = await send(sender, `https://127.0.0.1:${server.port}/`, { timeoutMs: 1_000 });
     assert.is(summary(sent), "timeout");
     assert.match(sent.outcome === "failed" ? sent.detail : "", "the TLS handshake");
+    assert.is(sent.outcome === "failed" && sent.unsent, true);
     await until("the connection is closed", () => server.open() === 0);
   }));
 
@@ -328,7 +330,8 @@ test("an attempt that is given up is a reset, and its connection is closed", () 
     const sending = send(sender, server.url, { signal: controller.signal });
     await until("the request has arrived", () => server.requests.length === 1);
     controller.abort();
-    assert.is(summary(await sending), "reset");
+    const sent = await sending;
+    assert.equal([summary(sent), sent.outcome === "failed" && sent.unsent], ["reset", undefined]);
     await until("the connection is closed", () => server.open() === 0);
     assert.is(summary(await send(sender, server.url, { signal: controller.signal })), "reset");
   }));

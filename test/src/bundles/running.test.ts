@@ -111,6 +111,17 @@ test("a step that was sent twice is taken back, although nobody was there any mo
   assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated"]]);
 });
 
+test("a step whose target was never connected to has failed, and nothing is sent to take it back", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = (text) => (text.includes('"order":2') ? { ...TIMEOUT, unsent: true } : target(text));
+  const node = await startBundleNode(world);
+  await world.admit(BUNDLE, [order(1), order(2)]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "failed"]]);
+  assert.equal(arrivedAs(world), ["order.create 1", "order.create 2", "order.cancel 1"]);
+});
+
 test("a step that needs a result which is not there, or that a gate refuses, is never sent", async () => {
   for (const [pointer, refused, code] of [
     ["/nothing", false, "unresolved-result"],

@@ -383,6 +383,23 @@ test("cancelled before anything was begun it has ended, and whoever waits is tol
   assert.is((await blocked.cancel()).outcome, "not-found");
 });
 
+test("one that was blocked before it was admitted, or held, was asked for when it was first, in the list and by itself", async () => {
+  for (const decided of [
+    [FACTS.admitted({ steps: STEPS, received_at: at(30) })],
+    [FACTS.held({}, { steps: STEPS, received_at: at(30) })],
+    [FACTS.blocked({ steps: STEPS, received_at: at(20) }), FACTS.admitted({ steps: STEPS, received_at: at(30) })],
+    [FACTS.held({}, { steps: STEPS, received_at: at(30) }), FACTS.released(31)],
+    [FACTS.held({}, { steps: STEPS, received_at: at(30) }), FACTS.holdEnded(31, "expired")],
+  ]) {
+    const { get, list } = await world((it) => {
+      it.add(`bundle-${ID}`, FACTS.blocked({ steps: STEPS, received_at: at(10) }));
+      for (const event of decided) it.add(`bundle-${ID}`, event);
+    });
+    const [listed] = (await list()).body.data as { created_at: string }[];
+    assert.equal([(await get(AGENT)).body.created_at, listed?.created_at], [at(10), at(10)], decided.at(-1)?.type);
+  }
+});
+
 test("a person says that a step was taken back by hand; with the last one the bundle is rolled back", async () => {
   const { resolve, get, list, project } = await world(left);
   assert.is((await resolve("1")).outcome, "conflict");
