@@ -71,6 +71,7 @@ import { openedSecrets } from "./opened-secrets.ts";
 import { orphanedPayloads } from "./orphaned-payloads.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
+import { replayReactions } from "./replays/reactions.ts";
 import { replaying } from "./replays/replaying.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { agentRoutes } from "./routes/agents.ts";
@@ -285,6 +286,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...endpointReactions(streams, clock, delivering.wake),
       ...erasureReactions(log),
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
+      ...replayReactions({ aggregates: streams, deliver: delivering }),
       ...costReactions({
         ledgers: reservations,
         timeZoneOf,

@@ -1,0 +1,30 @@
+import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import { replay } from "../../domain/replay/decider.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Deliverer } from "../loops/deliverer.ts";
+import type { Reaction } from "../loops/reactor.ts";
+import { replayStream } from "./stream.ts";
+
+export type ReplayReactionsDeps = {
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly deliver: Pick<Deliverer, "offer">;
+};
+
+type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
+
+/**
+ * Hands an event that somebody has sent again to the deliverer of this process: whoever was asked may have none, or may have
+ * died since, and from disk it comes in its turn, behind an open circuit. Handed over twice it is sent once, by its lease.
+ */
+export const replayReactions = ({ aggregates, deliver }: ReplayReactionsDeps): readonly Reaction[] => [
+  {
+    on: "EventReplayed",
+    async run({ data, meta }) {
+      // The type of a recorded event says what its data are.
+      const { event_id: eventId, endpoint_id: endpointId, replay_id: id } = data as unknown as Replayed;
+      // Of many that a filter has chosen none is a probe.
+      const { state } = await aggregates.load(replay, replayStream(id));
+      if (state.phase === "absent") deliver.offer({ eventId, account: meta.account, endpointId, trigger: "replay" });
+    },
+  },
+];
