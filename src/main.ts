@@ -187,24 +187,26 @@ const urlOf = ({ address, port, family }: AddressInfo): string =>
 
 const run = async (): Promise<void> => {
   const config = readConfig(process.env);
-  let running: Service | null = null;
+  const opening = open(config);
+  let isStopping = false;
   const stop = async (signal: string): Promise<void> => {
-    // Nothing is under way yet.
-    if (running === null) process.exit(0);
+    isStopping = true;
     // A client that holds its connection, or a receiver that never answers, does not keep the program.
     setTimeout(() => process.exit(0), STOP_MS).unref();
+    // To its end: a thread that is ended inside a statement of SQLite aborts the process.
+    const running = await opening.catch(() => process.exit(0));
     running.logger.info({ signal }, "stopping");
     await running.stop(STOP_MS);
     process.exit(0);
   };
-  // Before the engines are asked for, which may take long: a signal that nobody listens to does nothing to the first
+  // Before the engines have answered, which may take long: a signal that nobody listens to does nothing to the first
   // process of a container, which would be killed in the middle of its work when its time to stop is over.
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
-  const opened = await open(config);
-  running = opened;
+  const running = await opening;
+  if (isStopping) return;
   const { host, port, version, roles } = config;
-  const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () => opened.start());
+  const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () => running.start());
   // Nothing else keeps a process that does not listen: its threads and timers wait for work without holding it.
   if (at === null) setInterval(() => undefined, AWAKE_MS);
   console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);
