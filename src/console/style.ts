@@ -49,6 +49,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; m
 .steps .badge { margin: 0 .2rem .2rem 0 }
 ol.timeline { list-style: none; padding: 0; margin: 0 }
 ol.timeline li { display: grid; grid-template-columns: 5.5rem 11rem 1fr max-content; gap: 0 .8rem; padding: .2rem 0; border-bottom: 1px solid var(--line) }
+ol.timeline span { overflow-wrap: anywhere }
 .gap { text-align: right; opacity: .75 } .gap.slow { color: var(--wait); opacity: 1; font-weight: 600 }
 details { margin: .4rem 0 } summary { cursor: pointer }
 .pager { margin: 1rem 0 }

@@ -114,6 +114,8 @@ const inBrowser = (binary: string): void => {
     await page.shows("It is being replayed.");
     await page.shows("number 2, failed");
     await page.shows(`mended ${HOSTILE}`);
+    // It has to fit a phone as well.
+    await page.fill("Why (optional)", "w".repeat(100));
     scene.shop.target.answer((_, response) => response.setHeader("x-note", HOSTILE).end(`{"note":"${HOSTILE}"}`));
     await page.click("Replay");
     await page.shows("number 3, succeeded");
