@@ -23,8 +23,9 @@ const BY_CODE: Readonly<Record<string, FailureKind>> = {
 /**
  * With TLS 1.3 a receiver that wants a client certificate says so only after the handshake (RFC 8446, section 6.2; older
  * ones by one of the other two), before it reads anything. What else goes wrong in TLS by then may come behind an effect.
+ * OpenSSL's names of the other two begin with SSLV3 up to Node 20, and with SSL/TLS from Node 22 on.
  */
-const WANTS_CERTIFICATE = /^ERR_SSL_\w+_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/;
+const WANTS_CERTIFICATE = /^ERR_SSL_[\w/]+_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/;
 
 const kindOf = (error: Error, code: string): FailureKind => {
   if (error instanceof errors.HTTPParserError) return "invalid-response";

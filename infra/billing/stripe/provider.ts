@@ -66,7 +66,6 @@ const checkoutPage = async (
   account: string,
   { successUrl, cancelUrl }: { readonly successUrl: string; readonly cancelUrl: string },
 ): Promise<BillingPage> => {
-  await closeOthers(stripe, customer);
   const session = await stripe.checkout.sessions.create({
     mode: "subscription",
     customer,
@@ -115,6 +114,8 @@ export const stripeBilling = (place: StripePlace, publicUrl: () => string): Bill
         if (plan === "free") throw new Error("nobody buys the free plan");
         const back = `${publicUrl()}/`;
         const customer = await customerFor(stripe, payer);
+        // Before the look at what there is: what is paid up to here is among it, and behind it nothing can be paid any more.
+        await closeOthers(stripe, customer);
         const live = await liveSubscription(stripe, place, customer);
         const price = place.prices[plan];
         if (live !== null) return pageOf(await changePage(stripe, customer, live, price, successUrl ?? back), customer);

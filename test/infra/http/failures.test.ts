@@ -12,8 +12,11 @@ test("an alert behind the handshake, as for a missing client certificate, is a t
 test("what breaks the encryption behind the handshake is a reset: the request may have been read", () => {
   for (const code of ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC"])
     assert.is(failureOfError(Object.assign(new Error("broken"), { code })).kind, "reset");
-  for (const code of ["ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE", "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE"])
-    assert.is(failureOfError(Object.assign(new Error("alert"), { code })).kind, "tls");
+  for (const code of ["BAD_CERTIFICATE", "HANDSHAKE_FAILURE"].flatMap((alert) => [
+    `ERR_SSL_SSLV3_ALERT_${alert}`,
+    `ERR_SSL_SSL/TLS_ALERT_${alert}`,
+  ]))
+    assert.is(failureOfError(Object.assign(new Error("alert"), { code })).kind, "tls", code);
 });
 
 test("an error that nobody foresaw is a reset: its effect is unknown", () => {

@@ -413,6 +413,23 @@ test("of several checkouts that were begun only the last can be paid, and one th
   assert.equal(statuses(), ["expired", "expired", "complete"]);
 });
 
+test("what is paid while another checkout begins is seen: it is changed, and no second one is sold", async ({
+  stripe,
+}) => {
+  const it = await world(stripe);
+  const customer = await customerOf(it);
+  stripe.world.before = async ({ method, path }) => {
+    const [first] = stripe.sessions.values();
+    if (first?.status !== "open" || method !== "GET" || path !== "/v1/checkout/sessions") return undefined;
+    stripe.sessions.set(first.id, { ...first, status: "complete" });
+    stripe.has(subscription(customer));
+    return undefined;
+  };
+  const { body } = await it.start("scale");
+  assert.match(body.checkout_url, /^https:\/\/billing\.stripe\.test\//);
+  assert.is(stripe.posted("/v1/checkout/sessions").length, 1);
+});
+
 test("two checkouts at once are one customer; an answer that was lost is asked for again under its key", async ({
   stripe,
 }) => {
