@@ -2,8 +2,6 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
-import { endpoint } from "../domain/endpoint/decider.ts";
-import { policy } from "../domain/policy/decider.ts";
 import type { Clock, EventLog, Feed, Randomness, SpanExporter, ViewStore } from "../domain/ports.ts";
 import { manualBilling } from "../infra/billing/manual/links.ts";
 import { randomId } from "../infra/crypto/ids.ts";
@@ -71,6 +69,7 @@ import { openedSecrets } from "./opened-secrets.ts";
 import { orphanedPayloads } from "./orphaned-payloads.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
+import { references } from "./references.ts";
 import { replayReactions } from "./replays/reactions.ts";
 import { replaying } from "./replays/replaying.ts";
 import { actionRoutes } from "./routes/actions.ts";
@@ -346,14 +345,7 @@ export const service = async (engines: Engines): Promise<Service> => {
 
   const feeding = feed === null ? null : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError });
 
-  const endpointExists = async (account: string, id: string): Promise<boolean> => {
-    const { state } = await streams.load(endpoint, `endpoint-${id}`);
-    return state.phase === "present" && state.account === account;
-  };
-  const policyExists = async (account: string, id: string): Promise<boolean> => {
-    const { state } = await streams.load(policy, `policy-${id}`);
-    return state.phase === "published" && state.account === account;
-  };
+  const { endpointExists, policyExists } = references(streams);
 
   const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
   const retaining = retention({

@@ -17,6 +17,7 @@ import { type CircuitDocument, type EndpointDocument, endpoints, healthOf } from
 import { sources } from "../../projections/sources.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
+import { isEndpointId } from "../references.ts";
 import {
   DEFAULTS,
   ENDPOINT,
@@ -51,7 +52,6 @@ const SOURCES_MAX = PLANS.scale.endpoints;
 /** Sources that a sentence names; the answer's `sources` has all. */
 const NAMED_MAX = 5;
 
-const ID = /^end_[a-z2-7]{32}$/;
 const streamOf = (endpointId: string): string => `endpoint-${endpointId}`;
 
 const PROBLEM_OF: Record<EndpointRejection, Problem> = {
@@ -106,7 +106,7 @@ const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoi
 /** The account's own endpoint; null for any other id. */
 const own = async ({ aggregates }: EndpointsDeps, { principal, params }: Call): Promise<PresentEndpoint | null> => {
   const { id = "" } = params;
-  if (!ID.test(id)) return null;
+  if (!isEndpointId(id)) return null;
   const { state } = await aggregates.load(endpointDecider, streamOf(id));
   return state.phase === "present" && state.account === principal.account ? state : null;
 };

@@ -6,6 +6,7 @@ import { type PolicyDocument, policies, policyVersions } from "../../projections
 import type { PolicyCompiler } from "../admission/compiled-policy.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
+import { isPolicyId } from "../references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { DEFINITION_BODY, POLICY } from "./policy-schema.ts";
 import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
@@ -15,9 +16,6 @@ export type PoliciesDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly compile: PolicyCompiler;
 };
-
-/** `derivedId` makes no others; and what is no id is no stream's name either. */
-const POLICY_ID = /^pol_[a-z2-7]{32}$/;
 
 export const policyStream = (policyId: string): string => `policy-${policyId}`;
 
@@ -53,7 +51,7 @@ export const ownPolicy = async (
   { principal, params }: Call,
 ): Promise<PublishedPolicy | null> => {
   const { id = "" } = params;
-  if (!POLICY_ID.test(id)) return null;
+  if (!isPolicyId(id)) return null;
   const { state } = await aggregates.load(policy, policyStream(id));
   return state.phase === "published" && state.account === principal.account ? state : null;
 };
