@@ -77,7 +77,7 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
     const { state: address } = await aggregates.load(emailClaim, emailStream(email), 0);
     // Released since, as the account had no room: a member who comes in later could never log in, and would count as one.
-    if (address.phase === "free" || address.claim.member !== member) return refused("member-absent");
+    if (address.phase === "free" || address.claim.member !== member) return refused("member-limit");
     const joined = await aggregates.handle(
       account,
       accountStream(claim.account),

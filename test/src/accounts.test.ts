@@ -1,9 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { MEMBERS_MAX } from "../../domain/account/decider.ts";
+import type { EventLog } from "../../domain/ports.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { accountStream } from "../../src/accounts.ts";
 import { toEvents } from "../../src/envelope.ts";
+import type { Principal } from "../../src/routes/route.ts";
 import { accountsWorld, PASSWORD } from "../support/accounts-world.ts";
 import { AT, callOf } from "../support/call.ts";
 import { failingLog } from "../support/failing-log.ts";
@@ -25,6 +27,17 @@ const breakable = () => {
     broken.category = "";
   };
   return { ...it, cutOff };
+};
+
+/** As many members as an account may have, with the one who opened it. */
+const fill = async (log: EventLog, principal: Principal): Promise<void> => {
+  const { account } = principal;
+  const { envelope } = callOf({ principal });
+  const filling = Array.from({ length: MEMBERS_MAX - 1 }, (_, i) => {
+    const data = { account, member: `mem_${i}`, email: `m${i}@shop.example`, role: "viewer", at: AT };
+    return { type: "MemberAdded", data };
+  });
+  await log.append(accountStream(account), "any", toEvents(filling, { ...envelope, commandId: "fill" }));
 };
 
 test("a signup that was cut off is finished by the process manager", async () => {
@@ -78,13 +91,8 @@ test("the process manager run again over the whole log brings nobody back", asyn
 test("an address that the full account refuses is free again, also after a repeat of the command", async () => {
   const { openAccount, call, log, react, signUp, project } = breakable();
   const principal = await openAccount("ana@shop.example");
-  const { account } = principal;
   const { envelope } = callOf({ principal });
-  const filling = Array.from({ length: MEMBERS_MAX - 1 }, (_, i) => {
-    const data = { account, member: `mem_${i}`, email: `m${i}@shop.example`, role: "viewer", at: AT };
-    return { type: "MemberAdded", data };
-  });
-  await log.append(accountStream(account), "any", toEvents(filling, { ...envelope, commandId: "fill" }));
+  await fill(log, principal);
 
   const add = { principal, envelope, body: { email: "bo@shop.example", password: PASSWORD, role: "viewer" } };
   assert.is((await call("POST", "/v1/members", add)).outcome, "conflict");
@@ -96,6 +104,26 @@ test("an address that the full account refuses is free again, also after a repea
   const { body } = await call("GET", "/v1/members", { principal, query: { limit: 100 } });
   assert.not.match(JSON.stringify(body.data), "bo@shop.example", "nor by the process manager, which comes later");
   assert.is((await signUp("bo@shop.example")).outcome, 201);
+});
+
+test("a full account says so also where the process manager is the first to give the address back", async () => {
+  const memory = memoryEventLog();
+  let comesFirst = async (): Promise<void> => undefined;
+  const log: EventLog = {
+    ...memory,
+    async append(stream, expected, events) {
+      const appended = await memory.append(stream, expected, events);
+      if (events.some(({ type }) => type === "EmailClaimed")) await comesFirst();
+      return appended;
+    },
+  };
+  const { openAccount, call, react, types } = accountsWorld({ log });
+  const principal = await openAccount("ana@shop.example");
+  await fill(log, principal);
+  comesFirst = react;
+  const body = { email: "bo@shop.example", password: PASSWORD, role: "viewer" };
+  assert.is((await call("POST", "/v1/members", { principal, body })).outcome, "conflict");
+  assert.equal((await types()).slice(-2), ["EmailClaimed", "EmailReleased"]);
 });
 
 test("all events of an account carry it in their metadata, under ids of their own", async () => {
