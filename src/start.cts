@@ -4,4 +4,12 @@
  * here.
  */
 process.env.UV_THREADPOOL_SIZE ??= "16";
-void import("./main.ts");
+
+// To load the program takes longer than to open what it works on, and the first process of a container hears only the
+// signals that it listens to. Nothing is open yet; once it is loaded the program listens itself, from the same turn on.
+const stop = (): void => process.exit(0);
+const heard: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT"];
+for (const signal of heard) process.once(signal, stop);
+void import("./main.ts").then(() => {
+  for (const signal of heard) process.off(signal, stop);
+});

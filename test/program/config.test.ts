@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -254,6 +254,18 @@ test("a program that is told to stop while its engines do not answer yet does so
   // By the default of the system it would have no code: and the first process of a container not even that.
   assert.equal([child.exitCode, child.signalCode], [0, null]);
   await double.stop();
+});
+
+/** Tells the process to stop as soon as anything in it listens for that. */
+const STOP_AT_ONCE = `let told = false; process.on("newListener", (name) => {
+  if (name !== "SIGTERM" || told) return;
+  told = true; process.nextTick(() => process.kill(process.pid, "SIGTERM"));
+});`;
+
+test("a program that is told to stop while it is still loaded does so before it opens anything", async () => {
+  const preload = `--import data:text/javascript,${encodeURIComponent(STOP_AT_ONCE)}`;
+  assert.equal(await runProgram({ NODE_OPTIONS: preload }, dir), { code: 0, stdout: "", stderr: "" });
+  assert.equal(readdirSync(dir), []);
 });
 
 test("a second process on the same data directory is told so, whatever the first one has been through", async () => {
