@@ -59,4 +59,23 @@ test("a refused field is told in words, without the schema", async () => {
   await app.close();
 });
 
+test("a compressed body is refused as what it is, and not as bad JSON", async () => {
+  const app = await testApp([ROUTE]);
+  const send = (encoding: string, payload: Buffer) =>
+    app.inject({
+      method: "POST",
+      url: "/v1/things",
+      payload,
+      headers: { ...bearer("csk_viewer"), "content-type": "application/json", "content-encoding": encoding },
+    });
+  for (const encoding of ["gzip", "GZIP", "identity, br"]) {
+    const answer = await send(encoding, Buffer.from([0x1f, 0x8b, 8, 0]));
+    assert.equal([answer.statusCode, answer.json().code], [415, "unsupported-media-type"], encoding);
+    assert.match(answer.json().detail, "Content-Encoding");
+  }
+  for (const encoding of ["identity", "utf-8"])
+    assert.is((await send(encoding, Buffer.from("{}"))).statusCode, 200, encoding);
+  await app.close();
+});
+
 test.run();
