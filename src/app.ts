@@ -75,7 +75,13 @@ const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyRe
   return sendProblem(request, reply, problem("method-not-allowed", `This address allows ${allowed.join(", ")}.`));
 };
 
+/** Fastify refuses the method QUERY without a content type before it asks what is there; no route has that method. */
+const QUERY_WITHOUT_TYPE = "FST_ERR_ROUTE_MISSING_CONTENT_TYPE";
+
 const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  if (error instanceof Error && "code" in error && error.code === QUERY_WITHOUT_TYPE) {
+    return answerUnrouted(request, reply);
+  }
   const expected = expectedProblem(error);
   if (expected !== null) {
     if (expected.problem === "unavailable") request.log.warn({ err: error, trace_id: request.id }, "log unavailable");

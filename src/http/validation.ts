@@ -48,7 +48,14 @@ const errorPath = ({ instancePath, params }: FastifySchemaValidationError): stri
   return typeof member === "string" ? `${instancePath}/${escapePointer(member)}` : instancePath;
 };
 
-const errorMessage = ({ keyword, message, params }: FastifySchemaValidationError): string => {
+/** "string or null" */
+const namedTypes = (type: unknown): string => [type].flat().join(" or ");
+
+/** What only a blank text fails. */
+const NOT_BLANK = "\\S";
+
+/** In words for whoever sends a field: a validator's own presume that its reader has the schema before them. */
+const rule = ({ keyword, message, params }: FastifySchemaValidationError): string => {
   switch (keyword) {
     case "additionalProperties":
     case "unevaluatedProperties":
@@ -59,10 +66,38 @@ const errorMessage = ({ keyword, message, params }: FastifySchemaValidationError
       return Array.isArray(params.allowedValues)
         ? `must be one of ${params.allowedValues.join(", ")}`
         : "is not allowed";
+    case "type":
+      return `must be of type ${namedTypes(params.type)}`;
+    case "minLength":
+      return params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} characters`;
+    case "maxLength":
+      return `must have at most ${params.limit} characters`;
+    case "minItems":
+      return params.limit === 1 ? "must not be empty" : `must have at least ${params.limit} items`;
+    case "maxItems":
+      return `must have at most ${params.limit} items`;
+    case "maxProperties":
+      return `must have at most ${params.limit} members`;
+    case "uniqueItems":
+      return "must not have the same item twice";
+    case "minimum":
+      return `must be at least ${params.limit}`;
+    case "maximum":
+      return `must be at most ${params.limit}`;
+    case "pattern":
+      return params.pattern === NOT_BLANK ? "must not be blank" : `must match the pattern ${params.pattern}`;
+    case "format":
+      return params.format === "date-time"
+        ? "must be a time with its zone, as 2026-01-31T12:00:00Z"
+        : `must have the format ${params.format}`;
     default:
       return message ?? "is not valid";
   }
 };
+
+/** What `propertyNames` refuses is a name inside the object at the path, and not the object. */
+const errorMessage = (error: FastifySchemaValidationError): string =>
+  "propertyName" in error ? `has a name that ${rule(error)}` : rule(error);
 
 const PARTS = { body: "body", querystring: "query", params: "path", headers: "headers" } as const;
 

@@ -89,7 +89,10 @@ const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: 
   const errors = found
     .filter(([name, href]) => href === null && body[name] !== undefined)
     .map(([name]) => ({ path: `/${name}`, message: MUST_BE }));
-  if (errors.length > 0) return problem("invalid-request", "An address is none for a browser.", { errors });
+  const [first] = errors;
+  if (first !== undefined) {
+    return problem("invalid-request", `In the body: ${first.path} ${first.message}.`, { errors });
+  }
   // Every name is there.
   return Object.fromEntries(found) as Record<K, string | null>;
 };

@@ -157,6 +157,19 @@ test("an unknown path is 404, a known one with another method 405 with what it a
   }
 });
 
+test("QUERY is a method like any other that is not there, with a content type and without", async () => {
+  const app = await listening();
+  for (const type of ["", "Content-Type: application/json\r\n"]) {
+    const query = async (path: string) => {
+      const answer = parsed(await raw(app, `QUERY ${path} HTTP/1.1\r\n${HOST}${type}${END}`));
+      return [answer.status, JSON.parse(answer.body).code];
+    };
+    assert.equal(await query("/v1/things/1"), [405, "method-not-allowed"]);
+    assert.equal(await query("/v1/nothing"), [404, "not-found"]);
+  }
+  await app.close();
+});
+
 test("HEAD answers like GET, without a body", async () => {
   const app = await testApp([GET_ROUTE]);
   const answer = await app.inject({ method: "HEAD", url: "/v1/things/1" });

@@ -279,6 +279,7 @@ test("addresses that are none for a browser are refused, with their places", asy
     const refused = await world.start("core", { success_url: url });
     assert.equal([refused.status, refused.body.code], [400, "invalid-request"], url);
     assert.is(refused.body.errors[0].path, "/success_url");
+    assert.match(refused.body.detail, "In the body: /success_url must ");
     assert.is((await world.portal({ return_url: url })).body.errors[0].path, "/return_url");
   }
 });
