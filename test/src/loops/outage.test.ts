@@ -314,4 +314,24 @@ test("what waits for its first attempt does not wait for a clock that was set ba
   await it.close();
 });
 
+test("an endpoint that was down when the clock was set back is found well again without waiting for the clock", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
+  await it.endpoint("end_1", { retry_schedule_s: [5, 5, 5] });
+  const node = it.node("node_1");
+  node.start();
+  const { stopAt } = steady(it, node, "end_1", 100);
+  stopAt(START + 3_000);
+  await it.time.runUntil(START + 5_000);
+  assert.is(it.all("EndpointOpened").length, 1);
+  isDown = false;
+  it.time.set(-60 * MINUTE_MS);
+  // The first probe is judged by what was known of the endpoint before it, the next one comes 20 seconds later.
+  await it.time.runUntil(START + 40_000);
+  assert.is(it.all("EndpointRecovered").length, 1);
+  assert.equal(it.errors, []);
+  await node.stop(0);
+  await it.close();
+});
+
 test.run();
