@@ -165,6 +165,13 @@ export const erasedUpTo = (state: Delivery): Erased =>
 
 const ended = (state: Delivery): boolean => state.phase !== "admitted" || state.end !== null;
 
+/**
+ * Admitted, released or replayed, and not tried since, it is due at once: on a clock that was set back it would wait until
+ * that has caught up, behind all that came later.
+ */
+const isDue = (dueAt: string, { admittedAt, replay }: AdmittedDelivery, at: string): boolean =>
+  dueAt <= at || dueAt === admittedAt || dueAt === replay?.at;
+
 export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, DeliveryRejection> = {
   initial: { phase: "absent" },
 
@@ -290,7 +297,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         const { lease } = state;
         const gone = lease !== null && lease.node !== command.node && command.othersAreGone;
         if (lease !== null && !gone && lease.until > command.at) return reject("leased");
-        if (lease === null && state.dueAt > command.at && command.early === undefined) return reject("not-due");
+        if (lease === null && !isDue(state.dueAt, state, command.at) && command.early === undefined)
+          return reject("not-due");
         // Nobody has seen the end of the attempt that the cancellation waited for.
         if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, command.at));
         return accept({

@@ -15,6 +15,8 @@ export type Circuit =
       /** Made since it opened. */
       readonly probes: number;
       readonly nextProbeAt: string;
+      /** When that was said. */
+      readonly nextSaidAt: string;
       /** The event of the last of them; null before the first. */
       readonly lastProbed: string | null;
       /** When people were warned that it is about to be disabled; null before. */
@@ -78,6 +80,9 @@ export const CATCH_UP_MS = 100_000;
  * In a longer one that event may be the trouble itself, and may not hold back all the others for days.
  */
 export const ORDERED_PROBES_MS = 2 * 60 * 60_000;
+
+/** The clocks of two nodes differ by less: what was written down so much later than it is now came before a clock was set back. */
+const SET_BACK_MS = 60_000;
 
 const plus = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 const since = (from: string, at: string): number => Date.parse(at) - Date.parse(from);
@@ -165,6 +170,10 @@ export const afterAttempt = (
   return [{ type: "EndpointOpened", data: { ...about, reason, failing_since, next_probe_at, at } }];
 };
 
+/** On a clock that was set back it would be due only when that has caught up, and the endpoint get nothing until then. */
+export const isProbeDue = ({ nextProbeAt, nextSaidAt }: OpenCircuit, at: string): boolean =>
+  at >= nextProbeAt || since(at, nextSaidAt) > SET_BACK_MS;
+
 /**
  * Takes the turn to probe, for one node of all: it says when the next one is, so that a probe whose node died is made again.
  * Nothing when it is not due.
@@ -176,7 +185,7 @@ export const probing = (
   timeoutMs: number,
   at: string,
 ): readonly EndpointEvent[] => {
-  if (circuit.state !== "open" || at < circuit.nextProbeAt) return [];
+  if (circuit.state !== "open" || !isProbeDue(circuit, at)) return [];
   const probe = circuit.probes + 1;
   const next_probe_at = plus(at, Math.max(probeDelayMs(probe), timeoutMs + PROBE_MARGIN_MS));
   return [{ type: "EndpointProbed", data: { endpoint_id, event_id, probe, next_probe_at, at } }];
@@ -189,7 +198,8 @@ export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit =>
       return { state: "degraded", since: event.data.at };
     case "EndpointOpened": {
       const { failing_since: failingSince, next_probe_at: nextProbeAt, at } = event.data;
-      return { state: "open", since: at, failingSince, probes: 0, nextProbeAt, lastProbed: null, warnedAt: null };
+      const next = { nextProbeAt, nextSaidAt: at };
+      return { state: "open", since: at, failingSince, probes: 0, ...next, lastProbed: null, warnedAt: null };
     }
     case "EndpointRecovered":
     case "EndpointEnabled":
@@ -198,17 +208,19 @@ export const circuitAfter = (circuit: Circuit, event: EndpointEvent): Circuit =>
   if (circuit.state !== "open") return circuit;
   switch (event.type) {
     case "EndpointProbed": {
-      const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed } = event.data;
-      return { ...circuit, probes, nextProbeAt, lastProbed };
+      const { probe: probes, next_probe_at: nextProbeAt, event_id: lastProbed, at: nextSaidAt } = event.data;
+      // By a clock that was set back meanwhile the probe began before the circuit opened, and would say nothing of it.
+      const since = nextSaidAt < circuit.since ? nextSaidAt : circuit.since;
+      return { ...circuit, since, probes, nextProbeAt, nextSaidAt, lastProbed };
     }
     case "EndpointProbeDeferred":
-      return { ...circuit, nextProbeAt: event.data.next_probe_at };
+      return { ...circuit, nextProbeAt: event.data.next_probe_at, nextSaidAt: event.data.at };
     case "EndpointWarned":
       return { ...circuit, warnedAt: event.data.at };
     case "EndpointChanged":
       // Somewhere else it may be well: nobody has to wait to find out.
       if (event.data.changes.url === undefined) return circuit;
-      return { ...circuit, probes: 0, nextProbeAt: event.data.at, lastProbed: null };
+      return { ...circuit, probes: 0, nextProbeAt: event.data.at, nextSaidAt: event.data.at, lastProbed: null };
     default:
       return circuit;
   }

@@ -70,9 +70,10 @@ export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogD
     return (!othersAreGone || holder === node) && Date.parse(lease_until) > clock.now();
   };
 
+  /** What nobody has tried yet, or somebody who is gone, is due whatever the clock says: it may have been set back. */
   const dueAt = (found: Found): number => {
-    const { due_at, lease_until } = found.document;
-    return typeof lease_until === "string" && !isLeased(found) ? 0 : Date.parse(String(due_at));
+    const { due_at, failed_at } = found.document;
+    return failed_at === null && !isLeased(found) ? 0 : Date.parse(String(due_at));
   };
 
   /** Failed while the endpoint was not well: that it is due later is no reason to come later. */

@@ -1,5 +1,5 @@
 import type { Delivery } from "../../domain/delivery/decider.ts";
-import { type OpenCircuit, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
+import { isProbeDue, type OpenCircuit, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
 import {
   type Endpoint,
   endpoint as endpointDecider,
@@ -285,8 +285,8 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
    */
   const probe = async (endpointId: string, state: PresentEndpoint, circuit: OpenCircuit): Promise<number> => {
     const { nextProbeAt, lastProbed, since } = circuit;
-    const [now, at] = [clock.now(), Date.parse(nextProbeAt)];
-    if (at > now) return at;
+    const now = clock.now();
+    if (!isProbeDue(circuit, new Date(now).toISOString())) return Date.parse(nextProbeAt);
     const mayPass =
       !isOrdered(state) || refused.get(endpointId) === lastProbed || now - Date.parse(since) >= ORDERED_PROBES_MS;
     const job = await disk.toProbe(endpointId, state, mayPass ? lastProbed : null);

@@ -101,6 +101,10 @@ test("a lease keeps every other process away until it runs out or its holder is 
     .when(start("b", 20, true))
     .then({ type: "AttemptStarted", data: taken } as DeliveryEvent);
 });
+test("the first attempt is due at once, also on a clock that was set back", () => {
+  given(admitted).when(start("a", -3_600)).then(started(1, -3_600));
+  given(held, released(3)).when(start("a", 2)).then(started(1, 2));
+});
 test("the next attempt waits until it is due", () => {
   given(admitted, started(1, 1), failed(1, 2, at(10)))
     .when(start("a", 9))
@@ -212,7 +216,6 @@ test("an approval releases what it was asked for, once, and what was released is
   given(held, released(3))
     .when(release(9, { approvalId: "apr_2" }))
     .rejects("already-admitted");
-  given(held, released(3)).when(start("a", 2)).rejects("not-due");
   given(held, released(3)).when(start("a", 3)).then(started(1, 3));
   given(blocked).when(release(3)).rejects("not-held");
   given(admitted).when(release(3)).rejects("already-admitted");

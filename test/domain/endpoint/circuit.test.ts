@@ -166,6 +166,26 @@ test("a receiver that asks for a pause is not probed before its end", () => {
     .then({ type: "EndpointProbeDeferred", data: { endpoint_id, next_probe_at: at(90), at: at(31) } });
 });
 
+test("a clock that was set back keeps no endpoint from being found well again, and its probes as rare as before", () => {
+  const probe = (second: number) => ({ type: "ProbeEndpoint", account, eventId: "evt_1", at: at(second) }) as const;
+  given(registered, opened).when(probe(-30)).thenNothing();
+  const hourAgo = -60 * MINUTE_S;
+  given(registered, opened)
+    .when(probe(hourAgo))
+    .then(probed(1, hourAgo, hourAgo + 20));
+  const set = [registered, opened, probed(1, hourAgo, hourAgo + 20)] as const;
+  given(...set)
+    .when(probe(hourAgo + 19))
+    .thenNothing();
+  given(...set)
+    .when(report(hourAgo + 1, true, counted()))
+    .then(recovered("open", hourAgo, hourAgo + 1));
+  // Opened on the right clock, and probed on one that was ahead for a while.
+  given(registered, opened, probed(1, 60 * MINUTE_S, 60 * MINUTE_S + 20))
+    .when(probe(40))
+    .then(probed(2, 40, 80));
+});
+
 test("one probe at a time, when it is due; the next comes twice as late, five minutes at most, never before this one's end", () => {
   const probe = (second: number) => ({ type: "ProbeEndpoint", account, eventId: "evt_1", at: at(second) }) as const;
   given(registered).when(probe(30)).thenNothing();

@@ -279,4 +279,59 @@ test("a replay does not wait for an open circuit, and closes it when it arrives;
   await it.close();
 });
 
+test("what waits for its first attempt does not wait for a clock that was set back, and keeps its order", async () => {
+  const it = await deliverySimulation({
+    end_1: () => ({ status: 200, ms: 1_000 }),
+    end_2: () => ({ status: 200, ms: 1_000 }),
+  });
+  await it.endpoint("end_1", { concurrency: 1 });
+  await it.endpoint("end_2", { concurrency: 2 });
+  const before = it.node("node_1");
+  before.start();
+  const events = ["end_1", "end_2"].flatMap((end) => [0, 1, 2, 3, 4].map((n) => [`evt_${end}_${n}`, end] as const));
+  for (const [eventId, end] of events) await it.admit(eventId, end, before);
+  await it.time.runUntil(START + 1_500);
+  it.time.set(-60 * MINUTE_MS);
+  // In memory, and on disk for whoever is started behind it.
+  await it.time.runUntil(START + 2_500);
+  await before.stop(0);
+  const node = it.node("node_2");
+  node.start();
+  for (const end of ["end_1", "end_2"]) await it.admit(`evt_${end}_5`, end, node);
+  await it.time.runUntil(START + 60_000);
+  assert.equal(it.errors, []);
+  const delivered = (end: string) =>
+    it.all("EventDelivered").flatMap(({ data }) => (data.endpoint_id === end ? [String(data.event_id)] : []));
+  assert.equal(
+    delivered("end_1"),
+    [0, 1, 2, 3, 4, 5].map((n) => `evt_end_1_${n}`),
+  );
+  assert.equal(
+    delivered("end_2").toSorted(),
+    [0, 1, 2, 3, 4, 5].map((n) => `evt_end_2_${n}`),
+  );
+  await node.stop(0);
+  await it.close();
+});
+
+test("an endpoint that was down when the clock was set back is found well again without waiting for the clock", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 500 : 200, ms: 1 }) });
+  await it.endpoint("end_1", { retry_schedule_s: [5, 5, 5] });
+  const node = it.node("node_1");
+  node.start();
+  const { stopAt } = steady(it, node, "end_1", 100);
+  stopAt(START + 3_000);
+  await it.time.runUntil(START + 5_000);
+  assert.is(it.all("EndpointOpened").length, 1);
+  isDown = false;
+  it.time.set(-60 * MINUTE_MS);
+  // The first probe is judged by what was known of the endpoint before it, the next one comes 20 seconds later.
+  await it.time.runUntil(START + 40_000);
+  assert.is(it.all("EndpointRecovered").length, 1);
+  assert.equal(it.errors, []);
+  await node.stop(0);
+  await it.close();
+});
+
 test.run();
