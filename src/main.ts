@@ -190,6 +190,8 @@ const run = async (): Promise<void> => {
   const opening = open(config);
   let isStopping = false;
   const stop = async (signal: string): Promise<void> => {
+    // npm passes on what a terminal, or whoever ends a group of processes, has told the program as well.
+    if (isStopping) return;
     isStopping = true;
     // A client that holds its connection, or a receiver that never answers, does not keep the program.
     setTimeout(() => process.exit(0), STOP_MS).unref();
@@ -201,8 +203,8 @@ const run = async (): Promise<void> => {
   };
   // Before the engines have answered, which may take long: a signal that nobody listens to does nothing to the first
   // process of a container, which would be killed in the middle of its work when its time to stop is over.
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
   const running = await opening;
   if (isStopping) return;
   const { host, port, version, roles } = config;

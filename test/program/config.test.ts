@@ -214,7 +214,7 @@ test("data whose key is gone, a key that others can read and a key that is none 
 });
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal}: what is in flight is answered and recorded, then the exit code is 0`, async () => {
+  test(`${signal}, also more than once: what is in flight is answered and recorded, then the exit code is 0`, async () => {
     const [program, target] = await Promise.all([startProgram({}, dir), receiver()]);
     const client = await signUp(program.url);
     const app = await client.make("/v1/endpoints", { name: "app", url: target.url });
@@ -230,6 +230,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
       const refused = await fetch(`${program.url}/health`).catch(() => null);
       return refused === null;
     });
+    process.kill(program.pid, signal);
     finish();
     assert.is(await stopped, 0);
     assert.is(program.output().split("\n").length, 2, program.output());
