@@ -166,10 +166,14 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
     await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });
   };
 
-  const run = async (cause: RecordedEvent): Promise<void> => {
+  const run: Reaction["run"] = async (cause, isStopping = () => false) => {
     const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
     const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
-    for await (const page of pagesOfAgent(deps, agent, shown)) await Promise.all(page.map((id) => cancel(cause, id)));
+    for await (const page of pagesOfAgent(deps, agent, shown)) {
+      // As with single requests: the rest is cancelled by whoever is started next.
+      if (isStopping()) return;
+      await Promise.all(page.map((id) => cancel(cause, id)));
+    }
   };
 
   return [

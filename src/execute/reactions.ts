@@ -74,10 +74,14 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     deps.outcomes.changed(eventId, ran.known);
   };
 
-  const stop = async (cause: RecordedEvent): Promise<void> => {
+  const stop: Reaction["run"] = async (cause, isStopping = () => false) => {
     const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
     const shown = { view: VIEW, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
-    for await (const page of pagesOfAgent(deps, agent, shown)) await Promise.all(page.map((id) => cancel(cause, id)));
+    for await (const page of pagesOfAgent(deps, agent, shown)) {
+      // Of tens of thousands the time to stop would not be enough.
+      if (isStopping()) return;
+      await Promise.all(page.map((id) => cancel(cause, id)));
+    }
   };
 
   return [

@@ -4,7 +4,11 @@ import { type Place, placeOf, positionOf } from "./place.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
 
 /** What follows from an event: a command, idempotent, as it is given again after a crash. */
-export type Reaction = { readonly on: string; run(event: RecordedEvent): Promise<void> };
+export type Reaction = {
+  readonly on: string;
+  /** `isStopping`: what takes long may leave off then, as the event comes again. */
+  run(event: RecordedEvent, isStopping?: () => boolean): Promise<void>;
+};
 
 export type Reactor = {
   start(): void;
@@ -109,7 +113,7 @@ export const reactor = (
   const react = async (events: readonly RecordedEvent[]): Promise<void> => {
     for (const event of events) {
       if (stopping) return;
-      for (const reaction of byType.get(event.type) ?? []) await reaction.run(event);
+      for (const reaction of byType.get(event.type) ?? []) await reaction.run(event, () => stopping);
       done.add(event.id);
     }
   };

@@ -1,0 +1,62 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { events as eventsView } from "../../../projections/events.ts";
+import { aggregates } from "../../../src/aggregates.ts";
+import { toEvents } from "../../../src/envelope.ts";
+import { SUSPENSIONS_REACTOR, stoppedRequests } from "../../../src/execute/reactions.ts";
+import { reactor } from "../../../src/loops/reactor.ts";
+import { inlineProjector } from "../../../src/loops/view-progress.ts";
+import { ACCOUNT, AGENT_ID, type AgentsWorld, agentsWorld, ENDPOINT_ID, TRACE } from "../../support/execute-world.ts";
+import { deliveryFacts } from "../../support/history.ts";
+import { until } from "../../support/until.ts";
+
+const test = suite("what a suspended agent has asked for");
+/** More than the two pages that follow one another. */
+const REQUESTS = 250;
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+const asked = async ({ log, now }: AgentsWorld): Promise<void> => {
+  const origin = { kind: "agent", id: AGENT_ID, name: "helper", type: "agent" } as const;
+  for (let n = 0; n < REQUESTS; n += 1) {
+    const id = `evt_${n}`;
+    const admitted = deliveryFacts(id, ENDPOINT_ID).admitted({ origin, received_at: now(), at: now() });
+    const actor = { kind: "agent", id: AGENT_ID } as const;
+    const envelope = { commandId: id, account: ACCOUNT, actor, trace: TRACE, at: now() };
+    await log.append(`delivery-${id}`, "absent", toEvents([admitted], envelope));
+  }
+};
+
+test("a process that is told to stop cancels no more than a page of it first; another one goes on with the rest", async () => {
+  const world = await agentsWorld();
+  const { log, clock } = world;
+  await asked(world);
+  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "enough", at: world.now() } });
+  const views = memoryViewStore([eventsView.schema]);
+  const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
+  const about = { log, aggregates: aggregates(log, clock), views, progress, clock, onError: fail };
+  const reacting = (changed: () => void) =>
+    reactor(log, stoppedRequests({ ...about, outcomes: { changed } }), clock, fail, SUSPENSIONS_REACTOR);
+  const cancelled = async (): Promise<number> => (await world.ofType("EventCancelled")).length;
+
+  let stopped: Promise<void> | null = null;
+  const first = reacting(() => {
+    stopped ??= first.stop();
+  });
+  first.start();
+  await until("it is told to stop", () => stopped !== null);
+  await stopped;
+  const before = await cancelled();
+
+  const second = reacting(() => undefined);
+  second.start();
+  await until("all is cancelled", async () => (await cancelled()) === REQUESTS);
+  await second.stop();
+  await progress.stop();
+  assert.ok(before > 0 && before < REQUESTS / 2, `${before} by the first`);
+});
+
+test.run();
