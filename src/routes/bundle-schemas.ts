@@ -64,7 +64,7 @@ export const ERASE_BODY: JsonSchema = {
   type: "object",
   required: ["reason"],
   additionalProperties: false,
-  properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX } },
+  properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX, pattern: "\\S" } },
 };
 
 const step = {

@@ -159,7 +159,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       type: "object",
       required: ["reason"],
       additionalProperties: false,
-      properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX } },
+      properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX, pattern: "\\S" } },
     },
     answers: {
       200: {

@@ -32,16 +32,12 @@ const AUTH: JsonSchema = {
   },
 };
 
+/** Either of the two; `newSourceOf` says so, as of a oneOf nobody could tell which of its sides was meant. */
 const DEDUPE: JsonSchema = {
-  oneOf: [
-    { type: "object", required: ["header"], additionalProperties: false, properties: { header: HEADER } },
-    {
-      type: "object",
-      required: ["pointer"],
-      additionalProperties: false,
-      properties: { pointer: { type: "string", minLength: 1, maxLength: 256 } },
-    },
-  ],
+  type: "object",
+  additionalProperties: false,
+  description: "Either header or pointer",
+  properties: { header: HEADER, pointer: { type: "string", minLength: 1, maxLength: 256 } },
 };
 
 export const NEW_SOURCE: JsonSchema = {
@@ -120,6 +116,9 @@ export const secretProblem = (type: ProviderType, secret: string): Problem | nul
   return fault === null ? null : problem("invalid-request", fault, { errors: [{ path: "/secret", message: fault }] });
 };
 
+/** Names of headers do not differ by case (RFC 9110, section 5.1). */
+const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
 /** A new source out of a body of the right shape. */
 export const newSourceOf = (body: NewSourceBody): NewSource | Problem => {
   const { type, secret = null, dedupe = null, auth, policy_id = null, endpoint_id = null } = body;
@@ -129,6 +128,10 @@ export const newSourceOf = (body: NewSourceBody): NewSource | Problem => {
     });
   }
   if (auth !== undefined && type !== "hmac") return invalid("/auth", "is for the type hmac alone");
+  if (auth?.timestamp_header !== undefined && isSameHeader(auth.timestamp_header, hmacDefaults(auth).header))
+    return invalid("/auth/timestamp_header", "must be another header than the signature's");
+  if (dedupe !== null && Object.keys(dedupe).length !== 1)
+    return invalid("/dedupe", "must have either header or pointer");
   if (dedupe !== null && "pointer" in dedupe && parseFieldPath(dedupe.pointer) === null)
     return invalid("/dedupe/pointer", "must be a JSON Pointer or a dotted path");
   const fault = secret === null ? null : secretProblem(type, secret);

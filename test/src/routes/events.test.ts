@@ -12,7 +12,7 @@ import { eventRoutes } from "../../../src/routes/events.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
 import { appendTo, at, bundleFacts, bundleStep, deliveryFacts, history } from "../../support/history.ts";
-import { PUBLIC_URL } from "../../support/http-app.ts";
+import { COOKIE, PUBLIC_URL, SAME_ORIGIN, testApp } from "../../support/http-app.ts";
 import { folded } from "../../support/projected.ts";
 
 const test = suite("event routes");
@@ -565,6 +565,20 @@ test("the timeline says who had an event replayed and why, of a blocked one that
     ],
   );
   assert.is(stages.filter(({ stage }) => stage === "replayed").length, 2);
+});
+
+test("nothing is erased for a blank reason: the record of it would say nothing", async () => {
+  const log = memoryEventLog();
+  const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
+  const views = memoryViewStore([events.schema, refusals.schema]);
+  const app = await testApp(eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL }), { log });
+  const headers = { ...COOKIE, ...SAME_ORIGIN };
+  const erase = (reason: string) =>
+    app.inject({ method: "DELETE", url: `/v1/events/${ID}/payload`, headers, payload: { reason } });
+  const blank = await erase("  ");
+  assert.equal([blank.statusCode, blank.json().detail], [400, "In the body: /reason must not be blank."]);
+  assert.is((await erase("asked for")).statusCode, 404, "what is said goes on to the event, which is not there");
+  await app.close();
 });
 
 test.run();

@@ -130,8 +130,19 @@ test("a wrong secret, a stray auth and a bad rule are said with their place", as
       JSON.stringify(body),
     );
   }
-  const both = await call("POST", "", { name: "shop", type: "hmac", dedupe: { header: "X-Id", pointer: "/id" } });
-  assert.is(both.status, 400);
+  for (const dedupe of [{ header: "X-Id", pointer: "/id" }, {}]) {
+    const { status, body } = await call("POST", "", { name: "shop", type: "hmac", dedupe });
+    assert.equal([status, body.detail], [400, "/dedupe must have either header or pointer."]);
+  }
+  await app.close();
+});
+
+test("a source that no sender could ever satisfy is not made: one header is not both signature and time", async () => {
+  const { call, app } = await world();
+  for (const auth of [{ header: "X-Sent", timestamp_header: "x-sent" }, { timestamp_header: "X-SIGNATURE" }]) {
+    const { status, body } = await call("POST", "", { name: "shop", type: "hmac", auth });
+    assert.equal([status, body.errors?.[0]?.path], [400, "/auth/timestamp_header"]);
+  }
   await app.close();
 });
 
