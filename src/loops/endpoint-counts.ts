@@ -68,6 +68,9 @@ const add = (counts: Counts, { at, succeeded }: Attempted): void => {
   counts.failingSince ??= counts.lastFailureAt;
 };
 
+/** No attempt lasts so long: what began still longer before its endpoint was well began behind it, on a clock that was set back. */
+const isOfBefore = (startedAt: number, wellAt: number): boolean => startedAt < wellAt && wellAt - startedAt < WINDOW_MS;
+
 /** What this node has seen of its endpoints' attempts, in memory: what follows from it is decided by their streams. */
 export const endpointCounts = (): EndpointCounts => {
   const byEndpoint = new Map<string, Counts>();
@@ -84,7 +87,7 @@ export const endpointCounts = (): EndpointCounts => {
 
   return {
     count(endpointId, wellAt, attempted) {
-      if (wellAt !== null && attempted.startedAt < Date.parse(wellAt)) return null;
+      if (wellAt !== null && isOfBefore(attempted.startedAt, Date.parse(wellAt))) return null;
       const before = byEndpoint.get(endpointId);
       const counts = before !== undefined && before.wellAt === wellAt ? before : fresh(wellAt);
       byEndpoint.delete(endpointId);

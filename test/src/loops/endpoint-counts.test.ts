@@ -59,6 +59,12 @@ test("a clock that is set back breaks nothing", () => {
   assert.equal([it.succeeded(50)?.attempts, it.failed(100)?.attempts], [2, 3]);
 });
 
+test("what fails on a clock that was set back behind the endpoint's recovery counts", () => {
+  const it = world();
+  assert.is(it.failed(10, 9, at(3_600))?.consecutiveFailures, 1);
+  assert.is(it.failed(11, 10, at(3_600))?.consecutiveFailures, 2);
+});
+
 test("endpoints are counted each by itself", () => {
   const it = world();
   it.failed(1);
