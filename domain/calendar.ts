@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 const formatters = (): ((timeZone: string) => Intl.DateTimeFormat) => {
   const known = new Map<string, Intl.DateTimeFormat>();

@@ -28,7 +28,6 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
-import { following } from "./billing/following.ts";
 import { manualPages } from "./billing/manual-pages.ts";
 import { providerWebhooks } from "./billing/provider-webhooks.ts";
 import { bundling } from "./bundles/claiming.ts";
@@ -286,10 +285,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...erasureReactions(log),
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
       ...replayReactions({ aggregates: streams, deliver: delivering }),
-      ...costReactions({
-        ledgers: reservations,
-        timeZoneOf,
-      }),
+      ...costReactions({ ledgers: reservations, timeZoneOf }),
     ],
     clock,
     onError,
@@ -421,15 +417,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       maxPayloadBytes: PAYLOAD_BYTES_MAX,
     }),
     ...billingRoutes({ views, clock, subscriptionOf, provider: provider.name }),
-    ...checkoutRoutes({
-      aggregates: streams,
-      views,
-      provider,
-      subscriptionOf,
-      follow:
-        provider.webhooks === null ? null : following(provider, provider.webhooks, { aggregates: streams, clock }),
-      clock,
-    }),
+    ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf, clock }),
     ...sourceRoutes({
       aggregates: streams,
       views,

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../calendar.ts";
 import { planKnown } from "./overage.ts";
 import type { Plan } from "./plans.ts";
 
@@ -6,8 +7,6 @@ export type Outlasting = { readonly plan: string; readonly until: string };
 
 /** What ended after `after` and by `upTo`, null for whenever, keeps its payload for the days of `plan`. */
 export type RetentionTerm = { readonly plan: Plan; readonly after: string | null; readonly upTo: string | null };
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Nobody can say what the plan of a newer build promised. */
 const daysOf = (plan: string): number => planKnown(plan)?.retentionDays ?? Number.POSITIVE_INFINITY;

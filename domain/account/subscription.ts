@@ -138,24 +138,25 @@ export const overageIn = (subscription: Subscription, month: string, events: num
   return Math.max(blocksBeyond(planNamed(largestIn(subscription, month)), billed), subscription.reported[month] ?? 0);
 };
 
+/** Under another plan from `at` on. */
+const under = (subscription: Subscription, plan: string, at: string): Subscription => ({
+  ...subscription,
+  plan,
+  scheduled: null,
+  outlasting: outlasting(subscription.outlasting, { from: subscription.plan, to: plan, at }),
+});
+
 /** With what was scheduled up to a time done. */
 const asOf = (subscription: Subscription, at: string): Subscription => {
-  const { plan, scheduled, version } = subscription;
+  const { scheduled, version } = subscription;
   if (scheduled === null || scheduled.from > at) return subscription;
-  const change = { from: plan, to: scheduled.plan, at: scheduled.from };
-  return {
-    ...subscription,
-    plan: scheduled.plan,
-    scheduled: null,
-    outlasting: outlasting(subscription.outlasting, change),
-    version: version + 1,
-  };
+  return { ...under(subscription, scheduled.plan, scheduled.from), version: version + 1 };
 };
 
 /** For how long payloads are kept at a time: together all of them, but for those under a plan of a newer build. */
 export const retentionAt = (subscription: Subscription, at: string): readonly RetentionTerm[] => {
-  const { plan, outlasting } = asOf(subscription, at);
-  return termsUnder(plan, outlasting);
+  const current = asOf(subscription, at);
+  return termsUnder(current.plan, current.outlasting);
 };
 
 /** What somebody who looks at a time has before them: two looks with one version are of the same. */
@@ -168,11 +169,8 @@ const changed = (subscription: Subscription, event: Exclude<SubscriptionEvent, {
   const { type, data } = event;
   switch (type) {
     case "PlanChanged": {
-      const { plan, provider, at } = data;
       const buyer = saysProvider(data) ? subscription.customer : null;
-      const change = { from: subscription.plan, to: plan, at };
-      const kept = outlasting(subscription.outlasting, change);
-      return { ...subscription, plan, scheduled: null, outlasting: kept, provider, buyer };
+      return { ...under(subscription, data.plan, data.at), provider: data.provider, buyer };
     }
     case "DowngradeScheduled":
       return { ...subscription, scheduled: { plan: data.plan, from: data.from }, provider: data.provider };

@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, closeSync, constants, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
@@ -128,10 +128,18 @@ const durable = (db: Database, timeoutMs: number): void => {
   demand(db, "wal_autocheckpoint", 0);
 };
 
+/** Without it a crash of the system could take the name, and all that was appended under it. */
+const makeNameDurable = (path: string): void => {
+  const directory = openSync(dirname(path), "r");
+  fsyncSync(directory);
+  closeSync(directory);
+};
+
 /** The connection that appends. Creates what is not there; refuses a file that is no event log or is a newer one. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
   makeDirectory(dirname(path));
   createPrivateFile(path);
+  makeNameDurable(path);
   return prepared(path, { timeout: busyTimeoutMs }, (db) => {
     if (!isEmpty(db)) checkSchema(db, path);
     durable(db, busyTimeoutMs);

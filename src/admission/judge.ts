@@ -138,7 +138,8 @@ const checkOne = (it: Identified, policy: PolicyAsked | null): Checked => {
     atLeastMicro,
     ...missing,
   });
-  return { ...checked, ...missing };
+  // Most have none, and nothing is copied for them.
+  return ruled === null ? checked : { ...checked, ...missing };
 };
 
 /**

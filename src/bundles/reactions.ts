@@ -13,7 +13,7 @@ import { holdEnds } from "../approval-reactions.ts";
 import { approvalStream } from "../approvals.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
-import { pagesOfAgent } from "../execute/shown-of-agent.ts";
+import { whenStopped } from "../execute/shown-of-agent.ts";
 import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
@@ -166,18 +166,6 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
     await tell(cause, bundleId, { type: "Cancel", reason, at: new Date(clock.now()).toISOString() });
   };
 
-  const run: Reaction["run"] = async (cause, isStopping = () => false) => {
-    const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
-    const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
-    for await (const page of pagesOfAgent(deps, agent, shown)) {
-      // As with single requests: the rest is cancelled by whoever is started next.
-      if (isStopping()) return;
-      await Promise.all(page.map((id) => cancel(cause, id)));
-    }
-  };
-
-  return [
-    { on: "AgentSuspended", run },
-    { on: "AgentDeleted", run },
-  ];
+  const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
+  return whenStopped(deps, shown, cancel);
 };

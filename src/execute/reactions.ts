@@ -10,7 +10,7 @@ import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Outcomes } from "./outcomes.ts";
-import { pagesOfAgent } from "./shown-of-agent.ts";
+import { whenStopped } from "./shown-of-agent.ts";
 import { asOfNow, stoppedBecause } from "./stopped.ts";
 
 export type CostReactionsDeps = {
@@ -40,7 +40,6 @@ export const SUSPENSIONS_REACTOR: ReactorOptions = {
 
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>["data"];
 
-const VIEW = events.schema.name;
 /** What may still be cancelled, what waits for people first. */
 const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
 
@@ -74,20 +73,8 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     deps.outcomes.changed(eventId, ran.known);
   };
 
-  const stop: Reaction["run"] = async (cause, isStopping = () => false) => {
-    const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
-    const shown = { view: VIEW, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
-    for await (const page of pagesOfAgent(deps, agent, shown)) {
-      // Of tens of thousands the time to stop would not be enough.
-      if (isStopping()) return;
-      await Promise.all(page.map((id) => cancel(cause, id)));
-    }
-  };
-
-  return [
-    { on: "AgentSuspended", run: stop },
-    { on: "AgentDeleted", run: stop },
-  ];
+  const shown = { view: events.schema.name, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
+  return whenStopped(deps, shown, cancel);
 };
 
 /** What follows from what an agent's requests have cost for the ledgers. */

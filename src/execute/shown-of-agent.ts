@@ -1,4 +1,5 @@
-import type { Found, Position, ViewStore } from "../../domain/ports.ts";
+import type { Found, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { Reaction } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 
 export type ShownOfAgentDeps = {
@@ -8,7 +9,7 @@ export type ShownOfAgentDeps = {
 };
 
 /** `since`: what the view has to have seen. */
-export type WhichAgent = { readonly account: string; readonly id: string; readonly since: Position };
+type WhichAgent = { readonly account: string; readonly id: string; readonly since: Position };
 
 /** A view with the fields `account` and `status`; the others are named: of the agent's id, and of how new a document is. */
 export type WhichView = {
@@ -18,13 +19,13 @@ export type WhichView = {
   readonly newest: string;
 };
 
-/** A view that is behind must not hold up all other reactions: what it does not show yet is stopped when its turn comes. */
+/** A view that is behind must not hold up who is suspended next: what it does not show yet is stopped when its turn comes. */
 const VIEW_WAIT_MS = 5_000;
-/** They are stopped together, and share appends: one by one, an agent with thousands would hold up what follows for all accounts. */
+/** They are stopped together, and share appends: one by one, thousands would take many seconds. */
 const PAGE = 100;
 
 /** The ids of all that a view shows of an agent, in pages, one status after the other, each from the newest on. */
-export async function* pagesOfAgent(
+async function* pagesOfAgent(
   { views, progress, onError }: ShownOfAgentDeps,
   agent: WhichAgent,
   { view, statuses, agentId, newest }: WhichView,
@@ -48,3 +49,23 @@ export async function* pagesOfAgent(
     } while (last !== undefined);
   }
 }
+
+/** What follows from an agent's suspension, or its end: all that a view shows of it as under way is cancelled. */
+export const whenStopped = (
+  deps: ShownOfAgentDeps,
+  shown: WhichView,
+  cancel: (cause: RecordedEvent, id: string) => Promise<void>,
+): readonly Reaction[] => {
+  const run: Reaction["run"] = async (cause, isStopping = () => false) => {
+    const agent = { account: cause.meta.account, id: String(cause.data.agent_id), since: cause.position };
+    for await (const page of pagesOfAgent(deps, agent, shown)) {
+      // Of tens of thousands the time to stop would not be enough: the rest is cancelled by whoever is started next.
+      if (isStopping()) return;
+      await Promise.all(page.map((id) => cancel(cause, id)));
+    }
+  };
+  return [
+    { on: "AgentSuspended", run },
+    { on: "AgentDeleted", run },
+  ];
+};

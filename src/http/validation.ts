@@ -51,8 +51,8 @@ const errorPath = ({ instancePath, params }: FastifySchemaValidationError): stri
 /** "string or null" */
 const namedTypes = (type: unknown): string => [type].flat().join(" or ");
 
-/** What only a blank text fails. */
-const NOT_BLANK = "\\S";
+/** The pattern that only a blank text fails. */
+export const NOT_BLANK = "\\S";
 
 /** In words for whoever sends a field: a validator's own presume that its reader has the schema before them. */
 const rule = ({ keyword, message, params }: FastifySchemaValidationError): string => {

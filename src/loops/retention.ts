@@ -1,5 +1,6 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import type { RetentionTerm } from "../../domain/account/retention.ts";
+import { DAY_MS } from "../../domain/calendar.ts";
 import type { Clock, Condition, EventLog, Found, Randomness, ViewStore } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
@@ -29,7 +30,6 @@ export type RetentionDeps = {
   readonly onError: (error: unknown) => void;
 };
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Days are promised: a minute more is none. */
 const LOOK_MS = 60_000;
 /** Erased in one go. */
@@ -46,7 +46,8 @@ const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retent
 
 /**
  * Erases payloads when the days since the end of their event have passed that the plan has, or that the one had under which
- * it ended, where those are more. The view may be behind, and every node has this loop: the event's own stream decides, and the same erasure again is the same.
+ * it ended, where those are more. The view may be behind, and every node has this loop: the event's own stream decides, and
+ * the same erasure again is the same.
  */
 export const retention = (deps: RetentionDeps): Retention => {
   const { log, views, sweeps, termsOf, clock, randomness, onError } = deps;

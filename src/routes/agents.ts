@@ -11,7 +11,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
 import type { Envelope } from "../envelope.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
-import { time } from "./json-schema.ts";
+import { nonBlank, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { ADMINS, type Answer, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
 
@@ -29,7 +29,7 @@ const ID = /^agt_[a-z2-7]{32}$/;
 const LAST = 4;
 const PATTERN_LENGTH_MAX = 102;
 
-const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" };
+const NAME: JsonSchema = nonBlank(100);
 const POLICY: JsonSchema = { type: ["string", "null"], maxLength: 64 };
 const SCOPE: JsonSchema = {
   type: "object",
@@ -61,7 +61,7 @@ const SUSPENSION: JsonSchema = {
   type: "object",
   required: ["reason"],
   additionalProperties: false,
-  properties: { reason: { type: "string", minLength: 1, maxLength: 500, pattern: "\\S" } },
+  properties: { reason: nonBlank(500) },
 };
 
 const SHOWN = {

@@ -10,6 +10,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { apiKeyStream } from "../credentials.ts";
 import { problem } from "../problems.ts";
 import { accountProblem } from "./account-problems.ts";
+import { nonBlank } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { type JsonSchema, positionOf, type Route } from "./route.ts";
 
@@ -27,7 +28,7 @@ const BODY: JsonSchema = {
   required: ["name"],
   additionalProperties: false,
   properties: {
-    name: { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" },
+    name: nonBlank(100),
     role: { enum: KEY_ROLES, description: "admin when left out: a key's first use is to register sources" },
     expires_at: { type: ["string", "null"], format: "date-time", description: "left out or null: never" },
   },

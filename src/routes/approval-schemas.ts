@@ -1,6 +1,6 @@
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import { APPROVAL_TARGET } from "./approval-target.ts";
-import { integer, nullable, nullableTime, object, text, time } from "./json-schema.ts";
+import { integer, nonBlank, nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 const COMMENT_LENGTH_MAX = 1_000;
@@ -27,7 +27,7 @@ export const REJECT_BODY: JsonSchema = {
   additionalProperties: false,
   properties: {
     digest: DIGEST,
-    comment: { type: "string", minLength: 1, maxLength: COMMENT_LENGTH_MAX, pattern: "\\S", description: "Why" },
+    comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "Why" },
   },
 };
 

@@ -7,6 +7,7 @@ import type { Attempts } from "../http/rate-limit.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { clearedSessionCookie, type Sessions, sessionCookie } from "../sessions.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
+import { nonBlank } from "./json-schema.ts";
 import type { Answer, Call, JsonSchema, Route } from "./route.ts";
 
 export type AuthDeps = {
@@ -27,7 +28,7 @@ const SIGNUP: JsonSchema = {
   additionalProperties: false,
   properties: {
     ...CREDENTIALS,
-    account_name: { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" },
+    account_name: nonBlank(100),
     time_zone: { type: "string", minLength: 1, maxLength: 64, description: "an IANA name, as Europe/Madrid" },
   },
 };

@@ -2,7 +2,7 @@ import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
 import { BUNDLE_STATUSES, STEP_STATUSES } from "../../projections/schemas/bundles.ts";
 import { STEPS_MAX } from "../bundles/plan.ts";
 import { ASKING, RESULT } from "./asking.ts";
-import { nullable, nullableTime, object, text, time } from "./json-schema.ts";
+import { nonBlank, nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 const NAME_LENGTH_MAX = 100;
@@ -14,7 +14,7 @@ export const BUNDLE_BODY: JsonSchema = {
   required: ["steps"],
   additionalProperties: false,
   properties: {
-    name: { type: "string", minLength: 1, maxLength: NAME_LENGTH_MAX, pattern: "\\S", description: "For people" },
+    name: { ...nonBlank(NAME_LENGTH_MAX), description: "For people" },
     steps: {
       type: "array",
       minItems: 1,
@@ -42,7 +42,7 @@ export const BUNDLE_BODY: JsonSchema = {
 export const CANCEL_BODY: JsonSchema = {
   type: "object",
   additionalProperties: false,
-  properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX, pattern: "\\S" } },
+  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
 };
 
 export const RESOLVE_BODY: JsonSchema = {
@@ -50,13 +50,7 @@ export const RESOLVE_BODY: JsonSchema = {
   required: ["comment"],
   additionalProperties: false,
   properties: {
-    comment: {
-      type: "string",
-      minLength: 1,
-      maxLength: COMMENT_LENGTH_MAX,
-      pattern: "\\S",
-      description: "How it was undone",
-    },
+    comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "How it was undone" },
   },
 };
 
@@ -64,7 +58,7 @@ export const ERASE_BODY: JsonSchema = {
   type: "object",
   required: ["reason"],
   additionalProperties: false,
-  properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX, pattern: "\\S" } },
+  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
 };
 
 const step = {

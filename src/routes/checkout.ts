@@ -5,19 +5,17 @@ import { planAt, type Subscription } from "../../domain/account/subscription.ts"
 import type { BillingPage, BillingProvider, Clock, Payer, ViewStore } from "../../domain/ports.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Following } from "../billing/following.ts";
+import { following } from "../billing/following.ts";
 import { noticesFor, PAID, sourcesInUse } from "../billing/notices.ts";
 import { type Problem, problem } from "../problems.ts";
 import { time } from "./json-schema.ts";
 import type { Call, JsonSchema, Route } from "./route.ts";
 
 export type CheckoutDeps = {
-  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly views: Pick<ViewStore, "count">;
   readonly provider: BillingProvider;
   readonly subscriptionOf: (account: string) => Promise<Subscription>;
-  /** Of a provider that is followed by its webhooks. */
-  readonly follow: Following | null;
   readonly clock: Clock;
 };
 
@@ -127,10 +125,16 @@ const remember = async (
  * they have nor refused what they have lost.
  */
 const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }: Call): Promise<Subscription> => {
-  const known = asKnownTo(deps.provider, await deps.subscriptionOf(account));
-  if (known.customer === null || deps.follow === null) return known;
-  await deps.follow({ reference: envelope.commandId, customer: known.customer, account });
-  return asKnownTo(deps.provider, await deps.subscriptionOf(account));
+  const { provider, subscriptionOf } = deps;
+  const known = asKnownTo(provider, await subscriptionOf(account));
+  // Without webhooks a provider is ourselves: there is nobody else to ask.
+  if (known.customer === null || provider.webhooks === null) return known;
+  await following(
+    provider,
+    provider.webhooks,
+    deps,
+  )({ reference: envelope.commandId, customer: known.customer, account });
+  return asKnownTo(provider, await subscriptionOf(account));
 };
 
 /** What another provider called the account is no name here. */

@@ -1,7 +1,7 @@
 import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "../../domain/endpoint/own-headers.ts";
 import { URL_LENGTH_MAX } from "../../infra/http/addresses.ts";
 import { NOTIFICATIONS } from "../notifications/names.ts";
-import { nullable, nullableTime, time } from "./json-schema.ts";
+import { nonBlank, nullable, nullableTime, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** What an endpoint has that says nothing else. */
@@ -23,7 +23,7 @@ const CONCURRENCY = { minimum: 1, maximum: 256 };
 const RATE_PER_SECOND = { minimum: 1, maximum: 10_000 };
 
 const FIELDS = {
-  name: { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" },
+  name: nonBlank(100),
   url: { type: "string", minLength: 1, maxLength: URL_LENGTH_MAX, description: "http or https, a public address" },
   timeout_ms: {
     type: "integer",

@@ -10,6 +10,7 @@ import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, timelineShown } from "./event-shown.ts";
 import { hiddenOfEvent } from "./hidden-fields.ts";
+import { nonBlank } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import { type Answer, type Call, READERS, type Route } from "./route.ts";
 
@@ -159,7 +160,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       type: "object",
       required: ["reason"],
       additionalProperties: false,
-      properties: { reason: { type: "string", minLength: 1, maxLength: REASON_LENGTH_MAX, pattern: "\\S" } },
+      properties: { reason: nonBlank(REASON_LENGTH_MAX) },
     },
     answers: {
       200: {

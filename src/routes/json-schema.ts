@@ -1,4 +1,13 @@
+import { NOT_BLANK } from "../http/validation.ts";
 import type { JsonSchema } from "./route.ts";
+
+/** What a person writes: a name, a reason. */
+export const nonBlank = (maxLength: number): JsonSchema => ({
+  type: "string",
+  minLength: 1,
+  maxLength,
+  pattern: NOT_BLANK,
+});
 
 /** The parts that the schemas of answers are made of. */
 

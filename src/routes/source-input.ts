@@ -9,10 +9,10 @@ import {
 import { type Problem, problem } from "../problems.ts";
 import { checkSecret, isProviderType } from "../providers/catalogue.ts";
 import { hmacDefaults } from "../providers/table.ts";
-import { time } from "./json-schema.ts";
+import { nonBlank, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
-const NAME: JsonSchema = { type: "string", minLength: 1, maxLength: 100, pattern: "\\S" };
+const NAME: JsonSchema = nonBlank(100);
 const ID: JsonSchema = { type: ["string", "null"], maxLength: 64 };
 const STATUS: JsonSchema = { enum: ["active", "paused"] };
 /** A field name of HTTP (RFC 9110, section 5.1), shorter than any limit on header lines. */

@@ -13,7 +13,6 @@ import { sources } from "../../projections/sources.ts";
 import { usage } from "../../projections/usage.ts";
 import { accountStream } from "../../src/accounts.ts";
 import { aggregates } from "../../src/aggregates.ts";
-import { following } from "../../src/billing/following.ts";
 import { manualPages } from "../../src/billing/manual-pages.ts";
 import { providerWebhooks } from "../../src/billing/provider-webhooks.ts";
 import { billingRoutes } from "../../src/routes/billing.ts";
@@ -62,15 +61,7 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
   const app = await testApp(
     [
       ...billingRoutes({ views, clock, subscriptionOf, provider: provider.name }),
-      ...checkoutRoutes({
-        aggregates: streams,
-        views,
-        provider,
-        subscriptionOf,
-        follow:
-          provider.webhooks === null ? null : following(provider, provider.webhooks, { aggregates: streams, clock }),
-        clock,
-      }),
+      ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf, clock }),
       ...capabilityRoutes({ planOf: async () => ({ plan: await planOf() }), providers: [], maxPayloadBytes: 1 }),
     ],
     {

@@ -242,6 +242,17 @@ for (const [what, close] of [
   ["is enabled", (world: BundlesWorld) => world.disable()],
   ["is well", (world: BundlesWorld) => world.open()],
 ] as const) {
+  /** The first process is gone, the endpoint takes nothing, and its target answers again. */
+  const endedByAnother = async (world: BundlesWorld, first: { stop(): Promise<void> }) => {
+    await first.stop();
+    await close(world);
+    world.target.answer = target;
+    const second = await startBundleNode(world, { isAlone: true });
+    const state = await ended(world);
+    await second.stop();
+    return state;
+  };
+
   test(`cancelled while a step runs whose process dies, it does not wait until its endpoint ${what}`, async () => {
     const world = await bundlesWorld();
     world.target.answer = (body) => (body.startsWith('{"order":2') ? new Promise(() => undefined) : target(body));
@@ -250,12 +261,7 @@ for (const [what, close] of [
     await until("the second runs", () => world.target.arrivals.length === 2);
     await world.cancel(BUNDLE, "changed my mind");
     await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
-    await first.stop();
-    await close(world);
-    world.target.answer = target;
-    const second = await startBundleNode(world, { isAlone: true });
-    const state = await ended(world);
-    await second.stop();
+    const state = await endedByAnother(world, first);
     assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "compensated"]]);
     assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
   });
@@ -266,12 +272,7 @@ for (const [what, close] of [
     const first = await startBundleNode(world, { isAlone: true });
     await world.admit(BUNDLE, [order(1), order(2, "refused")]);
     await until("the first is taken back", () => world.target.arrivals.length === 3);
-    await first.stop();
-    await close(world);
-    world.target.answer = target;
-    const second = await startBundleNode(world, { isAlone: true });
-    const state = await ended(world);
-    await second.stop();
+    const state = await endedByAnother(world, first);
     assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "failed"]]);
     assert.equal(arrivedAs(world).slice(2), ["order.cancel 1", "order.cancel 1"]);
   });
