@@ -104,6 +104,14 @@ export type Delivery =
     })
   | AdmittedDelivery;
 
+/** The process that wants to act on a delivery for which another process may hold a lease. */
+type Claimant = {
+  readonly node: string;
+  /** Every other process is known to be gone, so its lease is over. */
+  readonly othersAreGone: boolean;
+  readonly at: string;
+};
+
 export type DeliveryCommand =
   | { readonly type: "Admit"; readonly request: Request }
   | { readonly type: "Block"; readonly request: Request }
@@ -113,18 +121,14 @@ export type DeliveryCommand =
   | { readonly type: "EndHold"; readonly outcome: HoldOutcome; readonly reason: string; readonly at: string }
   /** Ends it wherever it stands; of an attempt that runs the outcome is awaited. */
   | { readonly type: "Cancel"; readonly reason: string; readonly at: string }
-  | {
+  | ({
       readonly type: "StartAttempt";
       readonly endpointId: string;
       readonly trigger: "auto" | "replay";
-      readonly node: string;
-      readonly at: string;
       readonly leaseUntil: string;
-      /** A lease of another process is over because that process is known to be gone. */
-      readonly othersAreGone: boolean;
       /** Also before it is due: to find out how its endpoint is, or in its turn once that is well again. */
       readonly early?: "probe" | "turn";
-    }
+    } & Claimant)
   | { readonly type: "Succeed"; readonly end: AttemptEnd & { readonly status_code: number } }
   | {
       readonly type: "Fail";
@@ -134,8 +138,8 @@ export type DeliveryCommand =
       /** Null when no attempt follows. */
       readonly nextAttemptAt: string | null;
     }
-  /** Ends a delivery that nothing can be sent for, without an attempt. */
-  | { readonly type: "GiveUp"; readonly failure: Failure; readonly at: string }
+  /** Ends a delivery for which nothing can be sent. Refused as "leased" while another attempt may still succeed. */
+  | ({ readonly type: "GiveUp"; readonly failure: Failure } & Claimant)
   | ReplayCommand;
 
 export type DeliveryRejection =
@@ -171,6 +175,9 @@ const ended = (state: Delivery): boolean => state.phase !== "admitted" || state.
  */
 const isDue = (dueAt: string, { admittedAt, replay }: AdmittedDelivery, at: string): boolean =>
   dueAt <= at || dueAt === admittedAt || dueAt === replay?.at;
+
+const isLeased = ({ lease }: AdmittedDelivery, { node, othersAreGone, at }: Claimant): boolean =>
+  lease !== null && (lease.node === node || !othersAreGone) && lease.until > at;
 
 export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, DeliveryRejection> = {
   initial: { phase: "absent" },
@@ -293,11 +300,9 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "StartAttempt": {
         if (state.phase !== "admitted") return reject("not-admitted");
         if (state.end !== null || state.dueAt === null) return reject("already-ended");
+        if (isLeased(state, command)) return reject("leased");
         if (state.erased) return reject("payload-erased");
-        const { lease } = state;
-        const gone = lease !== null && lease.node !== command.node && command.othersAreGone;
-        if (lease !== null && !gone && lease.until > command.at) return reject("leased");
-        if (lease === null && !isDue(state.dueAt, state, command.at) && command.early === undefined)
+        if (state.lease === null && !isDue(state.dueAt, state, command.at) && command.early === undefined)
           return reject("not-due");
         // Nobody has seen the end of the attempt that the cancellation waited for.
         if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, command.at));
@@ -366,6 +371,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "GiveUp": {
         if (state.phase !== "admitted") return reject("not-admitted");
         if (ended(state)) return reject("already-ended");
+        // The attempt may succeed. When its lease has ended, the command is given again.
+        if (isLeased(state, command)) return reject("leased");
         const { event_id, endpoint_id } = state.request;
         return accept<DeliveryEvent>(
           {

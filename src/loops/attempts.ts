@@ -229,8 +229,11 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     deps.onAttempt?.({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms });
   };
 
-  const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace) =>
-    record(job, { type: "GiveUp", failure, at: iso(clock.now()) }, known, trace);
+  /** Refused while another node attempts the event: the backlog offers it again when that lease has ended. */
+  const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace) => {
+    const { othersAreGone } = deps;
+    return record(job, { type: "GiveUp", failure, node, othersAreGone, at: iso(clock.now()) }, known, trace);
+  };
 
   /** The delivery as the log has it, in the trace in which the event came. */
   const recall = async (job: Offered): Promise<{ known: Known<Delivery>; trace: Trace | undefined }> => {

@@ -246,6 +246,37 @@ test("cancelled it rolls back; the end of a step that runs is awaited", () => {
   given().when(cancel(1)).rejects("not-found");
 });
 
+test("while a step or an undo is attempted, no command ends the bundle or starts another: only its own end moves it on", () => {
+  const cancelling = [...SECOND_RUNS, is.rollback(4)];
+  const commands: readonly BundleCommand[] = [
+    { type: "Admit", request: bundleRequest() },
+    { type: "Abandon", bundleId: "bun_1", at: at(9) },
+    { type: "EndHold", outcome: "expired", reason: "why", at: at(9) },
+    ...[start(1, 9), start(2, 9), refuse(1, 9), end(0, 9, "failed"), undo(0, 9), undo(1, 9)],
+    ...[endUndo(0, 9, "succeeded"), resolve(0, 9), resolve(1, 9)],
+  ];
+  const ownEnd = endUndo(1, 9, "succeeded");
+  const attempting: readonly (readonly [readonly BundleEvent[], readonly BundleCommand[]])[] = [
+    [SECOND_RUNS, [...commands, ownEnd]],
+    [cancelling, [...commands, ownEnd]],
+    [ROLLING, commands],
+  ];
+  for (const [past, refused] of attempting) {
+    for (const command of refused) {
+      assert.is(bundle.decide(command, fold(bundle, past)).ok, false, JSON.stringify(command));
+    }
+  }
+  given(...SECOND_RUNS)
+    .when(cancel(9))
+    .then(is.rollback(9));
+  given(...cancelling)
+    .when(cancel(9))
+    .thenNothing();
+  given(...ROLLING)
+    .when(cancel(9))
+    .thenNothing();
+});
+
 const TOO_LATE = "The cancellation came too late: said so";
 
 test("cancelled too late to take back the last step, it is committed", () => {

@@ -32,7 +32,10 @@ const target = (least: number): fc.Arbitrary<Target> =>
   fc.record({
     attempts: fc.array(attempt, { minLength: 1, maxLength: 3 }),
     reported: fc.option(fc.integer({ min: least, max: 900 }), { freq: 2 }),
-    isDeleted: rarely,
+    deletedAtS: fc.oneof(
+      { weight: 14, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 150 }) },
+    ),
   });
 const step = fc.record({
   // Irreversible ones come last, below.

@@ -21,8 +21,8 @@ export type Target = {
   readonly attempts: readonly Attempt[];
   /** Micro-euros that its answers say; null when they say nothing. */
   readonly reported: number | null;
-  /** Its endpoint is deleted before anything is sent. */
-  readonly isDeleted: boolean;
+  /** The second in which its endpoint is deleted, also while a request is under way; null when it is not deleted. */
+  readonly deletedAtS: number | null;
 };
 
 export type Scene = {
@@ -201,11 +201,12 @@ export const play = (scene: Scene): Played => {
     effects.push({ webhookId, nth: effects.length });
   };
 
-  function* attempted(eventId: string, { attempts, reported, isDeleted }: Target, node: string): Generator<void, void> {
+  function* attempted(eventId: string, target: Target, node: string): Generator<void, void> {
+    const { attempts, reported, deletedAtS } = target;
     const stream = deliveryOf(eventId);
-    if (isDeleted) {
+    if (deletedAtS !== null && deletedAtS <= nowS) {
       const failure = { kind: "endpoint-deleted", detail: "" } as const;
-      yield* run(stream, { type: "GiveUp", failure, at: now() });
+      yield* run(stream, { type: "GiveUp", failure, node, othersAreGone: false, at: now() });
       return;
     }
     const leaseUntilS = nowS + LEASE_S;
@@ -227,7 +228,13 @@ export const play = (scene: Scene): Played => {
       ...{ event_id: eventId, endpoint_id: "end_1", number, at: now(), duration_ms: 1, timings_ms },
       ...said,
     };
-    if (attempt === "done") return void (yield* run(stream, { type: "Succeed", end: { ...end, status_code: 200 } }));
+    if (attempt === "done") {
+      yield* run(stream, { type: "Succeed", end: { ...end, status_code: 200 } });
+      const isInForce = nowS < leaseUntilS;
+      const { state: after } = stream;
+      assert.ok(!isInForce || (after.phase === "admitted" && after.end === "delivered"), `${eventId} has succeeded`);
+      return;
+    }
     const { failure, status } = FAILURES[attempt];
     const retryable = attempt !== "gone" && number < ATTEMPTS_MAX;
     const nextAttemptAt = retryable ? at(nowS + RETRY_S) : null;

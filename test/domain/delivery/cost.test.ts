@@ -98,7 +98,13 @@ test("failed for good: nothing when no attempt can have reached it, else what it
     "estimate",
   ]);
   assert.equal(of(start(1), failing(1, "http-5xx", at(200), 5), start(2), failing(2, "dns", null)), [5, "reported"]);
-  const giveUp = { type: "GiveUp", failure: { kind: "endpoint-deleted", detail: "" }, at: at(150) } as const;
+  const giveUp = {
+    type: "GiveUp",
+    failure: { kind: "endpoint-deleted", detail: "" },
+    node: "node_1",
+    othersAreGone: false,
+    at: at(150),
+  } as const;
   assert.equal(of(giveUp), [null, "not-reached"]);
   assert.equal(of(start(1), giveUp), [20_000, "estimate"]);
 });

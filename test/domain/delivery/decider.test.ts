@@ -1,5 +1,8 @@
 import { suite } from "uvu";
-import { delivery } from "../../../domain/delivery/decider.ts";
+import * as assert from "uvu/assert";
+import { fold } from "../../../domain/decider.ts";
+import { type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
+import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { AttemptEnd, DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { specFor } from "../../support/given.ts";
 
@@ -62,6 +65,13 @@ const start = (node: string, when: number, othersAreGone = false) =>
     leaseUntil: at(when + 30),
     othersAreGone,
   }) as const;
+
+const giveUp = (node: string, when: number, othersAreGone = false) =>
+  ({ type: "GiveUp", failure, node, othersAreGone, at: at(when) }) as const;
+const deliveryFailed = (when: number): DeliveryEvent => ({
+  type: "DeliveryFailed",
+  data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(when) },
+});
 
 const test = suite("delivery");
 
@@ -148,9 +158,7 @@ test("what was erased is not sent any more, whoever still holds a copy of it", (
   given(admitted, erased).when(start("a", 2)).rejects("payload-erased");
 });
 test("what cannot be sent any more ends without an attempt", () => {
-  given(admitted)
-    .when({ type: "GiveUp", failure, at: at(5) })
-    .then({ type: "DeliveryFailed", data: { event_id: "evt_1", endpoint_id: "end_1", failure, at: at(5) } });
+  given(admitted).when(giveUp("a", 5)).then(deliveryFailed(5));
 });
 
 const approval = {
@@ -299,6 +307,83 @@ test("of an attempt that runs the outcome is awaited, and no other follows", () 
   given(...running)
     .when(cancel(31))
     .then(cancelled(31, 1));
+});
+
+/** Node "a" attempts the event until second 31. */
+const attempting = [admitted, started(1, 1)] as const;
+const asked: DeliveryEvent = {
+  type: "CancellationRequested",
+  data: { event_id: "evt_1", reason: "suspended", at: at(20) },
+};
+const erase = { type: "ErasePayload", eventId: "evt_1", reason: "asked", upTo: 0 } as const;
+const replay = { id: "rpl_1", by: { kind: "member", id: "mem_1" }, reason: null } as const;
+
+test("a delivery is given up only when no attempt can succeed any more", () => {
+  given(...attempting)
+    .when(giveUp("b", 20))
+    .rejects("leased");
+  given(...attempting)
+    .when(giveUp("a", 20))
+    .rejects("leased");
+  given(...attempting)
+    .when(giveUp("b", 31))
+    .then(deliveryFailed(31));
+  given(...attempting)
+    .when(giveUp("b", 20, true))
+    .then(deliveryFailed(20));
+  given(...attempting, failed(1, 2, at(60)))
+    .when(giveUp("b", 20))
+    .then(deliveryFailed(20));
+});
+
+test("while another node attempts an event, no command ends it but that attempt's own outcome", () => {
+  const refused: readonly (readonly [DeliveryCommand, string])[] = [
+    [{ type: "Admit", request: request() }, "already-admitted"],
+    [{ type: "Block", request: request() }, "already-admitted"],
+    [{ type: "Hold", request: request(), approval }, "already-admitted"],
+    [{ type: "Abandon", eventId: "evt_1", at: at(20) }, "already-admitted"],
+    [release(20), "already-admitted"],
+    [{ type: "EndHold", outcome: "expired", reason: "why", at: at(20) }, "already-admitted"],
+    [start("b", 20), "leased"],
+    [giveUp("b", 20), "leased"],
+    [{ type: "Replay", replay, places: null, at: at(20) }, "in-progress"],
+    // Of an attempt that is not under way, as the second one is.
+    [{ type: "Fail", end: end(2, 20), failure, retryable: false, nextAttemptAt: null }, "lease-lost"],
+  ];
+  for (const [command, rejection] of refused) {
+    const decision = delivery.decide(command, fold(delivery, attempting));
+    assert.equal(decision, { ok: false, rejection }, command.type);
+  }
+  given(...attempting)
+    .when(cancel(20))
+    .then(asked);
+  const erasing = erasure.decide({ ...erase, at: at(20) }, fold(erasure, attempting));
+  assert.equal(erasing, { ok: false, rejection: "under-way" });
+});
+
+test("a cancellation that waits for an attempt keeps the delivery from being given up under its lease as well", () => {
+  given(...attempting, asked)
+    .when(giveUp("b", 21))
+    .rejects("leased");
+  given(...attempting, asked)
+    .when(start("b", 31))
+    .then(cancelled(31, 1));
+});
+
+test("an erased payload does not end an attempt that is under way", () => {
+  const erased: DeliveryEvent = { type: "PayloadErased", data: { event_id: "evt_1", reason: "asked", at: at(2) } };
+  given(...attempting, erased)
+    .when(start("b", 20))
+    .rejects("leased");
+  given(...attempting, erased)
+    .when(start("b", 31))
+    .rejects("payload-erased");
+});
+
+test("a success ends the event under the lease of a later attempt too: its receiver has it", () => {
+  given(...attempting, { ...started(2, 31), data: { ...started(2, 31).data, node: "b" } } as DeliveryEvent)
+    .when({ type: "Succeed", end: end(1, 2) })
+    .then({ type: "AttemptSucceeded", data: end(1, 2) }, delivered);
 });
 
 test.run();

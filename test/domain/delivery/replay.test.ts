@@ -43,6 +43,13 @@ const start = (second: number, node = "node_1"): DeliveryCommand => ({
   leaseUntil: at(second + 30),
   othersAreGone: false,
 });
+const giveUp = (second: number): DeliveryCommand => ({
+  type: "GiveUp",
+  failure: SERVER_ERROR,
+  node: "node_1",
+  othersAreGone: false,
+  at: at(second),
+});
 const end = (number: number, second: number, over: Partial<AttemptEnd> = {}): AttemptEnd & { status_code: number } => ({
   event_id: "evt_1",
   endpoint_id: "end_1",
@@ -165,7 +172,7 @@ test("the ends of a replay name it, and the time to the delivery is counted from
       },
     );
   given(...failed, replayed(60))
-    .when({ type: "GiveUp", failure: SERVER_ERROR, at: at(61) })
+    .when(giveUp(61))
     .then({
       type: "DeliveryFailed",
       data: { event_id: "evt_1", endpoint_id: "end_1", failure: SERVER_ERROR, replay_id: "rpl_1", at: at(61) },
@@ -310,7 +317,7 @@ const anyCommand: fc.Arbitrary<DeliveryCommand> = fc.oneof(
       nextAttemptAt: isLast ? null : at(s + 5),
     }),
   ),
-  second.map((s): DeliveryCommand => ({ type: "GiveUp", failure: SERVER_ERROR, at: at(s) })),
+  second.map(giveUp),
   second.map((s): DeliveryCommand => ({ type: "Cancel", reason: "stop", at: at(s) })),
 );
 

@@ -49,6 +49,8 @@ const cancel = (second: number): DeliveryCommand => ({ type: "Cancel", reason: "
 const giveUp = (second: number): DeliveryCommand => ({
   type: "GiveUp",
   failure: { kind: "endpoint-deleted", detail: "" },
+  node: "node_1",
+  othersAreGone: false,
   at: at(second),
 });
 

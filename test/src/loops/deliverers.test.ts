@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { delivery } from "../../../domain/delivery/decider.ts";
 import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { EndpointSettings } from "../../../domain/endpoint/events.ts";
 import type { EventLog, Expected, HttpSender } from "../../../domain/ports.ts";
@@ -193,6 +194,44 @@ test("what the view shows as waiting and another node is at is left to it, whate
   await until("it is delivered", async () => (await it.delivered()).length === 1);
   await first.stop(1_000);
   assert.not((await it.types()).includes("DeliveryFailed"));
+});
+
+/** The endpoint is deleted during an attempt of the first node. The second one has known the event since before it began. */
+const deletedDuringAnAttempt = async () => {
+  let answer = (): void => undefined;
+  const it = await world(() => new Promise((resolve) => (answer = resolve)));
+  await it.admit("evt_1");
+  const known = await readOn(it.log, delivery, "delivery-evt_1", { state: delivery.initial, revision: null });
+  const [first, other] = [it.node("node_1"), it.node("node_2")];
+  first.start();
+  await until("it is at the receiver", () => it.sent.length === 1);
+  const deleted = { endpoint_id: "end_1", at: new Date(it.clock.now()).toISOString() };
+  await it.append("endpoint-end_1", { type: "EndpointDeleted", data: deleted }, 0);
+  other.start();
+  const reads = it.reads.delivery;
+  other.offer({ eventId: "evt_1", account: "acc_1", endpointId: "end_1", trace: it.envelope().trace, known });
+  await until("the second node has seen the attempt", () => it.reads.delivery > reads);
+  return { it, first, other, answer: () => answer() };
+};
+
+test("a node that cannot deliver an event leaves it to the attempt of another node, however old its own knowledge is", async () => {
+  const { it, first, other, answer } = await deletedDuringAnAttempt();
+  answer();
+  await until("its attempt has succeeded", async () => (await it.delivered()).length === 1);
+  for (const node of [first, other]) await node.stop(1_000);
+  assert.not((await it.types()).includes("DeliveryFailed"));
+  await it.close();
+});
+
+test("an event that could not be given up during an attempt is given up when the lease of that attempt has ended", async () => {
+  const { it, first, other } = await deletedDuringAnAttempt();
+  await first.stop(0);
+  assert.not((await it.types()).includes("DeliveryFailed"));
+  it.clock.advance(LEASE_MS);
+  await until("it has ended", async () => (await it.types()).includes("DeliveryFailed"));
+  await other.stop(1_000);
+  assert.is(it.sent.length, 1);
+  await it.close();
 });
 
 test("what is answered to a process that slept longer than its lease is not kept behind an erasure", async () => {
