@@ -71,6 +71,7 @@ import { providerCatalogue } from "./providers/catalogue.ts";
 import { references } from "./references.ts";
 import { replayReactions } from "./replays/reactions.ts";
 import { replaying } from "./replays/replaying.ts";
+import { startingReplays } from "./replays/starting.ts";
 import { actionRoutes } from "./routes/actions.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -258,6 +259,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const bundles = bundling({ ...claims, actions });
   const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, onError) : bundles;
   const replayOne = replaying({ ...claims, actions });
+  const startReplay = startingReplays({ log, aggregates: streams, clock, randomness });
   const replayMany = replaysLoop({
     log,
     views,
@@ -453,7 +455,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({ log, views, payloads: kept, begin: beginBundle, outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept, publicUrl }),
-    ...replayRoutes({ log, views, aggregates: streams, replaying: replayOne, loop: replayMany }),
+    ...replayRoutes({ log, views, aggregates: streams, replaying: replayOne, starting: startReplay, loop: replayMany }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({ views, log, progress: projector, onError }),

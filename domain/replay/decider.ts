@@ -14,10 +14,15 @@ export type BegunReplay = {
 };
 
 /** Stream `replay-<id>`. */
-export type ReplayState = { readonly phase: "absent" } | BegunReplay;
+export type ReplayState =
+  /** `abandonedUpTo`: the place with this number, and every earlier one, can no longer start it; 0 for none. */
+  { readonly phase: "absent"; readonly abandonedUpTo: number } | BegunReplay;
 
 export type ReplayCommand =
-  | { readonly type: "StartReplay"; readonly replay: Omit<Started, "at">; readonly at: string }
+  /** `place`: the number of the account's place that this request has taken for it. */
+  | { readonly type: "StartReplay"; readonly replay: Omit<Started, "at">; readonly place: number; readonly at: string }
+  /** Keeps a request that has taken a place, and was not heard of since, from starting the replay with it. */
+  | { readonly type: "AbandonReplay"; readonly replayId: string; readonly place: number; readonly at: string }
   | {
       readonly type: "ProgressReplay";
       readonly cursor: ReplayCursor | null;
@@ -34,7 +39,7 @@ export type ReplayCommand =
     }
   | { readonly type: "FinishReplay"; readonly at: string };
 
-export type ReplayRejection = "not-found" | "conflict" | "ended" | "overtaken";
+export type ReplayRejection = "not-found" | "conflict" | "ended" | "overtaken" | "abandoned" | "started";
 
 /** Times and ids as text, in the order of the list. */
 const isBehind = (a: ReplayCursor | null, b: ReplayCursor | null): boolean => {
@@ -44,13 +49,15 @@ const isBehind = (a: ReplayCursor | null, b: ReplayCursor | null): boolean => {
 };
 
 export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayRejection> = {
-  initial: { phase: "absent" },
+  initial: { phase: "absent", abandonedUpTo: 0 },
 
   evolve(state, event) {
     if (event.type === "ReplayStarted") {
       return { phase: "running", started: event.data, cursor: null, skipped: 0, claim: null };
     }
-    if (state.phase === "absent") return state;
+    if (state.phase === "absent") {
+      return event.type === "ReplayAbandoned" ? { ...state, abandonedUpTo: event.data.place } : state;
+    }
     switch (event.type) {
       case "ReplayProgressed": {
         const { cursor, skipped, node, at } = event.data;
@@ -60,15 +67,25 @@ export const replay: Decider<ReplayState, ReplayCommand, ReplayEvent, ReplayReje
         return { ...state, phase: "cancelled" };
       case "ReplayFinished":
         return { ...state, phase: "done" };
+      case "ReplayAbandoned":
+        return state;
     }
   },
 
   decide(command, state) {
     if (command.type === "StartReplay") {
       // Its id comes from the command: one that is there was begun by the same.
-      if (state.phase === "absent")
+      if (state.phase === "absent") {
+        if (command.place <= state.abandonedUpTo) return reject("abandoned");
         return accept({ type: "ReplayStarted", data: { ...command.replay, at: command.at } });
+      }
       return state.started.account === command.replay.account ? accept() : reject("conflict");
+    }
+    if (command.type === "AbandonReplay") {
+      const { replayId: replay_id, place, at } = command;
+      if (state.phase !== "absent") return reject("started");
+      if (place <= state.abandonedUpTo) return accept();
+      return accept({ type: "ReplayAbandoned", data: { replay_id, place, at } });
     }
     if (state.phase === "absent") return reject("not-found");
     const { replay_id, account } = state.started;

@@ -57,4 +57,9 @@ export type ReplayEvent =
       };
     }
   /** Every event was dealt with; the deliveries may still be under way. */
-  | { readonly type: "ReplayFinished"; readonly data: { readonly replay_id: string; readonly at: string } };
+  | { readonly type: "ReplayFinished"; readonly data: { readonly replay_id: string; readonly at: string } }
+  /** Before its start: a request that took the place with this number, or an earlier one, can no longer start it. */
+  | {
+      readonly type: "ReplayAbandoned";
+      readonly data: { readonly replay_id: string; readonly place: number; readonly at: string };
+    };

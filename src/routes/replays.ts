@@ -3,6 +3,7 @@ import { statusOf } from "../../domain/delivery/status.ts";
 import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayFilter } from "../../domain/replay/events.ts";
+import { RUNNING_MAX } from "../../domain/replay/places.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { endpoints as endpointsView } from "../../projections/endpoints.ts";
 import { events } from "../../projections/events.ts";
@@ -13,6 +14,7 @@ import type { ReplaysLoop } from "../loops/replays.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { planReplay, type ReplayPlan } from "../replays/plan.ts";
 import type { Replaying } from "../replays/replaying.ts";
+import type { StartingReplays } from "../replays/starting.ts";
 import { isReplayId, replayStream } from "../replays/stream.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import {
@@ -30,9 +32,10 @@ import { timeRangeOf } from "./time-range.ts";
 
 export type ReplayRoutesDeps = {
   readonly log: Pick<EventLog, "identity">;
-  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position" | "count">;
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position">;
   readonly aggregates: Aggregates;
   readonly replaying: Replaying;
+  readonly starting: StartingReplays;
   readonly loop: Pick<ReplaysLoop, "begin">;
 };
 
@@ -49,9 +52,6 @@ const VIEW = replays.schema.name;
 
 /** A walk through so many takes seconds; what is more is replayed in parts, by time. */
 const EVENTS_MAX = 100_000;
-
-/** Of one account: the others would only wait, and be looked for each second. */
-const RUNNING_MAX = 20;
 
 const replayerOf = ({ kind, id }: Principal): Replayer => {
   // The table lets no agent through.
@@ -104,14 +104,6 @@ const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: n
   return Math.ceil(Math.max(plan.count / rate, ...ofEndpoints));
 };
 
-const isFull = async ({ views }: ReplayRoutesDeps, account: string): Promise<boolean> => {
-  const running = [
-    { field: "account", is: "=", value: account },
-    { field: "status", is: "=", value: "running" },
-  ] as const;
-  return (await views.count(VIEW, running, RUNNING_MAX)) >= RUNNING_MAX;
-};
-
 const begin: Handle = (deps) => async (call) => {
   const { principal, envelope } = call;
   // The route's schema has checked the shape.
@@ -131,11 +123,6 @@ const begin: Handle = (deps) => async (call) => {
   }
   const id = derivedId("rpl_", envelope.commandId);
   const { account } = principal;
-  const { state } = await deps.aggregates.load(replayDecider, replayStream(id), 0);
-  if (state.phase === "absent" && (await isFull(deps, account))) {
-    const detail = `${RUNNING_MAX} replays of the account are running: wait until one has ended, or cancel one.`;
-    return problem("conflict", detail);
-  }
   const about = { replay_id: id, account, filter, total: count, rate_per_second: rate };
   const replay = {
     ...about,
@@ -144,8 +131,11 @@ const begin: Handle = (deps) => async (call) => {
     up_to: upTo,
     log: await deps.log.identity(),
   };
-  const command = { type: "StartReplay", replay, at: envelope.at } as const;
-  const started = await deps.aggregates.handle(replayDecider, replayStream(id), command, envelope);
+  const started = await deps.starting({ replay, at: envelope.at }, envelope);
+  if (started === "full") {
+    const detail = `${RUNNING_MAX} replays of the account are running: wait until one has ended, or cancel one.`;
+    return problem("conflict", detail);
+  }
   if (started.outcome === "rejected" || started.state.phase === "absent") return notFound();
   deps.loop.begin(id, account);
   const { total } = started.state.started;
@@ -215,7 +205,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     tag: "replays",
     body: NEW_REPLAY,
     answers: { 200: PLAN, 202: STARTED },
-    reads: [events.schema.name, VIEW],
+    reads: [events.schema.name],
     handle: begin(deps),
   },
   {

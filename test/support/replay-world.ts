@@ -23,6 +23,7 @@ import { inlineProjector } from "../../src/loops/view-progress.ts";
 import type { Decided } from "../../src/observing/observer.ts";
 import { payloads } from "../../src/payloads.ts";
 import { type Replaying, replaying } from "../../src/replays/replaying.ts";
+import { startingReplays } from "../../src/replays/starting.ts";
 import { replayRoutes } from "../../src/routes/replays.ts";
 import type { Principal } from "../../src/routes/route.ts";
 import { readOn } from "../../src/run-command.ts";
@@ -264,7 +265,8 @@ export const replayNode = async (
       onError,
     },
   });
-  const routes = replayRoutes({ log, views, aggregates: streams, replaying: replayOne, loop });
+  const starting = startingReplays({ log, aggregates: streams, clock, randomness });
+  const routes = replayRoutes({ log, views, aggregates: streams, replaying: replayOne, starting, loop });
   let orders = 0;
   return {
     node,

@@ -24,9 +24,9 @@ const cancel = (second: number, account = "acc_1"): ReplayCommand => ({
   at: at(second),
 });
 const finish = (second: number): ReplayCommand => ({ type: "FinishReplay", at: at(second) });
-const start = (): ReplayCommand => {
+const start = (place = 1): ReplayCommand => {
   const { at: _, ...about } = (started as Extract<ReplayEvent, { type: "ReplayStarted" }>).data;
-  return { type: "StartReplay", replay: about, at: at(0) };
+  return { type: "StartReplay", replay: about, place, at: at(0) };
 };
 
 const test = suite("replay of many");
@@ -35,6 +35,19 @@ test("it is started once, and the same command again is the same", () => {
   given().when(start()).then(started);
   given(started).when(start()).thenNothing();
   given(started, is.finished(9)).when(start()).thenNothing();
+});
+test("abandoned before its start, it is started only with a later place", () => {
+  const abandon = (place: number): ReplayCommand => ({ type: "AbandonReplay", replayId: "rpl_1", place, at: at(0) });
+  const abandoned = (place: number): ReplayEvent => ({
+    type: "ReplayAbandoned",
+    data: { replay_id: "rpl_1", place, at: at(0) },
+  });
+  given().when(abandon(3)).then(abandoned(3));
+  given(abandoned(3)).when(abandon(3)).thenNothing();
+  given(abandoned(3)).when(start(3)).rejects("abandoned");
+  given(abandoned(3)).when(start(4)).then(started);
+  given(abandoned(3)).when(finish(5)).rejects("not-found");
+  given(abandoned(3), started).when(abandon(4)).rejects("started");
 });
 test("its place only ever moves on, whichever node says so", () => {
   given(started)

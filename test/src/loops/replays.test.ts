@@ -40,7 +40,7 @@ const started = async (
   await node.streams.handle(
     replayDecider,
     replayStream(id),
-    { type: "StartReplay", replay: { ...about, by: BY, reason: "mended", ...upTo }, at },
+    { type: "StartReplay", replay: { ...about, by: BY, reason: "mended", ...upTo }, place: 1, at },
     { commandId: `start-${id}`, account, actor: BY, trace: { trace_id: "1", span_id: "2" }, at },
   );
   return { id, plan };

@@ -1,0 +1,38 @@
+import { accept, type Decider, reject } from "../decider.ts";
+
+/** Replays of one account that may run at the same time. More would only wait for each other, and be looked for each second. */
+export const RUNNING_MAX = 20;
+
+/** The right to start one replay. Numbers grow with each place that an account takes, so they are never used twice. */
+export type ReplayPlace = { readonly replay_id: string; readonly number: number; readonly at: string };
+
+/** Stream `replays-<account>`. Each record carries all places, so the last one is the whole state, a few kilobytes. */
+export type ReplayPlaceEvent = {
+  readonly type: "ReplayPlaceTaken";
+  readonly data: {
+    readonly replay_id: string;
+    readonly number: number;
+    readonly places: readonly ReplayPlace[];
+    readonly at: string;
+  };
+};
+
+export type ReplayPlaces = { readonly places: readonly ReplayPlace[]; readonly lastNumber: number };
+
+/** `free`: places of replays that have ended or can never start. They are given back with the next place that is taken. */
+export type TakeReplayPlace = { readonly replayId: string; readonly free: readonly ReplayPlace[]; readonly at: string };
+
+export const replayPlaces: Decider<ReplayPlaces, TakeReplayPlace, ReplayPlaceEvent, "full"> = {
+  initial: { places: [], lastNumber: 0 },
+
+  evolve: (_state, { data: { places, number } }) => ({ places, lastNumber: number }),
+
+  decide({ replayId, free, at }, { places, lastNumber }) {
+    const freed = new Set(free.map(({ number }) => number));
+    // A request that comes again for the same replay takes over the place of the first one.
+    const left = places.filter((place) => place.replay_id !== replayId && !freed.has(place.number));
+    if (left.length >= RUNNING_MAX) return reject("full");
+    const own: ReplayPlace = { replay_id: replayId, number: lastNumber + 1, at };
+    return accept({ type: "ReplayPlaceTaken", data: { ...own, places: [...left, own] } });
+  },
+};

@@ -1,0 +1,123 @@
+import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import { type ReplayCommand, type ReplayRejection, type ReplayState, replay } from "../../domain/replay/decider.ts";
+import {
+  type ReplayPlace,
+  type ReplayPlaceEvent,
+  type ReplayPlaces,
+  replayPlaces,
+} from "../../domain/replay/places.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { LogUnavailable } from "../../infra/log-errors.ts";
+import type { Aggregates, Handled } from "../aggregates.ts";
+import { type Envelope, NO_TRACE } from "../envelope.ts";
+import { type Known, runCommand } from "../run-command.ts";
+import { replayPlacesStream, replayStream } from "./stream.ts";
+
+export type StartingReplaysDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+};
+
+type StartReplay = Omit<Extract<ReplayCommand, { type: "StartReplay" }>, "type" | "place">;
+
+/** "full": as many replays of the account run as may. Rejects with the log's errors. */
+export type StartingReplays = (
+  start: StartReplay,
+  envelope: Envelope,
+) => Promise<Handled<ReplayState, ReplayRejection> | "full">;
+
+/** A request that has taken a place and started nothing for so long is dead, or so slow that it has to take another place. */
+const START_MS = 30_000;
+/** Less than the number of any place. */
+const NO_PLACE = 0;
+/** Each try means that the places changed meanwhile, or that the request was taken for dead. */
+const TRIES_MAX = 16;
+
+/**
+ * Starts replays of many events. Before a replay is started, it takes one of the account's places, at the expected revision
+ * of their stream. Nobody gives a place back when a replay ends: the request that finds all places taken looks at the
+ * replays that hold them. So a crash at any point keeps no place taken.
+ */
+export const startingReplays = ({ log, aggregates, clock, randomness }: StartingReplaysDeps): StartingReplays => {
+  /** By account, the request of this process that takes a place. Without turns the requests would only conflict. */
+  const turns = new Map<string, Promise<unknown>>();
+
+  const envelopeOf = (account: string): Envelope => ({
+    commandId: randomId("cmd_", randomness),
+    account,
+    actor: { kind: "system", id: "replays" },
+    trace: NO_TRACE,
+    at: new Date(clock.now()).toISOString(),
+  });
+
+  /** False while the replay runs or may be started. A replay that was not started in time is kept from starting with this place. */
+  const isFree = async (account: string, { replay_id: id, number, at }: ReplayPlace): Promise<boolean> => {
+    const { state } = await aggregates.load(replay, replayStream(id));
+    if (state.phase !== "absent") return state.phase !== "running";
+    if (state.abandonedUpTo >= number) return true;
+    // After a jump of the clock a place may seem old: its request then takes another one.
+    if (Math.abs(clock.now() - Date.parse(at)) < START_MS) return false;
+    const envelope = envelopeOf(account);
+    const command = { type: "AbandonReplay", replayId: id, place: number, at: envelope.at } as const;
+    const done = await aggregates.handle(replay, replayStream(id), command, envelope);
+    return done.outcome !== "rejected";
+  };
+
+  const freeOf = async (account: string, places: readonly ReplayPlace[]): Promise<readonly ReplayPlace[]> => {
+    const isFreed = await Promise.all(places.map((place) => isFree(account, place)));
+    return places.filter((_, index) => isFreed[index]);
+  };
+
+  const lastKnown = async (stream: string): Promise<Known<ReplayPlaces>> => {
+    const last = await log.last(stream);
+    if (last === null) return { state: replayPlaces.initial, revision: null };
+    // The stream holds only these records.
+    const event = last as unknown as ReplayPlaceEvent;
+    return { state: replayPlaces.evolve(replayPlaces.initial, event), revision: last.revision };
+  };
+
+  /** The number of the place; null when all are taken. */
+  const take = async (account: string, replayId: string): Promise<number | null> => {
+    const stream = replayPlacesStream(account);
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      const envelope = envelopeOf(account);
+      const known = await lastKnown(stream);
+      const first = replayPlaces.decide({ replayId, free: [], at: envelope.at }, known.state);
+      const free = first.ok ? [] : await freeOf(account, known.state.places);
+      const command = { replayId, free, at: envelope.at };
+      const ran = await runCommand(log, replayPlaces, stream, known, command, envelope);
+      const own = ran.known.state.places.find((place) => place.replay_id === replayId);
+      if (ran.outcome !== "rejected" && own !== undefined) return own.number;
+      // Else another node has changed the places since they were looked at: some of the new ones may be free.
+      if (ran.outcome === "rejected" && ran.known.revision === known.revision) return null;
+    }
+    throw new LogUnavailable(`${stream} is written by too many at once`);
+  };
+
+  const takeInTurn = (account: string, replayId: string): Promise<number | null> => {
+    // A request fails with the one before it: the log is away for both, and one timeout after another would keep them waiting.
+    const mine = (turns.get(account) ?? Promise.resolve()).then(() => take(account, replayId));
+    turns.set(account, mine);
+    const leave = (): void => {
+      if (turns.get(account) === mine) turns.delete(account);
+    };
+    mine.then(leave, leave);
+    return mine;
+  };
+
+  return async (start, envelope) => {
+    const { replay_id: id, account } = start.replay;
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      const { state } = await aggregates.load(replay, replayStream(id), 0);
+      // A command that comes again finds the replay that it has started, and needs no place for it.
+      const place = state.phase === "absent" ? await takeInTurn(account, id) : NO_PLACE;
+      if (place === null) return "full";
+      const command = { type: "StartReplay", ...start, place } as const;
+      const started = await aggregates.handle(replay, replayStream(id), command, envelope);
+      if (started.outcome !== "rejected" || started.rejection !== "abandoned") return started;
+    }
+    throw new LogUnavailable(`${id} was given up before it could start, too often`);
+  };
+};
