@@ -35,7 +35,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export const admission = (deps: AdmissionDeps): Admission => {
   const { log, clock } = deps;
   const claim = claiming(deps);
-  /** Requests with the same delivery id at once: the first decides, the others answer with what it came to. */
+  /** By event, the request of this process that is being decided. Others with the same body answer with its outcome. */
   const flights = new Map<string, { readonly body: Buffer; readonly landed: Promise<Answer | Problem> }>();
   const seen = recentIds();
 
@@ -82,8 +82,11 @@ export const admission = (deps: AdmissionDeps): Admission => {
   };
 
   const decideOnce = async (it: Received): Promise<Answer | Problem> => {
-    const flight = flights.get(it.eventId);
-    if (flight !== undefined) return follow(it, flight);
+    for (let flight = flights.get(it.eventId); flight !== undefined; flight = flights.get(it.eventId)) {
+      if (flight.body.equals(it.body)) return follow(it, await flight.landed);
+      // Only an event that was claimed makes another body a reuse, and what becomes of this one is not known yet.
+      await flight.landed.catch(() => undefined);
+    }
     const landed = decideFirst(it);
     flights.set(it.eventId, { body: it.body, landed });
     try {
@@ -93,13 +96,8 @@ export const admission = (deps: AdmissionDeps): Admission => {
     }
   };
 
-  const follow = async (
-    it: Received,
-    flight: { readonly body: Buffer; readonly landed: Promise<Answer | Problem> },
-  ): Promise<Answer | Problem> => {
+  const follow = (it: Received, outcome: Answer | Problem): Answer | Problem => {
     const event = { account: it.account, id: it.eventId };
-    const outcome = await flight.landed;
-    if (!flight.body.equals(it.body)) return reused(event, it.trace);
     if ("problem" in outcome) return outcome;
     const { trace_id } = it.trace;
     const ms = Math.max(0, clock.now() - it.receivedAt);

@@ -134,9 +134,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     if ("problem" in agent) return agent;
     const bundleId = derivedId("bun_", account, agentId, key);
     const asked = canonicalJson(ask.steps.map(({ action, payload }) => [action, payload]));
-    const flight = await decideOnce(bundleId, asked, () => begin(ask, agent, bundleId));
-    if (flight === "reused") return reused(bundleId);
-    const { landed, isFirst } = flight;
+    const { landed, isFirst } = await decideOnce(bundleId, asked, () => begin(ask, agent, bundleId));
     return isFirst || "problem" in landed ? landed : { ...landed, replayed: true };
   };
 };

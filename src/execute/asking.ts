@@ -34,16 +34,19 @@ export const noAction = (name: string, isInScope: boolean, path?: string): Probl
   return problem("unknown-action", `The account has no action ${JSON.stringify(name)}.`, errors);
 };
 
-/** `"reused"`: what is under way with this name asks for something else. */
-export type Flight<T> = { readonly landed: T; readonly isFirst: boolean } | "reused";
+/** `isFirst`: this request was decided itself; else the answer is that of an equal request that was under way. */
+export type Flight<T> = { readonly landed: T; readonly isFirst: boolean };
 
-/** Requests with one name at once in this process: the first decides, the others answer with what it came to. */
+/**
+ * Requests with one name at once in this process: the first one is decided, and equal ones get its answer. A request with
+ * another content is decided afterwards: whether the name is used by then depends on what became of the first one.
+ */
 export const flights = <T>(): ((id: string, asked: string, decide: () => Promise<T>) => Promise<Flight<T>>) => {
   const underWay = new Map<string, { readonly asked: string; readonly landed: Promise<T> }>();
   return async (id, asked, decide) => {
-    const flight = underWay.get(id);
-    if (flight !== undefined) {
-      return flight.asked === asked ? { landed: await flight.landed, isFirst: false } : "reused";
+    for (let flight = underWay.get(id); flight !== undefined; flight = underWay.get(id)) {
+      if (flight.asked === asked) return { landed: await flight.landed, isFirst: false };
+      await flight.landed.catch(() => undefined);
     }
     const landed = decide();
     underWay.set(id, { asked, landed });

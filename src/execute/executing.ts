@@ -132,9 +132,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
     if ("problem" in agent) return agent;
     const eventId = eventIdOf(account, agentId, request.key);
     const asked = canonicalJson([request.action, request.payload]);
-    const flight = await decideOnce(eventId, asked, () => begin(request, agent, eventId));
-    if (flight === "reused") return reused(eventId);
-    const { landed, isFirst } = flight;
+    const { landed, isFirst } = await decideOnce(eventId, asked, () => begin(request, agent, eventId));
     return isFirst || "problem" in landed ? landed : { ...landed, replayed: true };
   };
 };

@@ -6,6 +6,7 @@ import type { PublishedPolicy } from "../../../domain/policy/decider.ts";
 import type { EventLog } from "../../../domain/ports.ts";
 import type { PresentSource } from "../../../domain/source/decider.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { accepting } from "../../../src/admission/accepting.ts";
 import { admission } from "../../../src/admission/admission.ts";
@@ -14,6 +15,7 @@ import { fate } from "../../../src/admission/fate.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
 import type { Aggregates } from "../../../src/aggregates.ts";
 import { payloads } from "../../../src/payloads.ts";
+import { admissionNode } from "../../support/admission-world.ts";
 
 const test = suite("admission");
 const SOURCE_ID = `src_${"a".repeat(32)}`;
@@ -146,6 +148,78 @@ test("a request that loses the race to a node where another policy held gives ba
     places.map(({ type }) => type),
     ["LedgerOpened", "Reserved", "Released"],
   );
+});
+
+const REFUSED = { never: true };
+const ALLOWED = { never: false, large: false };
+
+test("a body that comes while another one with its delivery id is decided is no reuse unless that one is claimed", async () => {
+  const node = admissionNode(memoryEventLog(), clock);
+  const pair = async (id: string, first: object, second: object) =>
+    (await Promise.all([node.send(id, first), node.send(id, second)])).map(({ outcome }) => outcome);
+  assert.equal(await pair("a", REFUSED, ALLOWED), ["gate-content", 202]);
+  assert.equal(await pair("a", { ...ALLOWED, more: 1 }, ALLOWED), ["delivery-id-reused", 200]);
+  assert.equal(await pair("b", ALLOWED, REFUSED), [202, "delivery-id-reused"]);
+  assert.equal(await pair("c", { never: false, large: true }, ALLOWED), [202, "delivery-id-reused"]);
+});
+
+test("of many bodies with one delivery id at once, refused ones and others, one is claimed and each is told what is so", async () => {
+  const log = memoryEventLog();
+  const nodes = [admissionNode(log, clock), admissionNode(log, clock)];
+  const bodies = Array.from({ length: 24 }, (_, n) => (n % 3 === 0 ? REFUSED : { ...ALLOWED, of: n % 4 }));
+  const answers = await Promise.all(bodies.map((body, n) => nodes[n % 2]?.send("same", body)));
+  const claimed = (await log.readAll(null, 10_000)).filter(({ type }) => type === "EventAdmitted");
+  assert.is(claimed.length, 1);
+  const winner = bodies[answers.findIndex((it) => it?.outcome === 202)];
+  for (const [n, answer] of answers.entries()) {
+    const isSame = JSON.stringify(bodies[n]) === JSON.stringify(winner);
+    const expected = isSame ? [202, 200] : ["gate-content", "delivery-id-reused"];
+    assert.ok(expected.includes(answer?.outcome as never), `${n}: ${answer?.outcome}`);
+  }
+});
+
+test("a body that another node claims while the first one with its delivery id is being refused is claimed", async () => {
+  const log = memoryEventLog();
+  const other = admissionNode(log, clock);
+  const claimedMeanwhile: unknown[] = [];
+  const first = admissionNode(
+    {
+      ...log,
+      async append(stream, expected, events) {
+        if (events[0]?.type === "EventBlocked" && claimedMeanwhile.length === 0) {
+          claimedMeanwhile.push((await other.send("same", ALLOWED)).outcome);
+        }
+        return log.append(stream, expected, events);
+      },
+    },
+    clock,
+  );
+  assert.is((await first.send("same", REFUSED)).outcome, "delivery-id-reused");
+  assert.equal(claimedMeanwhile, [202]);
+});
+
+test("a request does not fail with the one that is decided before it under the same delivery id", async () => {
+  const log = memoryEventLog();
+  let isFirst = true;
+  const node = admissionNode(
+    {
+      ...log,
+      async append(stream, expected, events) {
+        if (isFirst && stream.startsWith("delivery-")) {
+          isFirst = false;
+          return fail(new LogUnavailable("away"));
+        }
+        return log.append(stream, expected, events);
+      },
+    },
+    clock,
+  );
+  const [first, second] = await Promise.allSettled([
+    node.send("same", ALLOWED),
+    node.send("same", { ...ALLOWED, b: 1 }),
+  ]);
+  assert.is(first.status, "rejected");
+  assert.is(second.status === "fulfilled" && second.value.outcome, 202);
 });
 
 test.run();

@@ -160,6 +160,23 @@ test("a blocked request may be asked again with its key, and with no other paylo
   await node.stop();
 });
 
+test("a request that comes while another one with its key is decided is refused only if that one has used the key", async () => {
+  const world = await agentsWorld();
+  const node = await startNode(world);
+  // Once the agent is known to the node, requests come to their decision in the order in which they were sent.
+  assert.is((await node.execute("first")).status, 200);
+  const pair = async (key: string, action: string) =>
+    (
+      await Promise.all([
+        node.execute(key, { action, payload: { order: 1 } }, 0),
+        node.execute(key, { payload: { order: 2 } }, 0),
+      ])
+    ).map(({ status }) => status);
+  assert.equal(await pair("a", "no.such.action"), ["unknown-action", 202]);
+  assert.equal(await pair("b", "refund.create"), [202, "idempotency-key-reused"]);
+  await node.stop();
+});
+
 test("what was asked for before a suspension is not done after it, though the agent acts again; what it asks for then is", async () => {
   const world = await agentsWorld({ budget_eur_day: 100 });
   // Admitted, and nobody delivers it yet.
