@@ -551,7 +551,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await expiring.stop();
       await retaining.stop();
       await overage.stop();
-      await counted.flush(true);
+      await counted.stop();
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.
       await feeding?.stop(FEED_STOP_MS);

@@ -65,7 +65,7 @@ const admitting = (log: EventLog, aggregates: Aggregates = those(policy)) => {
     box: { open: (sealed) => sealed },
     payloads: payloads(log, randomness),
     ledgers: places,
-    counts: { rejected: () => {}, duplicate: () => {}, reused: () => {}, flush: async () => {} },
+    counts: { rejected: () => {}, duplicate: () => {}, reused: () => {}, flush: async () => {}, stop: async () => {} },
     policies: compiledPolicies(),
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
