@@ -1,6 +1,7 @@
 import { Client } from "undici";
 import type { Target } from "./addresses.ts";
 import type { Connector } from "./connector.ts";
+import { type InterimAnswers, interimAnswers, withoutInterim } from "./interim-answers.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 
 /** One connection to one receiver, used by one request at a time. */
@@ -11,6 +12,8 @@ export type Connection = {
   reused: boolean;
   /** Of the request that has it: undici asks for a new socket when the old one has gone. */
   stopwatch: Stopwatch;
+  /** Informational answers to the request that has it. */
+  readonly interim: InterimAnswers;
   /** Ends a connection attempt that is under way. */
   readonly ended: AbortController;
 };
@@ -76,14 +79,22 @@ export const connections = (connect: Connector): Connections => {
       bodyTimeout: 0,
       connect: (_options, callback) => {
         connection.reused = false;
+        connection.interim.expectAnswer();
         connect(target, connection.stopwatch, connection.ended.signal).then(
-          (socket) => callback(null, socket),
+          (socket) => callback(null, withoutInterim(socket, connection.interim)),
           (error: Error) => callback(error, null),
         );
       },
     });
     const { origin } = target;
-    const connection: Connection = { origin, client, reused: false, stopwatch: watch, ended: new AbortController() };
+    const connection: Connection = {
+      origin,
+      client,
+      reused: false,
+      stopwatch: watch,
+      interim: interimAnswers(),
+      ended: new AbortController(),
+    };
     client.on("disconnect", () => forget(connection));
     return connection;
   };
@@ -95,6 +106,7 @@ export const connections = (connect: Connector): Connections => {
       forget(connection);
       connection.stopwatch = watch;
       connection.reused = true;
+      connection.interim.expectAnswer();
       return connection;
     },
     open,

@@ -29,7 +29,7 @@ const WANTS_CERTIFICATE = /^ERR_SSL_[\w/]+_ALERT_(CERTIFICATE_REQUIRED|BAD_CERTI
 
 const kindOf = (error: Error, code: string): FailureKind => {
   if (error instanceof errors.HTTPParserError) return "invalid-response";
-  // undici's words for a 100 or 101 that nobody asked for.
+  // undici says "bad upgrade" of a 101, and nothing that is sent asks for an upgrade (RFC 9110, section 15.2.2).
   if (error instanceof errors.SocketError && error.message.startsWith("bad ")) return "invalid-response";
   if (WANTS_CERTIFICATE.test(code)) return "tls";
   return BY_CODE[code] ?? "reset";

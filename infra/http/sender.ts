@@ -63,6 +63,8 @@ const answerOf = (clock: Clock) => {
       const count = countOf(raw);
       if (count > RESPONSE_HEADERS_MAX) return failure("response-too-large", `the answer has ${count} headers`);
       headers = joined(raw);
+      // Other informational answers never come this far (`interim-answers.ts`).
+      if (status < 200) return failure("invalid-response", `the answer ${status} was not asked for`);
       if (status > 599) return failure("invalid-response", `the status ${status} does not exist`);
       return null;
     },
@@ -140,8 +142,6 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: () => {},
       onResponseStart(_controller, statusCode, headers) {
-        // Informational answers (RFC 9110, section 15.2) come before the one that counts.
-        if (statusCode < 200) return;
         watch.enter("body");
         const failed = answer.start(statusCode, headers);
         if (failed !== null) return fail(failed);
@@ -155,7 +155,8 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
         const failed = failureOfError(error);
         // The receiver closed an idle connection just as this request went out. As Go's client does for a request with
         // an Idempotency-Key, it is sent once more on a new one: `webhook-id` is what tells the receiver.
-        if (!settled && !answering && failed.kind === "reset" && connection.reused) {
+        const isUnanswered = !answering && !connection.interim.haveCome();
+        if (!settled && isUnanswered && failed.kind === "reset" && connection.reused) {
           resent = true;
           pool.distrust(connection);
           connection = pool.open(target, watch);

@@ -1,0 +1,88 @@
+import type { Socket } from "node:net";
+import { errors } from "undici";
+
+/**
+ * Takes informational answers (RFC 9110, section 15.2) out of what a receiver sends. undici has no setting for it: it ends
+ * the connection at a 100 that follows no `Expect` (nodejs/undici, issue 197), although a receiver may send one to any
+ * request. A 101 stays in, as what follows it is not HTTP: undici, or the sender, refuses it.
+ */
+export type InterimAnswers = {
+  /** A request goes out: what comes next is the head of an answer. */
+  expectAnswer(): void;
+  /** Whether one was taken out since then: the receiver has got the request. */
+  haveCome(): boolean;
+  /** What is left of a chunk, or null. Throws `HeadersOverflowError` beyond `INTERIM_BYTES_MAX`. */
+  takeOut(chunk: Buffer): Buffer | null;
+};
+
+/** Of all informational answers to one request: as many bytes as the headers of the final answer may have. */
+export const INTERIM_BYTES_MAX = 32 * 1_024;
+
+const HEAD_END = "\r\n\r\n";
+const BEGINNINGS = ["HTTP/1.1 1", "HTTP/1.0 1"] as const;
+/** A whole head with any status from 100 to 199 but 101. Lines end with CRLF: undici refuses any other line end. */
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n$/;
+
+/** Also true for a piece that is too short to tell. */
+const mayBeInterim = (bytes: Buffer): boolean => {
+  const beginning = bytes.toString("latin1", 0, BEGINNINGS[0].length);
+  return BEGINNINGS.some((it) => it.startsWith(beginning));
+};
+
+export const interimAnswers = (): InterimAnswers => {
+  let isHead = true;
+  let takenBytes = 0;
+  /** The beginning of what may be an informational answer. */
+  let held: Buffer | null = null;
+
+  const passOn = (bytes: Buffer): Buffer => {
+    isHead = false;
+    held = null;
+    return bytes;
+  };
+
+  return {
+    expectAnswer() {
+      isHead = true;
+      takenBytes = 0;
+      held = null;
+    },
+    haveCome: () => takenBytes > 0,
+    takeOut(chunk) {
+      if (!isHead) return chunk;
+      let rest = held === null ? chunk : Buffer.concat([held, chunk]);
+      while (mayBeInterim(rest)) {
+        const end = rest.indexOf(HEAD_END);
+        const length = end < 0 ? rest.length : end + HEAD_END.length;
+        if (takenBytes + length > INTERIM_BYTES_MAX) {
+          throw new errors.HeadersOverflowError(`more than ${INTERIM_BYTES_MAX} bytes of informational answers`);
+        }
+        if (end < 0) {
+          held = rest;
+          return null;
+        }
+        if (!INTERIM.test(rest.toString("latin1", 0, length))) break;
+        takenBytes += length;
+        rest = rest.subarray(length);
+      }
+      return passOn(rest);
+    },
+  };
+};
+
+/** Lets `interim` see what the socket reads before anything else does. */
+export const withoutInterim = (socket: Socket, interim: InterimAnswers): Socket => {
+  const push = socket.push.bind(socket);
+  socket.push = (chunk: Buffer | null, encoding) => {
+    // The end of the stream.
+    if (chunk === null) return push(chunk, encoding);
+    try {
+      const rest = interim.takeOut(chunk);
+      return rest === null || push(rest, encoding);
+    } catch (error) {
+      socket.destroy(error instanceof Error ? error : new Error(String(error)));
+      return false;
+    }
+  };
+  return socket;
+};
