@@ -23,7 +23,7 @@ import {
   PARAM_LENGTH_MAX,
 } from "./http/limits.ts";
 import { logAnswered } from "./http/log-lines.ts";
-import { answerOddities, clientErrorHandler, refuseAmbiguous } from "./http/malformed.ts";
+import { answerOddities, clientErrorHandler, continueWhenRead, refuseAmbiguous } from "./http/malformed.ts";
 import { describeRoutes } from "./http/openapi.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
@@ -155,6 +155,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   // The response schemas describe. Serialising by them would drop a field that a schema forgot, without a word.
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", refuseAmbiguous);
+  continueWhenRead(instance);
   const { onAnswered } = deps;
   if (onAnswered !== undefined) {
     instance.addHook("onResponse", ({ method, routeOptions }, { statusCode: status, elapsedTime: ms }, done) => {

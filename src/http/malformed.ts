@@ -1,6 +1,6 @@
-import type { Server } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { ConnectionError, FastifyReply, FastifyRequest } from "fastify";
+import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Problem, type ProblemCode, problem } from "../problems.ts";
 import { HEADERS_MAX } from "./limits.ts";
 import { sendProblem } from "./problem-reply.ts";
@@ -61,6 +61,22 @@ export const answerOddities = (server: Server, ids: TraceIds): void => {
   );
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+};
+
+/**
+ * A client that sends `Expect: 100-continue` gets its 100 when its body is about to be read (RFC 9110, section 10.1.1). Node
+ * would send it at once, and so ask callers for a body who are then refused.
+ */
+export const continueWhenRead = (app: FastifyInstance): void => {
+  const waiting = new WeakSet<ServerResponse>();
+  app.server.on("checkContinue", (request, response) => {
+    waiting.add(response);
+    app.server.emit("request", request, response);
+  });
+  app.addHook("preParsing", (_request, { raw }, payload, done) => {
+    if (waiting.delete(raw)) raw.writeContinue();
+    done(null, payload);
+  });
 };
 
 /** Every value of a header, in order; node itself joins or drops repeated ones. */

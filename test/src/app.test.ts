@@ -139,6 +139,56 @@ test("HTTP/1.0 without a host, an unknown expectation and an upgrade are ordinar
   await app.close();
 });
 
+/** Sends the headers, and the body when a 100 asks for it. */
+const withExpectation = (app: FastifyInstance, lines: readonly string[], body: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port: portOf(app) });
+    let received = "";
+    socket.setTimeout(5_000, () => socket.destroy(new Error(`not closed within 5 s: ${received}`)));
+    socket.on("data", (chunk) => {
+      const wasAsked = received.includes(CONTINUE);
+      received += chunk;
+      if (!wasAsked && received.includes(CONTINUE)) socket.write(body);
+    });
+    socket.on("end", () => resolve(received));
+    socket.on("error", reject);
+    socket.write(
+      [...lines, "Host: localhost", "Expect: 100-Continue", `Content-Length: ${body.length}`, "", ""].join("\r\n"),
+    );
+  });
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+
+test("a client that waits for a 100 gets it when its body is read, and none when it is refused", async () => {
+  const taken: string[] = [];
+  const app = await testApp([ROUTE, GET_ROUTE], {
+    register: (scope) => {
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+      scope.post("/raw", async ({ body }) => taken.push(String(body)));
+    },
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const json = ["Content-Type: application/json", "Connection: close"];
+  const known = "Authorization: Bearer csk_admin";
+
+  const answered = await withExpectation(app, ["POST /v1/things/1 HTTP/1.1", known, ...json], '{"name":"a"}');
+  assert.is(answered.slice(0, CONTINUE.length), CONTINUE);
+  assert.is(parsed(answered.slice(CONTINUE.length)).status, 200);
+  await withExpectation(app, ["POST /raw HTTP/1.1", ...json], "abc");
+  assert.equal(taken, ["abc"]);
+
+  for (const [status, ...lines] of [
+    [401, "POST /v1/things/1 HTTP/1.1"],
+    [403, "POST /v1/things/1 HTTP/1.1", "Authorization: Bearer csk_viewer"],
+    [400, "POST /v1/things/1 HTTP/1.1", known, "Host: another"],
+  ] as const) {
+    // The connection ends without `Connection: close`, as a body may still be under way.
+    const refused = await withExpectation(app, [...lines, "Content-Type: application/json"], '{"name":"a"}');
+    assert.is(parsed(refused).status, status, refused);
+  }
+  await app.close();
+});
+
 test("an unknown path is 404, a known one with another method 405 with what it allows", async () => {
   const app = await testApp([ROUTE, GET_ROUTE]);
   const unknown = await app.inject({
