@@ -186,7 +186,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
       rateOf: async (account) => (await deps.planOf(account)).apiRatePerMinute,
       clock,
       randomness,
-      ownOrigin: () => new URL(config.publicUrl()).origin,
+      publicUrl: config.publicUrl,
     });
     const description = () => JSON.stringify(api.swagger());
     api.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) =>

@@ -125,7 +125,7 @@ export const manualPages =
     const take = (kind: LinkKind, wishOf: (it: Opened, rest: readonly string[]) => Wish | null) =>
       app.post(`/billing/${kind}/*`, { schema: { hide: true } }, async (request, reply) => {
         // As with a session: what the address alone allows must not be sent by another site's page.
-        const foreign = crossSite(request.method, request.headers, true, new URL(publicUrl()).origin);
+        const foreign = crossSite(request.method, request.headers, "session", publicUrl());
         if (foreign !== null) return sendProblem(request, reply, foreign);
         const it = await opened(kind, request);
         if ("page" in it) return send(reply, it);

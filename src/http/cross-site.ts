@@ -8,22 +8,38 @@ export const isUnsafe = (method: string): boolean => !SAFE_METHODS.has(method);
 /** Fetch Metadata, section 2.4: what the page's own scripts and the user's own typing send. */
 const OWN_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
 
+/** Names of this machine: pages of `http://127.0.0.1:8080` are our own where PUBLIC_URL says localhost, as its default does. */
+const LOOPBACK = ["127.0.0.1", "[::1]"];
+
+/** Scheme, host and port of PUBLIC_URL first. */
+const ownOrigins = (publicUrl: string): readonly string[] => {
+  const { protocol, hostname, port, origin } = new URL(publicUrl);
+  if (hostname !== "localhost") return [origin];
+  return [origin, ...LOOPBACK.map((host) => new URL(`${protocol}//${host}:${port}`).origin)];
+};
+
+/** Who is protected: a member by a session, or a visitor without any credential. */
+export type Protected = "session" | "visitor";
+
 /**
- * The rule for unsafe calls. With a session cookie they must prove that they come from our own pages: any
- * page can make a browser send the cookie. Without one nothing has to be proven, but what a browser says about another
- * site is believed: a login that a foreign page sends would put the visitor into the attacker's account.
+ * The rule for unsafe calls, which is about cookies: any page can make a browser send the session's, so a call with it must
+ * prove that it comes from our own pages. A visitor has to prove nothing, but what a browser says about another site is
+ * believed: a login that a foreign page sends would put the visitor into the attacker's account. Calls with a key need
+ * no rule, as no page can make a browser add one.
  */
 export const crossSite = (
   method: string,
-  headers: IncomingHttpHeaders,
-  withSession: boolean,
-  ownOrigin: string,
+  { origin, "sec-fetch-site": site }: IncomingHttpHeaders,
+  who: Protected,
+  publicUrl: string,
 ): Problem | null => {
   if (!isUnsafe(method)) return null;
-  const site = headers["sec-fetch-site"];
-  const { origin } = headers;
-  if (typeof site === "string" && OWN_SITES.has(site)) return null;
-  if (origin === ownOrigin) return null;
-  if (!withSession && site === undefined && origin === undefined) return null;
-  return problem("cross-site", `Send this from the pages of ${ownOrigin}, or with an API key instead of a session.`);
+  if (who === "visitor" && origin === undefined && site === undefined) return null;
+  const own = ownOrigins(publicUrl);
+  const isOwn = origin === undefined ? typeof site === "string" && OWN_SITES.has(site) : own.includes(origin);
+  if (isOwn) return null;
+  return problem(
+    "cross-site",
+    `Send this from the pages of ${own[0]} (PUBLIC_URL), or with an API key instead of a session.`,
+  );
 };

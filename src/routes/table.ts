@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import type { Authenticate } from "../http/authenticate.ts";
-import { crossSite, isUnsafe } from "../http/cross-site.ts";
+import type { Authenticate, Presented } from "../http/authenticate.ts";
+import { crossSite, isUnsafe, type Protected } from "../http/cross-site.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { idempotencyKey } from "../http/idempotency-key.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
@@ -32,8 +32,7 @@ export type TableDeps = {
   readonly rateOf: (account: string) => Promise<number>;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  /** Scheme, host and port of PUBLIC_URL. */
-  readonly ownOrigin: () => string;
+  readonly publicUrl: () => string;
 };
 
 declare module "fastify" {
@@ -54,15 +53,23 @@ const BODY_MS_MAX = 500;
 const rateKey = (principal: Principal): string =>
   principal.kind === "member" ? `session ${principal.session}` : `${principal.kind} ${principal.id}`;
 
+/** Whom the cross-site rule protects in this call; null where no cookie is used or set. */
+const protectedIn = ({ who }: Route, presented: Presented | null): Protected | null => {
+  if (presented?.kind === "bearer") return null;
+  // Without a credential any other route answers 401.
+  if (who === "anyone") return "visitor";
+  return presented === null ? null : "session";
+};
+
 /** Who calls, and may they? Before the body is read, so that strangers cannot make us read one. */
 const admit = (route: Route, deps: TableDeps) => {
-  const { authenticate, rate, rateOf, ownOrigin } = deps;
+  const { authenticate, rate, rateOf, publicUrl } = deps;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<Problem | null> => {
     const presented = presentedBy(request.raw.rawHeaders);
     if (presented !== null && typeof presented === "object" && "problem" in presented) return presented;
     const usable = presented === "unusable" ? null : presented;
-    const withSession = route.who !== "anyone" && usable?.kind === "session";
-    const foreign = crossSite(request.method, request.headers, withSession, ownOrigin());
+    const who = protectedIn(route, usable);
+    const foreign = who === null ? null : crossSite(request.method, request.headers, who, publicUrl());
     if (foreign !== null || route.who === "anyone") return foreign;
 
     const principal = usable === null ? null : await authenticate(usable);
