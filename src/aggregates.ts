@@ -20,6 +20,11 @@ export type Aggregates = {
     command: C,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
+  /**
+   * Calls back whenever this process learns of new events of the stream: by its own append, or by a read of what another node
+   * has appended. Returns a function that stops it.
+   */
+  watch(stream: string, onChanged: () => void): () => void;
 };
 
 /** Streams kept folded in memory; the least recently used goes first. */
@@ -49,6 +54,7 @@ const remember = (commands: Set<string>, commandId: string): void => {
 
 export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
   const cache = new Map<string, Cached>();
+  const watchers = new Map<string, Set<() => void>>();
 
   const cached = (stream: string, initial: unknown): Cached => {
     const entry = cache.get(stream) ?? {
@@ -67,15 +73,17 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
   };
 
   /** Two readers of one stream may be under way at once: the further one is kept. */
-  const keep = (entry: Cached, known: Known<unknown>): void => {
-    if ((known.revision ?? -1) >= (entry.known.revision ?? -1)) entry.known = known;
+  const keep = (entry: Cached, known: Known<unknown>, stream: string): void => {
+    const isNew = (known.revision ?? -1) > (entry.known.revision ?? -1);
+    if (isNew || known.revision === entry.known.revision) entry.known = known;
+    if (isNew) for (const onChanged of [...(watchers.get(stream) ?? [])]) onChanged();
   };
 
   const catchUp = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
     const startedAt = clock.now();
     const seen = (event: RecordedEvent): void => remember(entry.commands, event.meta.command_id);
     // An entry is only ever used with the decider of its stream's category.
-    keep(entry, await readOn(log, decider, stream, entry.known as Known<S>, seen));
+    keep(entry, await readOn(log, decider, stream, entry.known as Known<S>, seen), stream);
     entry.checkedAt = startedAt;
   };
 
@@ -119,13 +127,24 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
       const known = entry.known as Known<S>;
       if (entry.commands.has(envelope.commandId)) return { outcome: "unchanged", state: known.state };
       const ran = await runCommand(log, decider, stream, known, command, envelope);
-      keep(entry, ran.known);
+      keep(entry, ran.known, stream);
       const { state, revision } = ran.known;
       if (ran.outcome === "rejected") return { outcome: "rejected", rejection: ran.rejection, state };
       remember(entry.commands, envelope.commandId);
       if (ran.outcome === "unchanged") return { outcome: "unchanged", state };
       // Something was appended, so the stream has a last revision.
       return { outcome: "accepted", state, position: ran.position, revision: revision ?? 0 };
+    },
+
+    watch(stream, onChanged) {
+      // An object of its own for each call: the same function may watch twice.
+      const watcher = (): void => onChanged();
+      watchers.set(stream, (watchers.get(stream) ?? new Set()).add(watcher));
+      return () => {
+        const others = watchers.get(stream);
+        others?.delete(watcher);
+        if (others?.size === 0) watchers.delete(stream);
+      };
     },
   };
 };

@@ -16,6 +16,13 @@ type CredentialsDeps = { readonly aggregates: Aggregates; readonly clock: Clock 
 export const apiKeyStream = (id: string): string => `apikey-${id}`;
 export const agentStream = (id: string): string => `agent-${id}`;
 
+/** The streams in which the end of a principal's credential, or of its right to do something, is recorded. */
+export const credentialStreams = (principal: Principal): readonly string[] => {
+  if (principal.kind === "agent") return [agentStream(principal.id)];
+  const owner = accountStream(principal.account);
+  return principal.kind === "member" ? [owner, principal.session] : [owner];
+};
+
 /** Both are hex of one length. */
 const sameDigest = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));

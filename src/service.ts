@@ -458,7 +458,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...replayRoutes({ log, views, aggregates: streams, replaying: replayOne, starting: startReplay, loop: replayMany }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
-    ...auditStreamRoutes({ views, log, progress: projector, onError }),
+    ...auditStreamRoutes({ views, log, progress: projector, aggregates: streams, onError }),
     ...statusRoutes({ views, clock, components }),
   ];
 

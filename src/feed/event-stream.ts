@@ -13,8 +13,8 @@ export type EventStreamTimes = {
 export const EVENT_STREAM_TIMES: EventStreamTimes = {
   /** Proxies cut connections that are silent for 30 s and more. */
   heartbeatMs: 15_000,
-  /** How long a revoked key or an ended session goes on reading. */
-  recheckMs: 5_000,
+  /** How soon the end of a credential on another node, or by its expiry, is noticed: a stream has to end within 2 s. */
+  recheckMs: 1_000,
   /** A client that reads nothing for so long is gone, or too slow ever to catch up. */
   drainMs: 30_000,
 };
@@ -46,27 +46,28 @@ export type EventStreamSource = {
   readonly count: FollowedCount;
   readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
   readonly isStillAllowed: () => Promise<boolean>;
+  /** Calls back when the answer of `isStillAllowed` may have changed. Returns a function that stops it. */
+  readonly watchCredential: (onChanged: () => void) => () => void;
   readonly closing: AbortSignal;
   readonly times: EventStreamTimes;
   /** Called once, when nothing is sent any more. */
   readonly onEnd: () => void;
 };
 
-async function* framesOf(source: EventStreamSource, isOver: () => boolean): AsyncGenerator<string, void> {
+type Frames = Omit<EventStreamSource, "isStillAllowed">;
+
+/** `mayGoOn` is asked before every record: none is written once it is known that the credential has ended. */
+async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): AsyncGenerator<string, void> {
   const { count, times } = source;
   let { next } = source;
-  let checkedAt = performance.now();
-  let sentAt = checkedAt;
+  let sentAt = performance.now();
+  if (!(await mayGoOn())) return;
   // An id without data is no event, and is remembered: a client that goes before the first event resumes from here.
   yield `retry: ${RETRY_MS}\nid: ${source.lastId}\n\n`;
-  while (!isOver()) {
-    if (performance.now() - checkedAt >= times.recheckMs) {
-      if (!(await source.isStillAllowed())) return;
-      checkedAt = performance.now();
-    }
+  while (await mayGoOn()) {
     const records = next < count.count() ? await source.read(next, Math.min(CHUNK, count.count() - next)) : [];
     for (const record of records) {
-      if (isOver()) return;
+      if (!(await mayGoOn())) return;
       yield frameOf(next, record);
       next += 1;
       sentAt = performance.now();
@@ -76,7 +77,7 @@ async function* framesOf(source: EventStreamSource, isOver: () => boolean): Asyn
       yield ":\n\n";
       sentAt = performance.now();
     }
-    await count.changed(Math.min(times.recheckMs, times.heartbeatMs));
+    await count.changed(times.heartbeatMs);
   }
 }
 
@@ -86,11 +87,53 @@ async function* framesOf(source: EventStreamSource, isOver: () => boolean): Asyn
  * does not read.
  */
 export const eventStream = (source: EventStreamSource): Readable => {
-  const { count, closing, times, onEnd } = source;
+  const { count, closing, times, onEnd, isStillAllowed, watchCredential } = source;
   let isDestroyed = false;
+  let isRevoked = false;
   let isPumping = false;
+  let isChecking = false;
+  let hasChangedSince = false;
   let fullSince: number | null = null;
-  const frames = framesOf(source, () => isDestroyed || closing.aborted);
+
+  const fail = (error: unknown): void => {
+    // The client resumes behind the last record that it has.
+    stream.destroy(error instanceof Error ? error : new Error(String(error)));
+  };
+
+  /** Ends the stream without what is still kept for the client: it was read for a credential that does not hold any more. */
+  const revoke = (): void => {
+    if (isRevoked || isDestroyed) return;
+    isRevoked = true;
+    count.wake();
+    if (stream.readableLength > 0) stream.destroy();
+    else stream.push(null);
+    // A client that reads nothing does not see the end either.
+    fullSince = performance.now();
+  };
+
+  const isOver = (): boolean => isDestroyed || isRevoked || closing.aborted;
+  const mayGoOn = async (): Promise<boolean> => {
+    if (isOver()) return false;
+    if (!(await isStillAllowed())) revoke();
+    return !isOver();
+  };
+  const frames = framesOf(source, mayGoOn);
+
+  const recheck = async (): Promise<void> => {
+    hasChangedSince = true;
+    if (isChecking) return;
+    isChecking = true;
+    try {
+      while (hasChangedSince) {
+        hasChangedSince = false;
+        await mayGoOn();
+      }
+    } catch (error) {
+      fail(error);
+    } finally {
+      isChecking = false;
+    }
+  };
 
   const pump = async (): Promise<void> => {
     isPumping = true;
@@ -98,18 +141,19 @@ export const eventStream = (source: EventStreamSource): Readable => {
       let isRoom = true;
       while (isRoom) {
         const { value, done } = await frames.next();
-        if (isDestroyed) return;
+        if (isDestroyed || isRevoked) return;
         isRoom = stream.push(done === true ? null : value) && done !== true;
       }
       fullSince = performance.now();
     } catch (error) {
-      // The client resumes behind the last record that it has.
-      stream.destroy(error instanceof Error ? error : new Error(String(error)));
+      fail(error);
     } finally {
       isPumping = false;
     }
   };
 
+  const unwatch = watchCredential(() => void recheck());
+  const rechecks = setInterval(() => void recheck(), times.recheckMs).unref();
   const watch = setInterval(() => {
     if (fullSince !== null && performance.now() - fullSince >= times.drainMs) stream.destroy();
   }, times.drainMs / 4).unref();
@@ -122,6 +166,8 @@ export const eventStream = (source: EventStreamSource): Readable => {
     },
     destroy(error, done) {
       isDestroyed = true;
+      unwatch();
+      clearInterval(rechecks);
       clearInterval(watch);
       closing.removeEventListener("abort", count.wake);
       count.wake();

@@ -1,6 +1,8 @@
 import type { EventLog, ViewStore } from "../../domain/ports.ts";
 import { type AuditHead, audit } from "../../projections/audit.ts";
+import type { Aggregates } from "../aggregates.ts";
 import { eventsFrom } from "../audit/records.ts";
+import { credentialStreams } from "../credentials.ts";
 import { EVENT_STREAM_TIMES, type EventStreamTimes, eventStream, START_ID, streamIdOf } from "../feed/event-stream.ts";
 import { recordCounts } from "../feed/record-counts.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
@@ -23,6 +25,7 @@ export type AuditStreamDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "position">;
   readonly log: Pick<EventLog, "read" | "readAll" | "head">;
   readonly progress: Pick<ViewProgress, "onProgress" | "waitFor">;
+  readonly aggregates: Pick<Aggregates, "watch">;
   readonly onError: (error: unknown) => void;
   readonly limits?: Partial<AuditStreamLimits>;
 };
@@ -146,6 +149,12 @@ const follow = (deps: AuditStreamDeps): Route["handle"] => {
       count: counts.follow(account, count),
       read: (index, limit) => eventsFrom(deps, account, index, limit),
       isStillAllowed: call.isStillAllowed,
+      watchCredential: (onChanged) => {
+        const watched = credentialStreams(call.principal).map((stream) => deps.aggregates.watch(stream, onChanged));
+        return () => {
+          for (const stop of watched) stop();
+        };
+      },
       closing: call.closing,
       times: limits,
       onEnd: () => open.giveBack(account),
@@ -191,7 +200,8 @@ export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
       200: {
         type: "string",
         description:
-          "Each event's `data` is a record as CloudEvents 1.0 (JSON), its `event` the type and its `id` what resumes.",
+          "Each event's `data` is a record as CloudEvents 1.0 (JSON), its `event` the type and its `id` what resumes. " +
+          "The stream ends when its credential does: at once, on other nodes within 2 s.",
       },
     },
     produces: "text/event-stream",

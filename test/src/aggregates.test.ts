@@ -45,6 +45,7 @@ const world = () => {
     return {
       load: async (maxAgeMs?: number) => (await streams.load(names, STREAM, maxAgeMs)).state,
       add: (by: string) => streams.handle(names, STREAM, { by }, envelope(by)),
+      watch: (onChanged: () => void, stream = STREAM) => streams.watch(stream, onChanged),
     };
   };
   return {
@@ -116,6 +117,34 @@ test("a look that began before this node's own change does not take it back", as
   release();
   assert.equal(await looking, ["here"]);
   assert.equal(await here.load(), ["here"]);
+});
+
+test("who watches a stream is called when this node learns of new events, by its own append or by a read", async () => {
+  const { node, clock } = world();
+  const [here, there] = [node(), node()];
+  const calls = { first: 0, second: 0, other: 0 };
+  const stop = here.watch(() => {
+    calls.first += 1;
+  });
+  here.watch(() => {
+    calls.second += 1;
+  });
+  here.watch(() => {
+    calls.other += 1;
+  }, "source-2");
+  await here.add("here");
+  assert.equal(calls, { first: 1, second: 1, other: 0 });
+  await there.add("there");
+  await here.load();
+  assert.equal(calls, { first: 1, second: 1, other: 0 });
+  clock.advance(STALENESS_MAX_MS);
+  await here.load();
+  assert.equal(calls, { first: 2, second: 2, other: 0 });
+  stop();
+  stop();
+  await here.load(0);
+  await here.add("again");
+  assert.equal(calls, { first: 2, second: 3, other: 0 });
 });
 
 test("a look that fails fails for all who waited for it, and the next one looks again", async () => {

@@ -39,6 +39,7 @@ const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, li
   };
   const routes = [...authRoutes(deps), ...memberRoutes(deps), ...apiKeyRoutes(deps)];
   return {
+    aggregates: streams,
     routes,
     call: caller(routes),
     authenticate: credentials({ aggregates: streams, clock }),

@@ -37,7 +37,8 @@ const world = async (limits: Partial<AuditStreamLimits> = {}, closeGraceMs = 10_
     onProgress: (...args: Parameters<typeof projector.onProgress>) => projector.onProgress(...args),
     waitFor: (...args: Parameters<typeof projector.waitFor>) => projector.waitFor(...args),
   };
-  const app = await testApp(auditStreamRoutes({ views, log, progress, onError, limits }), {
+  const aggregates = { watch: () => () => undefined };
+  const app = await testApp(auditStreamRoutes({ views, log, progress, aggregates, onError, limits }), {
     authenticate: async ({ token }) => principals.get(token) ?? null,
     log,
     progress,
