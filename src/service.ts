@@ -59,11 +59,12 @@ import { statusLog } from "./loops/status-log.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
 import { endpointsReading } from "./observing/endpoints-reading.ts";
-import { decisionLines, observers } from "./observing/log-lines.ts";
+import { decisionLines, errorLines, observers } from "./observing/log-lines.ts";
 import type { Metrics } from "./observing/metrics.ts";
 import { partsReading } from "./observing/parts-reading.ts";
 import { queueReading } from "./observing/queue-reading.ts";
 import type { Readings } from "./observing/readings.ts";
+import { waitLines } from "./observing/waits.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { orphanedPayloads } from "./orphaned-payloads.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
@@ -183,7 +184,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       ? manualBilling({ box, clock, randomness, publicUrl })
       : await openStripe(config.stripe, publicUrl);
 
-  const onError = (error: unknown): void => http.log.error({ err: error }, "beside a request");
+  const errorsOf = errorLines(() => http.log);
+  const waitsOf = (part: string) => waitLines(() => http.log, part);
   const observer = observers(
     meters,
     decisionLines(() => http.log),
@@ -196,16 +198,18 @@ export const service = async (engines: Engines): Promise<Service> => {
     fate: fate(log, clock, randomness),
     orphanAgeMs: isAlone ? 0 : ORPHAN_AGE_MS,
     onBatch: observer.reserved,
-    onError,
+    onError: errorsOf("ledgers", "settling or releasing places"),
   });
-  const counted = counts(log, clock, randomness, onError);
+  const recordingCounts = errorsOf("counts", "recording refusals and repeats");
+  const counted = counts(log, clock, randomness, recordingCounts);
   const compile = policyCompiler();
   const resolve = resolver();
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
   const sender = httpSender({ addresses, resolve, clock });
   const waiters = waitingPlaces();
-  const waiting = outcomes(log, delivery, "delivery", onError, waiters);
-  const bundlesWaiting = outcomes(log, bundle, "bundle", onError, waiters);
+  const readingOutcomes = errorsOf("outcomes", "reading what a caller waits for");
+  const waiting = outcomes(log, delivery, "delivery", readingOutcomes, waiters);
+  const bundlesWaiting = outcomes(log, bundle, "bundle", readingOutcomes, waiters);
   const headers = outbound(opened, config.version);
   const delivering = deliverer({
     log,
@@ -223,11 +227,12 @@ export const service = async (engines: Engines): Promise<Service> => {
       running.delivered(eventId, known);
     },
     onAttempt: observer.attempted,
-    onError,
+    onError: errorsOf("deliverer", "delivering events"),
   });
   const policies = compiledPolicies(compile);
   const actions = compiledActions();
   const loopsKey = subkey(key, "loops");
+  const movingBundle = errorsOf("bundles", "moving a bundle on");
   const running = bundleRunner({
     log,
     aggregates: streams,
@@ -237,7 +242,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     gates: stepGates({ log, policies, actions, ledgers: reservations, digestKey: loopsKey }),
     deliver: delivering,
     outcomes: bundlesWaiting,
-    onError,
+    onError: movingBundle,
   });
 
   const accepts = accepting(streams);
@@ -257,7 +262,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
   const execute = executing({ ...claims, actions });
   const bundles = bundling({ ...claims, actions });
-  const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, onError) : bundles;
+  const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, movingBundle) : bundles;
   const replayOne = replaying({ ...claims, actions });
   const startReplay = startingReplays({ log, aggregates: streams, clock, randomness });
   const replayMany = replaysLoop({
@@ -269,7 +274,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     node,
     othersAreGone: isAlone,
-    onError,
+    onError: errorsOf("replays", "replaying events"),
   });
 
   const people = accounts({
@@ -290,14 +295,17 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...costReactions({ ledgers: reservations, timeZoneOf }),
     ],
     clock,
-    onError,
+    errorsOf("reactor", "reacting to records"),
   );
-  const shown = { log, aggregates: streams, views, progress: projector, clock, onError };
+  const shown = { log, aggregates: streams, views, progress: projector, clock };
   const stopping = reactor(
     log,
-    [...stoppedRequests({ ...shown, outcomes: waiting }), ...stoppedBundles({ ...shown, outcomes: bundlesWaiting })],
+    [
+      ...stoppedRequests({ ...shown, outcomes: waiting, waits: waitsOf("suspensions of requests") }),
+      ...stoppedBundles({ ...shown, outcomes: bundlesWaiting, waits: waitsOf("suspensions of bundles") }),
+    ],
     clock,
-    onError,
+    errorsOf("suspensions", "cancelling what stopped agents had under way"),
     SUSPENSIONS_REACTOR,
   );
   const movingBundles = reactor(
@@ -311,7 +319,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       clock,
     }),
     clock,
-    onError,
+    movingBundle,
     BUNDLE_REACTOR,
   );
   const notifying = reactor(
@@ -327,35 +335,50 @@ export const service = async (engines: Engines): Promise<Service> => {
       randomness,
     }),
     clock,
-    onError,
-    { name: "notifications", gatherMs: NOTIFY_MS },
+    errorsOf("notifications", "making notifications"),
+    { name: "notifications", gatherMs: NOTIFY_MS, waits: waitsOf("notifications") },
   );
 
   const tracing =
     exporter === null
       ? null
-      : reactor(log, traceReactions(log, exporter), clock, onError, {
+      : reactor(log, traceReactions(log, exporter), clock, errorsOf("traces", "exporting traces"), {
           name: "traces",
           gatherMs: TRACES_GATHER_MS,
           beginsAtEnd: true,
           atOnce: { keyOf: ({ stream }) => stream, keysMax: TRACES_AT_ONCE },
         });
 
-  const feeding = feed === null ? null : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError });
+  const feeding =
+    feed === null
+      ? null
+      : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError: errorsOf("feed", "publishing records") });
 
   const { endpointExists, policyExists } = references(streams);
 
-  const expiring = approvalExpiry({ views, aggregates: streams, clock, onError });
+  const expiring = approvalExpiry({
+    views,
+    aggregates: streams,
+    clock,
+    onError: errorsOf("approvals", "ending approvals that have expired"),
+  });
+  const erasing = errorsOf("retention", "erasing what is past its time");
   const retaining = retention({
     log,
     views,
-    sweeps: [expiredAnswers(log, clock, onError), orphanedPayloads(log, clock, randomness, onError)],
+    sweeps: [expiredAnswers(log, clock, erasing), orphanedPayloads(log, clock, randomness, erasing)],
     termsOf: retentionOf,
     clock,
     randomness,
-    onError,
+    onError: erasing,
   });
-  const overage = overageLoop({ views, aggregates: streams, provider, clock, onError });
+  const overage = overageLoop({
+    views,
+    aggregates: streams,
+    provider,
+    clock,
+    onError: errorsOf("billing", "reporting overage"),
+  });
 
   const checks = {
     log: async () => {
@@ -458,7 +481,13 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...replayRoutes({ log, views, aggregates: streams, replaying: replayOne, starting: startReplay, loop: replayMany }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
-    ...auditStreamRoutes({ views, log, progress: projector, aggregates: streams, onError }),
+    ...auditStreamRoutes({
+      views,
+      log,
+      progress: projector,
+      aggregates: streams,
+      onError: errorsOf("audit stream", "looking for new records"),
+    }),
     ...statusRoutes({ views, clock, components }),
   ];
 
@@ -500,7 +529,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   });
 
   const timers: NodeJS.Timeout[] = [];
-  const every = (ms: number, work: () => Promise<void>): void => {
+  const recordingStatus = errorsOf("status", "recording the status of the parts");
+  const every = (ms: number, work: () => Promise<void>, onError: (error: unknown) => void): void => {
     timers.push(setInterval(() => work().catch(onError), ms).unref());
   };
 
@@ -524,14 +554,14 @@ export const service = async (engines: Engines): Promise<Service> => {
         replayMany.start();
         retaining.start();
         overage.start();
-        timers.push(setTimeout(() => writeStatus().catch(onError), STATUS_FIRST_MS).unref());
-        every(SLOT_MS, writeStatus);
+        timers.push(setTimeout(() => writeStatus().catch(recordingStatus), STATUS_FIRST_MS).unref());
+        every(SLOT_MS, writeStatus, recordingStatus);
       }
       // What this process admits it hands to its own deliverer; of what others admit it only hears.
       if (has("deliverer") && !has("api")) silence = whenAppended(log, FOLDED_MS, delivering.wake);
       feeding?.start();
-      every(SWEEP_MS, () => reservations.sweep());
-      every(COUNTS_MS, () => counted.flush(false));
+      every(SWEEP_MS, () => reservations.sweep(), errorsOf("ledgers", "releasing places of requests that died"));
+      every(COUNTS_MS, () => counted.flush(false), recordingCounts);
       // A server on a port: null, or this.
       return http.server.address() as AddressInfo | null;
     },

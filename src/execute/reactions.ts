@@ -8,6 +8,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
+import type { Waits } from "../observing/waits.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { whenStopped } from "./shown-of-agent.ts";
@@ -25,7 +26,7 @@ export type StoppedRequestsDeps = {
   readonly progress: Pick<ViewProgress, "waitFor">;
   readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly clock: Clock;
-  readonly onError: (error: unknown) => void;
+  readonly waits: Waits;
 };
 
 /**

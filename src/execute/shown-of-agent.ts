@@ -1,11 +1,12 @@
 import type { Found, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import type { Reaction } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
+import type { Waits } from "../observing/waits.ts";
 
 export type ShownOfAgentDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
-  readonly onError: (error: unknown) => void;
+  readonly waits: Waits;
 };
 
 /** `since`: what the view has to have seen. */
@@ -26,13 +27,15 @@ const PAGE = 100;
 
 /** The ids of all that a view shows of an agent, in pages, one status after the other, each from the newest on. */
 async function* pagesOfAgent(
-  { views, progress, onError }: ShownOfAgentDeps,
+  { views, progress, waits }: ShownOfAgentDeps,
   agent: WhichAgent,
   { view, statuses, agentId, newest }: WhichView,
 ): AsyncGenerator<readonly string[]> {
-  if (!(await progress.waitFor([view], agent.since, VIEW_WAIT_MS))) {
-    onError(new Error(`${view} is behind: of ${agent.id} only what it shows is cancelled at once`));
-  }
+  if (await progress.waitFor([view], agent.since, VIEW_WAIT_MS)) waits.over();
+  else
+    waits.waiting(
+      `the view ${view} to reach ${agent.since}: until then only what it shows of ${agent.id} is cancelled`,
+    );
   for (const status of statuses) {
     const where = [
       { field: "account", is: "=", value: agent.account },

@@ -1,20 +1,25 @@
 import type { Clock, EventLog, Expected, Position, RecordedEvent } from "../../domain/ports.ts";
 import { NO_TRACE, toEvents } from "../envelope.ts";
+import { untold, type Waits } from "../observing/waits.ts";
 import { type Place, placeOf, positionOf } from "./place.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
+
+/** The event cannot be reacted to before something else has happened, such as a view that catches up. */
+export type NotYet = { readonly waitsFor: string };
 
 /** What follows from an event: a command, idempotent, as it is given again after a crash. */
 export type Reaction = {
   readonly on: string;
-  /** `isStopping`: what takes long may leave off then, as the event comes again. */
-  run(event: RecordedEvent, isStopping?: () => boolean): Promise<void>;
+  /** `isStopping`: what takes long may leave off then, as the event comes again. After `NotYet` it comes again too. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most reactions never wait, and return nothing.
+  run(event: RecordedEvent, isStopping?: () => boolean): Promise<NotYet | void>;
 };
 
 export type Reactor = {
   start(): void;
   /** Finishes the events in hand. */
   stop(): Promise<void>;
-  /** False when one event, or the log, has failed again and again for some time: what follows from others then waits. */
+  /** False when one event, or the log, has failed or waited for some time: what follows from others then waits. */
   healthy(): boolean;
 };
 
@@ -24,7 +29,7 @@ const POLL_MS = 1_000;
 const GATHER_MS = 25;
 /** A look that finds nothing is written down only after so many: what is looked through again after a restart is bounded. */
 const LOOKS_MAX = 100;
-/** After an error the same event is tried again: nothing is passed over. */
+/** After an error, or a wait, the same event is tried again: nothing is passed over. */
 const BACKOFF_MS = 1_000;
 /** A log that restarts is back within this. */
 const FAILING_MS = 30_000;
@@ -35,6 +40,8 @@ export type ReactorOptions = {
   /** Who can wait looks less often: each look reads all that was appended meanwhile. */
   readonly gatherMs: number;
   readonly failingMs?: number;
+  /** Told while an event cannot be reacted to yet. */
+  readonly waits?: Waits;
   /** Where the log has no checkpoint of its name it begins with what is appended from then on. Left out: at the log's beginning. */
   readonly beginsAtEnd?: boolean;
   /** Left out: all events one behind the other. */
@@ -67,8 +74,9 @@ export const reactor = (
   reactions: readonly Reaction[],
   clock: Clock,
   onError: (error: unknown) => void,
-  { name, gatherMs, failingMs = FAILING_MS, beginsAtEnd = false, atOnce = IN_ORDER }: ReactorOptions = PROCESS_MANAGER,
+  options: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
+  const { name, gatherMs, failingMs = FAILING_MS, beginsAtEnd = false, atOnce = IN_ORDER, waits = untold } = options;
   const stream = `checkpoint-${name}`;
   const byType = new Map<string, Reaction[]>();
   for (const reaction of reactions) byType.set(reaction.on, [...(byType.get(reaction.on) ?? []), reaction]);
@@ -79,7 +87,7 @@ export const reactor = (
   /** Since the last checkpoint. */
   let looks = 0;
   let stopping = false;
-  /** Monotonic; null while nothing fails. */
+  /** Monotonic; null while nothing fails or waits. */
   let failingSince: number | null = null;
   let wake: () => void = () => undefined;
   let woken = false;
@@ -110,28 +118,39 @@ export const reactor = (
     return positionOf(log, await log.last(stream));
   };
 
-  const react = async (events: readonly RecordedEvent[]): Promise<void> => {
+  const react = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
     for (const event of events) {
-      if (stopping) return;
-      for (const reaction of byType.get(event.type) ?? []) await reaction.run(event, () => stopping);
+      if (stopping) return null;
+      for (const reaction of byType.get(event.type) ?? []) {
+        const reacted = await reaction.run(event, () => stopping);
+        if (reacted !== undefined) return reacted;
+      }
       done.add(event.id);
     }
+    return null;
   };
 
-  /** All of a page, or rejects with the first failure once all that can be done is done. */
-  const reactToAll = async (events: readonly RecordedEvent[]): Promise<void> => {
+  /** All of a page that can be done; then rejects with the first failure, or resolves with what the first of the rest waits for. */
+  const reactToAll = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
     const keys = byKey(
       events.filter(({ id }) => !done.has(id)),
       atOnce.keyOf,
     );
     const failures: unknown[] = [];
+    const waiting: NotYet[] = [];
     const worker = async (): Promise<void> => {
       for (let next = keys.shift(); next !== undefined; next = keys.shift()) {
-        await react(next).catch((error: unknown) => failures.push(error));
+        try {
+          const reacted = await react(next);
+          if (reacted !== null) waiting.push(reacted);
+        } catch (error) {
+          failures.push(error);
+        }
       }
     };
     await Promise.all(Array.from({ length: Math.min(atOnce.keysMax, keys.length) }, worker));
     if (failures.length > 0) throw failures[0];
+    return waiting[0] ?? null;
   };
 
   /** A record among those that a look has passed over, when it is time to write down how far was looked. */
@@ -142,10 +161,22 @@ export const reactor = (
     return first !== undefined && first.position <= upTo ? first : undefined;
   };
 
-  const page = async (): Promise<boolean> => {
+  const goesOn = (): void => {
+    failingSince = null;
+    waits.over();
+  };
+
+  /** Whether there may be more to read, or what the rest of this page waits for. */
+  const page = async (): Promise<boolean | NotYet> => {
     const from = after;
     const { events, upTo } = await log.readTypes(types, from, PAGE);
-    await reactToAll(events);
+    const dealtWith = done.size;
+    const waiting = await reactToAll(events);
+    if (waiting !== null) {
+      // Each of several events that wait one after the other has a wait of its own.
+      if (done.size > dealtWith) goesOn();
+      return waiting;
+    }
     if (stopping || upTo === null) return false;
     after = upTo;
     done.clear();
@@ -167,14 +198,24 @@ export const reactor = (
       };
     });
 
+  const tryAgain = async (): Promise<void> => {
+    failingSince ??= performance.now();
+    if (!stopping) await backoff.pause(BACKOFF_MS);
+  };
+
   const loop = async (): Promise<void> => {
     while (!stopping) {
       try {
         after ??= await begin();
         woken = false;
-        const goesOn = await page();
-        failingSince = null;
-        if (goesOn) {
+        const isMore = await page();
+        if (typeof isMore === "object") {
+          waits.waiting(isMore.waitsFor);
+          await tryAgain();
+          continue;
+        }
+        goesOn();
+        if (isMore) {
           // A log in this process answers without a pause, however much there is to look through.
           await new Promise((resolve) => setImmediate(resolve));
           continue;
@@ -183,8 +224,7 @@ export const reactor = (
         if (!stopping) await new Promise((resolve) => setTimeout(resolve, gatherMs));
       } catch (error) {
         onError(error);
-        failingSince ??= performance.now();
-        if (!stopping) await backoff.pause(BACKOFF_MS);
+        await tryAgain();
       }
     }
   };

@@ -19,7 +19,9 @@ export const notificationReactions = (deps: NotificationReactionsDeps): readonly
       if (said === null) return;
       const { account, recorded_at: timestamp } = record.meta;
       const { about, ...what } = said;
-      for (const endpointId of await subscribed(account, what.type, record.position)) {
+      const endpointIds = await subscribed(account, what.type, record.position);
+      if ("waitsFor" in endpointIds) return endpointIds;
+      for (const endpointId of endpointIds) {
         if (endpointId !== about) await send({ ...what, timestamp }, record, endpointId);
       }
     },

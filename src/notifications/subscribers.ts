@@ -2,6 +2,7 @@ import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Condition, Found, Position, ViewStore } from "../../domain/ports.ts";
 import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { NotYet } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import type { NotificationName } from "./names.ts";
 
@@ -17,13 +18,13 @@ const PAGE = 100;
 export const SUBSCRIBERS_MAX = 50;
 /** Of an account with more endpoints the oldest are looked at: each notification costs a look at all of them. */
 const LOOKED_AT_MAX = 1_000;
-/** Then it is tried again, behind a pause: a view that is folded anew would leave out who is not in it yet. */
+/** Then the notification is tried again after a pause: a view that is folded anew lacks endpoints that are not in it yet. */
 const VIEW_WAIT_MS = 2_000;
 
 /**
  * The account's endpoints that want a notification of what happened at `position`. No stream knows them all, so they are
  * found in the view, once it is as far as that: whoever had subscribed by then is in it. Whether they still want it is
- * asked of their own streams. Rejects while the view is behind, or cannot be read.
+ * asked of their own streams. `NotYet` while the view has not got as far; rejects when it cannot be read.
  */
 export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) => {
   const wants = async (id: string, account: string, type: NotificationName): Promise<boolean> => {
@@ -31,9 +32,9 @@ export const subscribers = ({ aggregates, views, progress }: SubscribersDeps) =>
     return state.phase === "present" && state.account === account && state.settings.notifications.includes(type);
   };
 
-  return async (account: string, type: NotificationName, position: Position): Promise<readonly string[]> => {
+  return async (account: string, type: NotificationName, position: Position): Promise<readonly string[] | NotYet> => {
     if (!(await progress.waitFor([VIEW], position, VIEW_WAIT_MS))) {
-      throw new Error(`${VIEW} is behind: who wants ${type} is not known yet`);
+      return { waitsFor: `the view ${VIEW} to reach ${position}, as it shows who wants ${type}` };
     }
     const where: Condition[] = [
       { field: "account", is: "=", value: account },

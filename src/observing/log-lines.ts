@@ -20,6 +20,16 @@ export const decisionLines = (log: () => Pick<FastifyBaseLogger, "child">): Pick
   };
 };
 
+/**
+ * One line for each error of work in the background, which is tried again: it says which part failed, and at what. `log` is
+ * asked for at each error, as it is made after the parts are.
+ */
+export const errorLines =
+  (log: () => Pick<FastifyBaseLogger, "error">) =>
+  (part: string, doing: string) =>
+  (err: unknown): void =>
+    log().error({ err, part }, `${part} failed while ${doing}`);
+
 /** All are told, in their order. */
 export const observers = (...all: readonly Partial<Observer>[]): Observer => ({
   answered: (call) => {

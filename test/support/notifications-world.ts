@@ -6,6 +6,7 @@ import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { endpoints } from "../../projections/endpoints.ts";
 import { aggregates } from "../../src/aggregates.ts";
 import type { Offered } from "../../src/loops/attempts.ts";
+import type { NotYet } from "../../src/loops/reactor.ts";
 import { notificationReactions } from "../../src/notifications/reactions.ts";
 import { payloads } from "../../src/payloads.ts";
 import { foldInto } from "./fold-into.ts";
@@ -57,10 +58,15 @@ export const notificationsWorld = () => {
     });
     return {
       offered,
-      /** With the whole log from its beginning, as behind a checkpoint that a crash has lost. */
-      async react(): Promise<void> {
-        for (const record of await log.readAll(null, PAGE, "records"))
-          for (const reaction of reactions) if (reaction.on === record.type) await reaction.run(record);
+      /** With the whole log from its beginning, as behind a checkpoint that a crash has lost; up to the first record that waits. */
+      async react(): Promise<NotYet | undefined> {
+        for (const record of await log.readAll(null, PAGE, "records")) {
+          for (const reaction of reactions) {
+            const reacted = reaction.on === record.type ? await reaction.run(record) : undefined;
+            if (reacted !== undefined) return reacted;
+          }
+        }
+        return undefined;
       },
     };
   };

@@ -7,6 +7,7 @@ import { toEvents } from "../../../src/envelope.ts";
 import { SUSPENSIONS_REACTOR, stoppedRequests } from "../../../src/execute/reactions.ts";
 import { reactor } from "../../../src/loops/reactor.ts";
 import { inlineProjector } from "../../../src/loops/view-progress.ts";
+import { untold } from "../../../src/observing/waits.ts";
 import { ACCOUNT, AGENT_ID, type AgentsWorld, agentsWorld, ENDPOINT_ID, TRACE } from "../../support/execute-world.ts";
 import { deliveryFacts } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
@@ -37,7 +38,7 @@ test("a process that is told to stop cancels no more than a page of it first; an
   await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "enough", at: world.now() } });
   const views = memoryViewStore([eventsView.schema]);
   const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
-  const about = { log, aggregates: aggregates(log, clock), views, progress, clock, onError: fail };
+  const about = { log, aggregates: aggregates(log, clock), views, progress, clock, waits: untold };
   const reacting = (changed: () => void) =>
     reactor(log, stoppedRequests({ ...about, outcomes: { changed } }), clock, fail, SUSPENSIONS_REACTOR);
   const cancelled = async (): Promise<number> => (await world.ofType("EventCancelled")).length;

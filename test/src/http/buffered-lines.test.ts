@@ -35,8 +35,8 @@ test("no more than so many are kept back, and the end of the process keeps none"
 test("an error is written at once, behind what came before it", () => {
   const { writes, lines } = written();
   lines.write('{"level":30,"msg":"answered"}\n');
-  lines.write('{"level":50,"msg":"beside a request"}\n');
-  assert.equal(writes, ['{"level":30,"msg":"answered"}\n{"level":50,"msg":"beside a request"}\n']);
+  lines.write('{"level":50,"msg":"deliverer failed"}\n');
+  assert.equal(writes, ['{"level":30,"msg":"answered"}\n{"level":50,"msg":"deliverer failed"}\n']);
 });
 
 test.run();

@@ -96,6 +96,55 @@ test("what fails is tried again after a pause, however much is appended meanwhil
   await it.stop();
 });
 
+test("an event that cannot be reacted to yet is no error: it is tried again, what comes after it waits, and both are told", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(3));
+  const told: string[] = [];
+  const seen: unknown[] = [];
+  let isThere = false;
+  const reaction: Reaction = {
+    on: "Happened",
+    async run({ data }) {
+      if (data.i === 1 && !isThere) return { waitsFor: "the view" };
+      seen.push(data.i);
+      return undefined;
+    },
+  };
+  const waits = { waiting: (waitsFor: string) => told.push(waitsFor), over: () => told.push("over") };
+  const options = { name: "waiting", gatherMs: 1, failingMs: 0, waits };
+  const it = reactor(log, [reaction], { now: () => 0 }, fail, options);
+  it.start();
+  await until("it waits", () => told.includes("the view"));
+  assert.is(it.healthy(), false);
+  assert.equal(seen, [0]);
+  assert.is(await log.last("checkpoint-waiting"), null);
+  isThere = true;
+  await until("all are dealt with", () => seen.length === 3);
+  await until("the wait is over", () => told.at(-1) === "over");
+  assert.is(it.healthy(), true);
+  await it.stop();
+  assert.equal(seen, [0, 1, 2]);
+});
+
+test("events that wait one after the other have a wait each", async () => {
+  const log = memoryEventLog();
+  await appendTo(log, sample(2));
+  const told: string[] = [];
+  let reached = -1;
+  const reaction: Reaction = {
+    on: "Happened",
+    run: async ({ data }) => (Number(data.i) > reached ? { waitsFor: String(data.i) } : undefined),
+  };
+  const waits = { waiting: (waitsFor: string) => told.push(waitsFor), over: () => told.push("over") };
+  const it = reactor(log, [reaction], { now: () => 0 }, fail, { name: "waiting", gatherMs: 1, waits });
+  it.start();
+  await until("the first waits", () => told.includes("0"));
+  reached = 0;
+  await until("the second waits", () => told.includes("1"));
+  await it.stop();
+  assert.equal([...new Set(told)], ["0", "over", "1"]);
+});
+
 test("looking alone writes nothing", async () => {
   const log = memoryEventLog();
   const { add, events } = history();

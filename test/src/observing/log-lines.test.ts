@@ -2,7 +2,7 @@ import Fastify from "fastify";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { loggerOptions } from "../../../src/http/log-lines.ts";
-import { decisionLines } from "../../../src/observing/log-lines.ts";
+import { decisionLines, errorLines } from "../../../src/observing/log-lines.ts";
 
 const test = suite("a line for each decision and each attempt");
 
@@ -44,6 +44,18 @@ test("they say what an observer is told and nothing beside it, whatever else han
       },
     ],
   );
+});
+
+test("an error in the background names the part that failed and what it was doing", () => {
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const options = loggerOptions({ logLevel: "info" });
+  if (typeof options === "boolean") throw new Error("the logger has options");
+  const { log } = Fastify({ logger: { ...options, stream } });
+  errorLines(() => log)("feed", "publishing records")(new Error("no broker"));
+  const [{ level, part, msg, err } = {}] = lines;
+  assert.equal({ level, part, msg }, { level: 50, part: "feed", msg: "feed failed while publishing records" });
+  assert.is((err as Error).message, "no broker");
 });
 
 test.run();

@@ -43,8 +43,9 @@ type Node = Awaited<ReturnType<typeof replayNode>>;
 /** What a node does where it comes by a record of what something has cost. */
 const settling = ({ ledgers }: Node) => {
   const reactions = costReactions({ ledgers, timeZoneOf: async () => "UTC" });
-  return async (determined: RecordedEvent): Promise<void> =>
-    reactions.find(({ on }) => on === "CostDetermined")?.run(determined);
+  return async (determined: RecordedEvent): Promise<void> => {
+    await reactions.find(({ on }) => on === "CostDetermined")?.run(determined);
+  };
 };
 
 const withNode = async (world: ReplayWorld, work: (node: Node) => Promise<void>): Promise<void> => {
