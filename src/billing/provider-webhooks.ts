@@ -19,21 +19,23 @@ export const providerWebhooks =
       delete raw.headers["content-type"];
     });
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: BODY_BYTES_MAX }, (_request, body, done) =>
-      done(null, body),
+    app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    app.post(
+      `/billing/${name}/webhook`,
+      { bodyLimit: BODY_BYTES_MAX, schema: { hide: true } },
+      async (request, reply) => {
+        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+        const notice = webhooks.read(request.headers, body);
+        if (notice === "forged") {
+          const detail = "The signature is not valid for this body at this time.";
+          return sendProblem(request, reply, problem("invalid-signature", detail));
+        }
+        if (notice === "malformed") {
+          return sendProblem(request, reply, problem("invalid-request", "The body is signed, but is not an event."));
+        }
+        // What is not done is not acknowledged: the provider sends it again.
+        const outcome = notice === null ? "ignored" : await follow(notice);
+        return reply.header("cache-control", "no-store").send({ received: true, outcome });
+      },
     );
-    app.post(`/billing/${name}/webhook`, { schema: { hide: true } }, async (request, reply) => {
-      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const notice = webhooks.read(request.headers, body);
-      if (notice === "forged") {
-        const detail = "The signature is not valid for this body at this time.";
-        return sendProblem(request, reply, problem("invalid-signature", detail));
-      }
-      if (notice === "malformed") {
-        return sendProblem(request, reply, problem("invalid-request", "The body is signed, but is not an event."));
-      }
-      // What is not done is not acknowledged: the provider sends it again.
-      const outcome = notice === null ? "ignored" : await follow(notice);
-      return reply.header("cache-control", "no-store").send({ received: true, outcome });
-    });
   };

@@ -65,7 +65,7 @@ export const answerOddities = (server: Server, ids: TraceIds): void => {
 
 /**
  * A client that sends `Expect: 100-continue` gets its 100 when its body is about to be read (RFC 9110, section 10.1.1). Node
- * would send it at once, and so ask callers for a body who are then refused.
+ * would send it at once, and so ask callers for a body who are then refused, for its size as for anything else.
  */
 export const continueWhenRead = (app: FastifyInstance): void => {
   const waiting = new WeakSet<ServerResponse>();
@@ -73,8 +73,9 @@ export const continueWhenRead = (app: FastifyInstance): void => {
     waiting.add(response);
     app.server.emit("request", request, response);
   });
-  app.addHook("preParsing", (_request, { raw }, payload, done) => {
-    if (waiting.delete(raw)) raw.writeContinue();
+  app.addHook("preParsing", ({ raw: { headers }, routeOptions }, { raw }, payload, done) => {
+    const isTooLarge = Number(headers["content-length"] ?? 0) > routeOptions.bodyLimit;
+    if (waiting.delete(raw) && !isTooLarge) raw.writeContinue();
     done(null, payload);
   });
 };

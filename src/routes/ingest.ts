@@ -162,5 +162,5 @@ export const ingest =
       if (answer.position !== undefined) reply.header("countersign-position", answer.position);
       return reply.code(answer.status).send(answer.body);
     };
-    app.post("/v1/webhooks/:provider/:source_id", handle);
+    app.post("/v1/webhooks/:provider/:source_id", { bodyLimit: PAYLOAD_BYTES_MAX }, handle);
   };

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { API_BODY_BYTES_MAX } from "../../src/http/limits.ts";
 import { bearer, echo, testApp } from "../support/http-app.ts";
 
 const ROUTE = echo({
@@ -140,7 +141,11 @@ test("HTTP/1.0 without a host, an unknown expectation and an upgrade are ordinar
 });
 
 /** Sends the headers, and the body when a 100 asks for it. */
-const withExpectation = (app: FastifyInstance, lines: readonly string[], body: string): Promise<string> =>
+const withExpectation = (
+  app: FastifyInstance,
+  lines: readonly string[],
+  { body, length = body.length }: { readonly body: string; readonly length?: number },
+): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: portOf(app) });
     let received = "";
@@ -153,7 +158,7 @@ const withExpectation = (app: FastifyInstance, lines: readonly string[], body: s
     socket.on("end", () => resolve(received));
     socket.on("error", reject);
     socket.write(
-      [...lines, "Host: localhost", "Expect: 100-Continue", `Content-Length: ${body.length}`, "", ""].join("\r\n"),
+      [...lines, "Host: localhost", "Expect: 100-Continue", `Content-Length: ${length}`, "", ""].join("\r\n"),
     );
   });
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -171,10 +176,10 @@ test("a client that waits for a 100 gets it when its body is read, and none when
   const json = ["Content-Type: application/json", "Connection: close"];
   const known = "Authorization: Bearer csk_admin";
 
-  const answered = await withExpectation(app, ["POST /v1/things/1 HTTP/1.1", known, ...json], '{"name":"a"}');
+  const answered = await withExpectation(app, ["POST /v1/things/1 HTTP/1.1", known, ...json], { body: '{"name":"a"}' });
   assert.is(answered.slice(0, CONTINUE.length), CONTINUE);
   assert.is(parsed(answered.slice(CONTINUE.length)).status, 200);
-  await withExpectation(app, ["POST /raw HTTP/1.1", ...json], "abc");
+  await withExpectation(app, ["POST /raw HTTP/1.1", ...json], { body: "abc" });
   assert.equal(taken, ["abc"]);
 
   for (const [status, ...lines] of [
@@ -183,9 +188,12 @@ test("a client that waits for a 100 gets it when its body is read, and none when
     [400, "POST /v1/things/1 HTTP/1.1", known, "Host: another"],
   ] as const) {
     // The connection ends without `Connection: close`, as a body may still be under way.
-    const refused = await withExpectation(app, [...lines, "Content-Type: application/json"], '{"name":"a"}');
+    const refused = await withExpectation(app, [...lines, "Content-Type: application/json"], { body: '{"name":"a"}' });
     assert.is(parsed(refused).status, status, refused);
   }
+  const tooLarge = { body: "", length: API_BODY_BYTES_MAX + 1 };
+  const refused = await withExpectation(app, ["POST /v1/things/1 HTTP/1.1", known, ...json], tooLarge);
+  assert.is(parsed(refused).status, 413, refused);
   await app.close();
 });
 

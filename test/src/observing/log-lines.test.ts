@@ -4,14 +4,19 @@ import * as assert from "uvu/assert";
 import { loggerOptions } from "../../../src/http/log-lines.ts";
 import { decisionLines, errorLines } from "../../../src/observing/log-lines.ts";
 
-const test = suite("a line for each decision and each attempt");
+const test = suite("log lines of what the program does");
 
-test("they say what an observer is told and nothing beside it, whatever else hangs at what is told", () => {
+/** The program's logger, with what it writes. */
+const logged = () => {
   const lines: Record<string, unknown>[] = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const options = loggerOptions({ logLevel: "info" });
   if (typeof options === "boolean") throw new Error("the logger has options");
-  const { log } = Fastify({ logger: { ...options, stream } });
+  return { log: Fastify({ logger: { ...options, stream } }).log, lines };
+};
+
+test("they say what an observer is told and nothing beside it, whatever else hangs at what is told", () => {
+  const { log, lines } = logged();
   const told = decisionLines(() => log);
   const decision = {
     ...{ trace_id: "t1", id: "evt_1", gate: "rate", code: "rate-reached", ms: 4 },
@@ -47,11 +52,7 @@ test("they say what an observer is told and nothing beside it, whatever else han
 });
 
 test("an error in the background names the part that failed and what it was doing", () => {
-  const lines: Record<string, unknown>[] = [];
-  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  const options = loggerOptions({ logLevel: "info" });
-  if (typeof options === "boolean") throw new Error("the logger has options");
-  const { log } = Fastify({ logger: { ...options, stream } });
+  const { log, lines } = logged();
   errorLines(() => log)("feed", "publishing records")(new Error("no broker"));
   const [{ level, part, msg, err } = {}] = lines;
   assert.equal({ level, part, msg }, { level: 50, part: "feed", msg: "feed failed while publishing records" });
