@@ -1,7 +1,10 @@
-import { accessSync, closeSync, constants, fsyncSync, openSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { accessSync, closeSync, constants, fsyncSync, linkSync, openSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
+import { checkNotCut, isDamage, isThere, primaryCodeOf } from "./database-file.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
+import { giveIdentity } from "./event-log-identity.ts";
 import { createPrivateFile } from "./private-file.ts";
 
 /** The log's own mark in the file's header ("CSLG"), so that no other database is taken for one. */
@@ -36,15 +39,10 @@ const READER_CACHE_KIB = 8 * 1024;
 /** How long another process's transaction is waited for. */
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
-/** https://sqlite.org/rescode.html: the primary code of an error is its lowest byte. */
+/** https://sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
-const SQLITE_NOTADB = 26;
-const PRIMARY_CODE = 0xff;
-
-const codeOf = (error: unknown): number | null =>
-  error instanceof Error && "errcode" in error ? Number(error.errcode) & PRIMARY_CODE : null;
 
 export type OpenOptions = {
   readonly path: string;
@@ -63,26 +61,16 @@ const demand = (db: Database, name: string, value: string | number, readBack = v
   if (actual !== readBack) throw new Error(`SQLite keeps ${name} at ${actual}, the event log needs ${readBack}`);
 };
 
-const isEmpty = (db: Database): boolean => pragma(db, "schema_version") === 0;
+const notALog = (path: string): Error =>
+  new Error(`${path} is not an event log, or is damaged: restore it from a backup`);
 
 const checkSchema = (db: Database, path: string): void => {
-  if (pragma(db, "application_id") !== APPLICATION_ID) throw new Error(`${path} is not an event log`);
+  if (pragma(db, "application_id") !== APPLICATION_ID) throw notALog(path);
   const version = Number(pragma(db, "user_version"));
   if (version > SCHEMA_VERSION)
     throw new Error(
       `${path} was written by a newer version (format ${version}; this one knows ${SCHEMA_VERSION}): install that version, or a later one`,
     );
-};
-
-const createSchema = (db: Database): void => {
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    // Another process may have been first while this one waited.
-    if (isEmpty(db)) db.exec(SCHEMA);
-    db.exec("COMMIT");
-  } finally {
-    if (db.isTransaction) db.exec("ROLLBACK");
-  }
 };
 
 /** Opens the file and runs `prepare`. A failure says which file it is about, which SQLite does not. */
@@ -98,12 +86,12 @@ const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database
     return db;
   } catch (error) {
     db.close();
-    if (codeOf(error) === SQLITE_NOTADB) throw new Error(`${path} is not an event log`);
+    if (isDamage(error)) throw notALog(path);
     throw error;
   }
 };
 
-const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE_BUSY;
+const isBusy = (error: unknown): boolean => primaryCodeOf(error) === SQLITE_BUSY;
 
 /** SQLite does not wait when two connections turn a new file to WAL at once: the one that is refused tries again. */
 const enterWal = (db: Database, timeoutMs: number): void => {
@@ -135,16 +123,43 @@ const makeNameDurable = (path: string): void => {
   closeSync(directory);
 };
 
+/**
+ * Made under another name first, then linked: a log is there as a whole, with its tables and its identity, or not at all. So
+ * a file without them is never the beginning of a new log.
+ */
+const createLog = (path: string): void => {
+  const draft = `${path}.${randomUUID()}`;
+  createPrivateFile(draft);
+  try {
+    const db = new DatabaseSync(draft);
+    try {
+      db.exec(SCHEMA);
+      giveIdentity(db);
+    } finally {
+      db.close();
+    }
+    linkSync(draft, path);
+  } catch (error) {
+    // Another process may have been first.
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+};
+
 /** The connection that appends. Creates what is not there; refuses a file that is no event log or is a newer one. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
   makeDirectory(dirname(path));
+  checkNotCut(path);
+  if (!isThere(path)) createLog(path);
+  // Refuses a file that this user may not read and write, before SQLite opens it for reading alone.
   createPrivateFile(path);
   makeNameDurable(path);
   return prepared(path, { timeout: busyTimeoutMs }, (db) => {
-    if (!isEmpty(db)) checkSchema(db, path);
-    durable(db, busyTimeoutMs);
-    if (isEmpty(db)) createSchema(db);
     checkSchema(db, path);
+    durable(db, busyTimeoutMs);
+    checkSchema(db, path);
+    giveIdentity(db);
     demand(db, "cache_size", -WRITER_CACHE_KIB);
     // What is erased is overwritten with zeros, not merely unlinked.
     demand(db, "secure_delete", "ON", 1);
@@ -158,7 +173,7 @@ export const openCheckpointing = (path: string): Database =>
 
 /** SQLite makes the `-wal` and `-shm` of a log that lacks them, as one does after a backup, also for who only reads. */
 const lacksFolder = (path: string, error: unknown): boolean => {
-  const code = codeOf(error);
+  const code = primaryCodeOf(error);
   if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) return false;
   try {
     accessSync(dirname(path), constants.W_OK);
@@ -170,6 +185,7 @@ const lacksFolder = (path: string, error: unknown): boolean => {
 
 /** A connection that only reads an existing log. */
 export const openReading = (path: string): Database => {
+  checkNotCut(path);
   try {
     return prepared(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }, (db) => {
       checkSchema(db, path);

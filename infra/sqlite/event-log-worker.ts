@@ -1,6 +1,5 @@
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { checkpoints } from "./event-log-checkpoints.ts";
-import { giveIdentity } from "./event-log-identity.ts";
 import { channelOf, type FromWriter, sizeOf, type ToWriter, type WriterData } from "./event-log-protocol.ts";
 import { openWriting } from "./event-log-schema.ts";
 import { eventLogWriter, type Operation } from "./event-log-writer.ts";
@@ -21,7 +20,6 @@ const port = parentPort;
 const options = workerData as WriterData;
 
 const db = openWriting(options);
-giveIdentity(db);
 const writer = eventLogWriter(db);
 const wal = checkpoints(db, options.path);
 const channel = new BroadcastChannel(channelOf(options.path));

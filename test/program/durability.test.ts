@@ -266,7 +266,10 @@ test("a log that is no log is refused in one sentence", async () => {
     mode: 0o600,
   });
   writeFileSync(join(dir, "key"), `${Buffer.alloc(32, 1).toString("base64")}\n`, { mode: 0o600 });
-  await refuses(dir, /^The event log in DATA_DIR \S+ cannot be used: \S+\/log\.db is not an event log$/m);
+  await refuses(
+    dir,
+    /^The event log in DATA_DIR \S+ cannot be used: \S+\/log\.db is not an event log, or is damaged: restore it from a backup$/m,
+  );
 });
 
 test.run();

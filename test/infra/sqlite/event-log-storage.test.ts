@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -107,6 +107,77 @@ test("a file that is no event log is refused, and is left as it is", () =>
     assert.match((await rejection(() => sqliteEventLog({ path: other }))).message, /is not an event log/);
     assert.match((await rejection(() => sqliteEventLog({ path: text }))).message, /is not an event log/);
     assert.ok(before.equals(readFileSync(other)));
+  }));
+
+test("a file that was cut to nothing is refused, and the WAL beside it is left as it is", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    await log.append(newStream(), "absent", events(3));
+    const cut = `${path}-cut`;
+    writeFileSync(cut, "");
+    copyFileSync(`${path}-wal`, `${cut}-wal`);
+    const wal = readFileSync(`${cut}-wal`);
+    assert.ok(wal.length > 0);
+    for (const readOnly of [false, true])
+      assert.match(
+        (await rejection(() => sqliteEventLog({ path: cut, readOnly }))).message,
+        /has no content: restore it/,
+      );
+    rmSync(cut);
+    for (const readOnly of [false, true])
+      assert.match(
+        (await rejection(() => sqliteEventLog({ path: cut, readOnly }))).message,
+        /is missing beside .*-wal: restore/,
+      );
+    assert.ok(wal.equals(readFileSync(`${cut}-wal`)));
+    await log.close();
+  }));
+
+test("a file with another header, or without its end, is refused with what to do", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    for (let n = 0; n < 20; n += 1) await log.append(newStream(), "absent", [event({ filler: "x".repeat(5_000) })]);
+    await log.close();
+    const whole = readFileSync(path);
+    const damages = [
+      Buffer.concat([Buffer.from("SQLite forget 3\0"), whole.subarray(16)]),
+      Buffer.concat([whole.subarray(0, 100), Buffer.alloc(whole.length - 100)]),
+      whole.subarray(0, 60),
+      whole.subarray(0, 4_096),
+      whole.subarray(0, whole.length - 4_096),
+    ];
+    for (const [n, damaged] of damages.entries()) {
+      for (const readOnly of [false, true]) {
+        const copy = `${path}-${n}-${readOnly}`;
+        writeFileSync(copy, damaged);
+        const { message } = await rejection(() => sqliteEventLog({ path: copy, readOnly }));
+        assert.match(message, /log\.db-\S+ is not an event log, or is damaged: restore it from a backup$/, `${n}`);
+        assert.ok(damaged.equals(readFileSync(copy)), `${n} is left as it is`);
+      }
+    }
+  }));
+
+test("a log without its WAL is an older one, and never a new one", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const name = await log.identity();
+    await log.append(newStream(), "absent", events(3));
+    // As a crash leaves it: nothing was copied into the file yet.
+    const alone = `${path}-alone`;
+    copyFileSync(path, alone);
+    await log.close();
+    const left = await sqliteEventLog({ path: alone });
+    assert.equal([await left.identity(), await left.head()], [name, null]);
+    await left.close();
+  }));
+
+test("a new log is there as a whole or not at all, whoever begins it at the same moment", () =>
+  inNewFile(async (path) => {
+    const logs = await Promise.all(Array.from({ length: 4 }, () => sqliteEventLog({ path })));
+    const names = new Set(await Promise.all(logs.map((log) => log.identity())));
+    assert.is(names.size, 1);
+    assert.equal(readdirSync(dirname(path)).sort(), ["log.db", "log.db-shm", "log.db-wal"]);
+    for (const log of logs) await log.close();
   }));
 
 test("a reading log sees what another appends, refuses to append, and needs the file", () =>
