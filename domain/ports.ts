@@ -114,8 +114,21 @@ export type ViewQuery = {
 
 export type Found = { readonly id: string; readonly document: Document };
 
-/** `isEmptied`: false while the drop that assigned the view to this log is under way, or if it was interrupted. */
-export type ViewOrigin = { readonly log: string; readonly isEmptied: boolean };
+/** Names one record of a log: another log, or a restored one, has a record with another id at the same place. */
+export type RecordName = Pick<RecordedEvent, "stream" | "revision" | "id">;
+
+/**
+ * `isEmptied`: false while the drop that assigned the view to this log is under way, or if it was interrupted. `last`: the
+ * record at the checkpoint; null before the first commit, and if that commit did not name its record.
+ */
+export type ViewOrigin = {
+  readonly log: string;
+  readonly isEmptied: boolean;
+  readonly last: (RecordName & { readonly position: Position }) | null;
+};
+
+/** `leading`: how many of the documents are written first; 0 if left out. `record`: the record at `upTo`. */
+export type CommitDetails = { readonly leading?: number; readonly record?: RecordName };
 
 /** A document to fold further, and the position up to which it is folded; null: up to the view's checkpoint. */
 export type Loaded = { readonly document: Document | null; readonly position: Position | null };
@@ -144,13 +157,14 @@ export type ViewStore = {
    * Writes the documents as folded at `upTo` (null removes one) and the checkpoint, if the checkpoint is still `after`; else
    * writes nothing and returns "stale". An engine without transactions writes the first `leading` documents, then the
    * others, then the checkpoint: it may return "stale", or fail, with some of them written; `load` then tells which.
+   * The record's name is part of the checkpoint (`ViewOrigin`).
    */
   commit(
     view: string,
     after: Position | null,
     upTo: Position,
     documents: ReadonlyMap<string, Document | null>,
-    leading?: number,
+    details?: CommitDetails,
   ): Promise<"committed" | "stale">;
   /** Removes documents and checkpoint, and assigns the view to the log with this identity. */
   drop(view: string, log: string): Promise<void>;

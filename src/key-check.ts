@@ -7,6 +7,9 @@ import { appendKnown } from "./run-command.ts";
 /** Not the account's, and not erased: copied with the log, as the key has to be. */
 const STREAM = "checkpoint-key";
 
+/** Whether a node has begun the log with a key. */
+export const hasKey = async (log: Pick<EventLog, "last">): Promise<boolean> => (await log.last(STREAM)) !== null;
+
 /**
  * The first node writes down which key the log's secrets are sealed with, and every later one compares: a node with
  * another key could open none of them, and would seal new ones that the others cannot open. Throws `KeyUnusable`.

@@ -1,21 +1,25 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
+import type { EventLog } from "../domain/ports.ts";
 import { systemClock } from "../infra/clock.ts";
 import { KeyUnusable, loadKey } from "../infra/crypto/keyfile.ts";
 import { randomness } from "../infra/crypto/randomness.ts";
 import { isCidr } from "../infra/http/addresses.ts";
 import { makeDirectory } from "../infra/make-directory.ts";
+import { isThere } from "../infra/sqlite/database-file.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
 import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engines.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
-import { checkKey } from "./key-check.ts";
+import { checkKey, hasKey } from "./key-check.ts";
 import { distanceIn } from "./loops/distance.ts";
 import type { ProjectorFailure } from "./loops/projector.ts";
 import { projectorThread } from "./loops/projector-thread.ts";
+import type { DropReason } from "./loops/view-follower.ts";
 import { watchedViews } from "./loops/watched-views.ts";
+import { hasFolded, lossOf, type Traces } from "./lost-log.ts";
 import { measuredLog } from "./observing/measured-log.ts";
 import { metrics } from "./observing/metrics.ts";
 import { type Service, service } from "./service.ts";
@@ -88,11 +92,22 @@ const openDataDir = (config: Config, places: Places): Promise<void> =>
     lockRoles(config, places);
   });
 
-const keyOf = ({ key, dataDir }: Config, { log }: Places): Uint8Array => {
-  // A new key beside an old log would open none of its secrets.
-  const mayCreate = log.engine === "sqlite" && !existsSync(log.path);
-  const at = { path: join(dataDir, "key"), mayCreate };
-  return loadKey(key === null ? at : { ...at, env: key }, randomness);
+const keyFileOf = ({ dataDir }: Config): string => join(dataDir, "key");
+
+/** The key that is there; null if none is. */
+const presentKey = (config: Config): Uint8Array | null => {
+  if (config.key !== null) return loadKey({ path: "", env: config.key }, randomness);
+  const path = keyFileOf(config);
+  return existsSync(path) ? loadKey({ path, mayCreate: false }, randomness) : null;
+};
+
+/** A new key beside a log that was begun with another one would open none of its secrets. */
+const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
+  loadKey({ path: keyFileOf(config), mayCreate: !(await hasKey(log)) }, randomness);
+
+const refuseLoss = (places: Places, traces: Traces): void => {
+  const loss = lossOf(places, traces);
+  if (loss !== null) throw new ConfigError(loss);
 };
 
 const projectionFailed =
@@ -102,8 +117,14 @@ const projectionFailed =
     reporter.report(error, `${view ?? "the log"} could not be read or folded${at}; again in ${retryInMs} ms`);
   };
 
-const onDropped = (views: readonly string[]): void =>
-  console.error(`Views of another log, or incomplete ones, are folded again from the log: ${views.join(", ")}.`);
+const DROPPED: Readonly<Record<DropReason, string>> = {
+  "unknown-log": "Views of another log, or incomplete ones, are folded again from the log",
+  "record-missing":
+    "The log lacks the last records of its views, as after it was restored from a backup: they are folded again",
+};
+
+const onDropped = (views: readonly string[], reason: DropReason): void =>
+  console.error(`${DROPPED[reason]}: ${views.join(", ")}.`);
 
 /** What goes wrong beside the service's own thread: to its logger, once there is one. */
 type Reporter = { report: (fault: unknown, what: string) => void };
@@ -123,23 +144,36 @@ const open = async (config: Config): Promise<Service> => {
   const places = placesOf(config);
   const isEmbedded = Object.values(places).some(({ engine }) => engine === "sqlite");
   if (isEmbedded) await openDataDir(config, places);
-  const key = keyOf(config, places);
   const inDataDir = `in DATA_DIR ${config.dataDir}`;
   const logIs = places.log.engine === "sqlite" ? `The event log ${inDataDir}` : "The event log at EVENTSTORE_URL";
   const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
+  const schemas = PROJECTIONS.map(({ schema }) => schema);
+  const names = schemas.map(({ name }) => name);
+  // What was left by an earlier log is looked at first: a process that starts at this moment begins the log before it leaves
+  // anything else, so what is found here without a log is of a log that is gone.
+  const present = presentKey(config);
+  const keyFile = present === null || config.key !== null ? null : keyFileOf(config);
+  const [views, folded] = await usable(`${viewsAre} cannot be used`, async () => {
+    const opened = await openViewReader(places.views, schemas);
+    return [opened, await hasFolded(opened, names)] as const;
+  });
+  if (places.log.engine === "sqlite" && !isThere(places.log.path)) refuseLoss(places, { keyFile, hasFolded: folded });
   const meters = metrics(config);
   const { log, appends } = await usable(`${logIs} cannot be used`, async () =>
     measuredLog(await openLog(places.log, { onGroup: meters.grouped }), meters),
   );
-  await usable(`${logIs} cannot be used`, () => checkKey(log, key, systemClock));
-  const schemas = PROJECTIONS.map(({ schema }) => schema);
-  const [here, views] = await usable(`${viewsAre} cannot be used`, async () => [
-    config.roles.includes("projector")
-      ? await projectorThread({ places, onError: projectionFailed(reporter), onDropped })
-      : null,
-    await openViewReader(places.views, schemas),
-  ]);
-  const names = schemas.map(({ name }) => name);
+  const key = await usable(`${logIs} cannot be used`, async () => {
+    // A start that was cut off leaves a key and a log without records, so the key alone is no trace of another log.
+    if ((await log.head()) === null) refuseLoss(places, { keyFile: null, hasFolded: folded });
+    const usedKey = present ?? (await keyFor(config, log));
+    await checkKey(log, usedKey, systemClock);
+    return usedKey;
+  });
+  const here = config.roles.includes("projector")
+    ? await usable(`${viewsAre} cannot be used`, () =>
+        projectorThread({ places, onError: projectionFailed(reporter), onDropped }),
+      )
+    : null;
   const projector = here ?? watchedViews({ log, views, names, clock: systemClock, distance: distanceIn(places.log) });
   const { kafka } = config;
   const feed =

@@ -1,4 +1,13 @@
-import type { Condition, Document, Position, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type {
+  Condition,
+  Document,
+  Position,
+  ViewOrigin,
+  ViewQuery,
+  ViewSchema,
+  ViewStore,
+} from "../../domain/ports.ts";
+import { nameOf } from "../record-name.ts";
 import {
   comparable,
   comparableText,
@@ -11,7 +20,12 @@ import {
 } from "../view-schema.ts";
 
 /** Documents as text, as a database keeps them: nobody can change one by holding it. */
-type Kept = { position: Position | null; log: string | null; readonly documents: Map<string, string> };
+type Kept = {
+  position: Position | null;
+  last: ViewOrigin["last"];
+  log: string | null;
+  readonly documents: Map<string, string>;
+};
 type Value = string | number;
 
 const parse = (text: string): Document => JSON.parse(text) as Document; // Put there by `commit` alone.
@@ -62,7 +76,8 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
   const byName = schemasByName(schemas);
   const views = new Map<string, Kept>();
   const keptOf = (view: string): Kept => {
-    const kept = views.get(schemaOf(byName, view).name) ?? { position: null, log: null, documents: new Map() };
+    const known = views.get(schemaOf(byName, view).name);
+    const kept = known ?? { position: null, last: null, log: null, documents: new Map() };
     views.set(view, kept);
     return kept;
   };
@@ -93,8 +108,8 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
     },
     position: async (view) => keptOf(view).position,
     async origin(view) {
-      const { log } = keptOf(view);
-      return log === null ? null : { log, isEmptied: true };
+      const { log, last } = keptOf(view);
+      return log === null ? null : { log, isEmptied: true, last };
     },
     async load(view, after, ids) {
       const { position, documents } = keptOf(view);
@@ -105,7 +120,7 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       };
       return new Map(ids.map((id) => [id, { document: documentOf(id), position: null }]));
     },
-    async commit(view, after, upTo, documents) {
+    async commit(view, after, upTo, documents, { record } = {}) {
       const kept = keptOf(view);
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const texts = [...documents].map(([id, document]) => {
@@ -119,6 +134,7 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
         else kept.documents.set(id, text);
       }
       kept.position = upTo;
+      kept.last = record === undefined ? null : { position: upTo, ...nameOf(record) };
       return "committed";
     },
     async drop(view, log) {
@@ -126,6 +142,7 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       kept.log = log;
       kept.documents.clear();
       kept.position = null;
+      kept.last = null;
     },
     close: async () => undefined,
   };

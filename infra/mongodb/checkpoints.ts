@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation } from "mongodb";
-import type { Position } from "../../domain/ports.ts";
+import type { Position, RecordName } from "../../domain/ports.ts";
 import { askedTogether } from "./asked-together.ts";
 import type { Connection } from "./connection.ts";
 import { refusedDuplicates } from "./duplicates.ts";
@@ -14,26 +14,33 @@ export type StoredCheckpoint = Checkpoint & {
   readonly log?: string;
   /** From the beginning of a drop to its end. */
   readonly emptying?: boolean;
+  /** The record at the position; not there if the commit did not name it. */
+  readonly record?: RecordName | null;
 };
 
 /** Of one view: the position that is to be set, and what it has to be before. */
-type Advance = { readonly view: string; readonly from: Checkpoint; readonly upTo: Position };
+type Advance = {
+  readonly view: string;
+  readonly from: Checkpoint;
+  readonly upTo: Position;
+  readonly record: RecordName | null;
+};
 
 const BEGINNING: KeptCheckpoint = { generation: 0, position: null, origin: null };
 
-const operationOf = ({ view, from, upTo }: Advance): AnyBulkWriteOperation<StoredCheckpoint> => ({
+const operationOf = ({ view, from, upTo, record }: Advance): AnyBulkWriteOperation<StoredCheckpoint> => ({
   updateOne: {
     filter: { _id: view, generation: from.generation, position: from.position },
-    update: { $set: { position: upTo } },
+    update: { $set: { position: upTo, record } },
     upsert: from.position === null,
   },
 });
 
-const keptIn = ({ generation, position, log, emptying = false }: StoredCheckpoint): KeptCheckpoint => ({
-  generation,
-  position,
-  origin: log === undefined ? null : { log, isEmptied: !emptying },
-});
+const keptIn = (stored: StoredCheckpoint): KeptCheckpoint => {
+  const { generation, position, log, emptying = false, record = null } = stored;
+  const last = position === null || record === null ? null : { ...record, position };
+  return { generation, position, origin: log === undefined ? null : { log, isEmptied: !emptying, last } };
+};
 
 /**
  * The views' checkpoints. A page of the log moves all of them at once, most without a document, and they are looked at
@@ -79,13 +86,13 @@ export const mongoCheckpoints = (
   return {
     checkpoint: async (view) => (await findTogether(view)).get(view) ?? BEGINNING,
 
-    async advance(view, from, upTo) {
-      const advance: Advance = { view, from, upTo };
+    async advance(view, from, upTo, record) {
+      const advance: Advance = { view, from, upTo, record };
       return (await doneTogether(advance)).has(advance);
     },
 
     async startAgain(view, log) {
-      const change = { $inc: { generation: 1 }, $set: { position: null, log, emptying: true } };
+      const change = { $inc: { generation: 1 }, $set: { position: null, record: null, log, emptying: true } };
       const kept = await run(limitMs, () =>
         collection().findOneAndUpdate({ _id: view }, change, { upsert: true, returnDocument: "after" }),
       );

@@ -1,4 +1,5 @@
-import type { Loaded, Position, ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Loaded, Position, RecordName, ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import { nameOf } from "../record-name.ts";
 import { isDocumentId, schemaOf } from "../view-schema.ts";
 import { documentOf, type StoredDocument, storedDocument } from "./documents.ts";
 
@@ -21,10 +22,10 @@ export type Collections = {
    */
   write(view: string, documents: readonly StoredDocument[]): Promise<boolean>;
   /**
-   * Sets the checkpoint's position if it still is as `from`; resolves with whether it was. Also true may be that somebody
+   * Sets the checkpoint's position, and the name of the record there, if it still is as `from`; resolves with whether it was. Also true may be that somebody
    * else has set exactly this: then the view is folded as far, in the same generation.
    */
-  advance(view: string, from: Checkpoint, upTo: Position): Promise<boolean>;
+  advance(view: string, from: Checkpoint, upTo: Position, record: RecordName | null): Promise<boolean>;
   /**
    * Takes the position from the checkpoint and begins the next generation, as one of this log that is not emptied yet;
    * resolves with its number.
@@ -116,8 +117,9 @@ export const folding = (
       return loaded;
     },
 
-    async commit(view, after, upTo, documents, leading = 0) {
+    async commit(view, after, upTo, documents, { leading = 0, record } = {}) {
       const schema = schemaOf(schemas, view);
+      const named = record === undefined ? null : nameOf(record);
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       for (const id of documents.keys())
         if (!isDocumentId(id))
@@ -126,7 +128,7 @@ export const folding = (
       if (!isWriting) {
         // As most commits of a page: there is nothing to be written too much, so comparing the checkpoint is enough.
         const generation = loadedAt.get(view)?.generation ?? seenIn.get(view) ?? 0;
-        if (await collections.advance(view, { generation, position: after }, upTo)) return "committed";
+        if (await collections.advance(view, { generation, position: after }, upTo, named)) return "committed";
       }
       const from = await stillAt(view, after, isWriting);
       if (from === null) return stale(view);
@@ -134,7 +136,7 @@ export const folding = (
       const stored = [...documents].map(([id, document]) => storedDocument(schema, id, position, document));
       for (const part of [stored.slice(0, leading), stored.slice(leading)])
         if (part.length > 0 && !(await collections.write(view, part))) return stale(view);
-      return (await collections.advance(view, from, upTo)) ? "committed" : stale(view);
+      return (await collections.advance(view, from, upTo, named)) ? "committed" : stale(view);
     },
 
     async drop(view, log) {

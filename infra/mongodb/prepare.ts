@@ -64,7 +64,7 @@ const beginAgainIfLost = async (db: Db, schema: ViewSchema): Promise<void> => {
     .collection<StoredCheckpoint>(CHECKPOINTS)
     .updateOne(
       { _id: schema.name, position: { $ne: null } },
-      { $inc: { generation: 1 }, $set: { position: null, emptying: true } },
+      { $inc: { generation: 1 }, $set: { position: null, record: null, emptying: true } },
     );
 };
 

@@ -1,4 +1,4 @@
-import type { Condition, Position, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports.ts";
+import type { Condition, Position, RecordName, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports.ts";
 import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schemaOf } from "../view-schema.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { indexName, quoted } from "./view-tables.ts";
@@ -156,9 +156,15 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
     },
 
     origin(view) {
-      const row = prepared("SELECT origin FROM views WHERE name = ?").get(schemaOf(schemas, view).name);
+      const sql = "SELECT origin, position, record FROM views WHERE name = ?";
+      const row = prepared(sql).get(schemaOf(schemas, view).name);
+      if (row === undefined || row.origin === null) return null;
+      const { position, record } = row;
+      // Written by `commit` of the view store from a name.
+      const name = record === null ? null : (JSON.parse(String(record)) as RecordName);
+      const last = position === null || name === null ? null : { ...name, position: String(position) };
       // A drop is one transaction.
-      return row === undefined || row.origin === null ? null : { log: String(row.origin), isEmptied: true };
+      return { log: String(row.origin), isEmptied: true, last };
     },
   };
 };

@@ -1,4 +1,5 @@
 import type { Document, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import { nameOf } from "../record-name.ts";
 import { ViewsUnavailable } from "../view-errors.ts";
 import { comparable, isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
 import type { Database, SqlValue, Statement } from "./driver.ts";
@@ -24,7 +25,7 @@ type Writer = {
 const writerOf = (database: Database, { name, fields }: ViewSchema): Writer => {
   const columns = ["document", ...Object.keys(fields)].map(quoted);
   return {
-    advance: database.prepare(`UPDATE views SET position = ? WHERE name = '${name}' AND position IS ?`),
+    advance: database.prepare(`UPDATE views SET position = ?, record = ? WHERE name = '${name}' AND position IS ?`),
     upsert: database.prepare(
       `INSERT INTO ${quoted(name)} (id, ${columns.join(", ")}) VALUES (?${", ?".repeat(columns.length)})
        ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
@@ -106,14 +107,15 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
         return new Map(ids.map((id) => [id, { document: documents.get(id) ?? null, position: null }]));
       }),
 
-    async commit(view, after, upTo, documents) {
+    async commit(view, after, upTo, documents, { record } = {}) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const write = writing(() => writer(view));
       // Before the transaction: what is wrong with a document is a bug of a projection, not of the engine.
       const rows = [...documents].map(([id, document]) => rowOf(view, id, document, write.fields));
+      const named = record === undefined ? null : JSON.stringify(nameOf(record));
       return writing(() => {
         database.exec("BEGIN IMMEDIATE");
-        if (Number(write.advance.run(upTo, after).changes) === 0) {
+        if (Number(write.advance.run(upTo, named, after).changes) === 0) {
           database.exec("ROLLBACK");
           return "stale";
         }

@@ -1,5 +1,6 @@
 import type { ViewSchema } from "../../domain/ports.ts";
 import { schemaOf } from "../view-schema.ts";
+import { isDamage } from "./database-file.ts";
 import { type Database, DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
 
@@ -59,10 +60,14 @@ const transaction = <T>(database: Database, work: () => T): T => {
 
 const VIEWS = "CREATE TABLE IF NOT EXISTS views (name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT)";
 
-/** A column that files of earlier versions do not have, and that those versions do not mind. */
-const addOrigin = (database: Database): void => {
+/** Columns that files of earlier versions do not have, and that those versions do not mind. `record`: a name as JSON. */
+const ADDED_COLUMNS = ["origin", "record"];
+
+const addColumns = (database: Database): void => {
   const columns = database.prepare("PRAGMA table_info(views)").all();
-  if (!columns.some(({ name }) => name === "origin")) database.exec("ALTER TABLE views ADD COLUMN origin TEXT");
+  for (const added of ADDED_COLUMNS) {
+    if (!columns.some(({ name }) => name === added)) database.exec(`ALTER TABLE views ADD COLUMN ${added} TEXT`);
+  }
 };
 
 const createView = (database: Database, schema: ViewSchema): void => {
@@ -115,14 +120,17 @@ export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>
     transaction(database, () => {
       checkVersion(database, path);
       database.exec(VIEWS);
-      addOrigin(database);
+      addColumns(database);
       database.exec(`PRAGMA user_version = ${TABLES_VERSION}`);
       for (const schema of schemas.values()) if (!isThere(database, path, schema)) createView(database, schema);
     });
     return database;
   } catch (error) {
     database.close();
-    throw error;
+    if (!isDamage(error)) throw error;
+    throw new Error(
+      `${path} is damaged (${error.message}): delete it with its -wal and -shm files, the views are folded again from the log`,
+    );
   }
 };
 
@@ -137,7 +145,7 @@ export const emptyView = (
   transaction(database, () => {
     // Without a WHERE clause SQLite frees whole pages instead of visiting each row.
     database.exec(`DELETE FROM ${quoted(name)}`);
-    database.prepare("UPDATE views SET position = NULL, origin = ? WHERE name = ?").run(log, name);
+    database.prepare("UPDATE views SET position = NULL, record = NULL, origin = ? WHERE name = ?").run(log, name);
   });
 };
 

@@ -1,4 +1,4 @@
-import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent, RecordName, Revision } from "../../domain/ports.ts";
 
 /** The last event that a follower of the log has dealt with. A copy of the log has other positions, and the same streams. */
 export type Place = { readonly position: Position; readonly stream: string; readonly revision: Revision };
@@ -25,4 +25,13 @@ export const positionOf = async (
   const isOwn =
     typeof position === "string" && position.length === checkpoint.position.length && position < checkpoint.position;
   return isOwn ? position : null;
+};
+
+/** Whether this log has the record, at this position: a log that was restored from an older copy may have another one there. */
+export const hasRecord = async (
+  log: Pick<EventLog, "read">,
+  { stream, revision, id, position }: RecordName & Pick<Place, "position">,
+): Promise<boolean> => {
+  const [event] = await log.read(stream, revision === 0 ? null : revision - 1, 1);
+  return event?.revision === revision && event.id === id && event.position === position;
 };

@@ -2,6 +2,7 @@ import type { Position } from "../../domain/ports.ts";
 import type { Places } from "../engines.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { Reached } from "./reached-positions.ts";
+import type { DropReason } from "./view-follower.ts";
 import type { Progress } from "./view-progress.ts";
 
 /** What the projector's thread is started with. */
@@ -24,7 +25,7 @@ export type FromProjector =
   | { readonly kind: "started" }
   | { readonly kind: "reached"; readonly reached: readonly Reached[] }
   | { readonly kind: "beat"; readonly progress: readonly Progress[] }
-  | { readonly kind: "dropped"; readonly views: readonly string[] }
+  | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
   | { readonly kind: "failed"; readonly failure: FailureText };
 
 export type ToProjector = { readonly kind: "stop" };

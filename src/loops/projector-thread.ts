@@ -7,6 +7,7 @@ import type { Places } from "../engines.ts";
 import type { ProjectorFailure } from "./projector.ts";
 import type { FromProjector, ProjectorData, ToProjector } from "./projector-protocol.ts";
 import { reachedPositions } from "./reached-positions.ts";
+import type { DropReason } from "./view-follower.ts";
 import { SILENCE_MAX_MS, unknownProgress, type ViewProgress } from "./view-progress.ts";
 
 export type ProjectorThreadOptions = {
@@ -16,8 +17,8 @@ export type ProjectorThreadOptions = {
   readonly module?: { readonly url: string; readonly projections: readonly Projection[] };
   readonly options?: ProjectorData["options"];
   readonly onError?: (failure: ProjectorFailure) => void;
-  /** The views that a thread has dropped when it started: they were of another log, or not complete. */
-  readonly onDropped?: (views: readonly string[]) => void;
+  /** The views that a thread has dropped when it started, once for each reason. */
+  readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
   /** Each thread as it is started. */
   readonly onThread?: (worker: Worker) => void;
 };
@@ -58,7 +59,7 @@ export const projectorThread = async (given: ProjectorThreadOptions): Promise<Pr
     else if (message.kind === "beat") {
       progress = message.progress;
       lastBeat = performance.now();
-    } else if (message.kind === "dropped") onDropped?.(message.views);
+    } else if (message.kind === "dropped") onDropped?.(message.views, message.reason);
     else if (message.kind === "failed") {
       const { text, ...failure } = message.failure;
       onError({ ...failure, error: new Error(text) });

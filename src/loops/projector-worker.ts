@@ -39,7 +39,7 @@ const following = await inlineProjector({
   distance: distanceIn(places.log),
   onProgress: (reached) => say({ kind: "reached", reached }),
   onBeat: (progress) => say({ kind: "beat", progress }),
-  onDropped: (dropped) => say({ kind: "dropped", views: dropped }),
+  onDropped: (dropped, reason) => say({ kind: "dropped", views: dropped, reason }),
   onError: ({ error, ...failure }) => say({ kind: "failed", failure: { ...failure, text: inspect(error) } }),
 });
 

@@ -4,7 +4,7 @@ import type { Projection } from "../../projections/projection.ts";
 import { ProjectionFailed } from "./fold-page.ts";
 import { pageSize } from "./page-size.ts";
 import type { Reached } from "./reached-positions.ts";
-import { type ViewFollower, viewFollower } from "./view-follower.ts";
+import { type DropReason, type ViewFollower, viewFollower } from "./view-follower.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
 
 /** What went wrong and when it is tried again. `view` is null when the log could not be read. */
@@ -26,8 +26,8 @@ export type ProjectorOptions = {
   /** After each page, with the views that it moved. */
   readonly onProgress?: (reached: readonly Reached[]) => void;
   readonly onError?: (failure: ProjectorFailure) => void;
-  /** At the start, with the views that were dropped as they held something of another log, or not all of this one. */
-  readonly onDropped?: (views: readonly string[]) => void;
+  /** At the start, once for each reason, with the views that are folded anew for it. */
+  readonly onDropped?: (views: readonly string[], reason: DropReason) => void;
 };
 
 export type Projector = {
@@ -52,6 +52,8 @@ const BUSY_EVENTS = 16;
 const DOCUMENTS_MAX = 2_048;
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 30_000;
+
+const DROP_REASONS: readonly DropReason[] = ["unknown-log", "record-missing"];
 
 type Followed = { readonly follower: ViewFollower; failures: number; retryAt: number };
 type Round = "idle" | "some" | "busy" | "more";
@@ -184,9 +186,11 @@ export const projector = (
 
   return {
     async start() {
-      const isDropped = await Promise.all(all.map(({ follower }) => follower.claim()));
-      const dropped = all.filter((_, n) => isDropped[n]).map(({ follower }) => follower.view);
-      if (dropped.length > 0) onDropped?.(dropped);
+      const claims = await Promise.all(all.map(({ follower }) => follower.claim()));
+      for (const reason of DROP_REASONS) {
+        const dropped = all.filter((_, n) => claims[n] === reason).map(({ follower }) => follower.view);
+        if (dropped.length > 0) onDropped?.(dropped, reason);
+      }
       onProgress?.(all.map(reached));
       stopListening = log.onAppended(rest.wake);
       running = follow();

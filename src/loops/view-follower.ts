@@ -1,17 +1,24 @@
 import type { Document, EventLog, Loaded, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";
+import { hasRecord } from "./place.ts";
 import { recentDocuments } from "./recent-documents.ts";
+
+/** Why a view is folded anew: it may be of another log or not emptied, or this log lacks the last record that it folded. */
+export type DropReason = "unknown-log" | "record-missing";
+
+export type FollowedLog = Pick<EventLog, "identity" | "read">;
 
 /** One view on its way through the log. */
 export type ViewFollower = {
   readonly view: string;
   position(): Position | null;
   /**
-   * At the start: a view that is not known to be of this log, and wholly so, is dropped, as positions of two logs say
-   * nothing of each other. Resolves with whether it held anything.
+   * At the start: drops a view that is not known to be folded from this log alone, as positions of two logs say nothing of
+   * each other, and one whose last record this log lacks, as after the log was restored from an older copy. Resolves with
+   * the reason; null if the view stays, or had nothing in it.
    */
-  claim(): Promise<boolean>;
+  claim(): Promise<DropReason | null>;
   /**
    * Takes the position from the store, whenever someone else may have moved it. Throws when the view is of another log
    * by now: somebody who follows that one has started since.
@@ -27,7 +34,7 @@ export type ViewFollower = {
 type Documents = ReadonlyMap<string, Loaded>;
 
 export const viewFollower = (
-  { identity }: Pick<EventLog, "identity">,
+  log: FollowedLog,
   views: ViewStore,
   projection: Projection,
   documentsMax: number,
@@ -49,7 +56,7 @@ export const viewFollower = (
   const drop = async (): Promise<void> => {
     isLost = true;
     distrust();
-    await views.drop(view, await identity());
+    await views.drop(view, await log.identity());
     position = null;
     isLost = false;
   };
@@ -59,20 +66,24 @@ export const viewFollower = (
     const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
     // As when the database was dropped.
     if (origin === null) return drop();
-    if (origin.log !== (await identity())) throw new Error(`${view} is a view of another log by now`);
+    if (origin.log !== (await log.identity())) throw new Error(`${view} is a view of another log by now`);
     if (kept !== position) distrust();
     position = kept;
     isLost = false;
   };
 
-  const claim = async (): Promise<boolean> => {
+  const claim = async (): Promise<DropReason | null> => {
     const [kept, origin] = await Promise.all([views.position(view), views.origin(view)]);
-    if (origin?.isEmptied && origin.log === (await identity())) {
+    const isOwn = origin?.isEmptied === true && origin.log === (await log.identity());
+    // A position without the name of its record cannot be recognised.
+    const isThere = origin?.last == null ? kept === null : await hasRecord(log, origin.last);
+    if (isOwn && isThere) {
       await refresh();
-      return false;
+      return null;
     }
     await drop();
-    return kept !== null || origin !== null;
+    if (isOwn) return "record-missing";
+    return kept === null && origin === null ? null : "unknown-log";
   };
 
   const load = async (ids: Iterable<string>): Promise<Documents | "stale"> => {
@@ -123,10 +134,11 @@ export const viewFollower = (
       if (all === "stale") return stale();
       folded = foldPage(projection, page.slice(0, folded.events), ids, all);
     }
-    const upTo = page[folded.events - 1]?.position;
-    if (upTo === undefined) throw new Error(`${view}: the fold of a page took no event`);
+    const record = page[folded.events - 1];
+    if (record === undefined) throw new Error(`${view}: the fold of a page took no event`);
     const { documents, leading } = folded;
-    if ((await views.commit(view, position, upTo, documents, leading)) === "stale") return stale();
+    const upTo = record.position;
+    if ((await views.commit(view, position, upTo, documents, { leading, record })) === "stale") return stale();
     position = upTo;
     isUndisturbed = true;
     // What was put without being asked for is not asked for later either.

@@ -1,5 +1,6 @@
 import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
 import { within } from "../../infra/within.ts";
+import { hasRecord } from "./place.ts";
 import type { Reached } from "./reached-positions.ts";
 import {
   BEAT_MS,
@@ -11,8 +12,8 @@ import {
 } from "./view-progress.ts";
 
 export type WatchedViewsOptions = {
-  readonly log: Pick<EventLog, "head" | "readAll" | "identity">;
-  readonly views: Pick<ViewStore, "position" | "origin">;
+  readonly log: Pick<EventLog, "head" | "readAll" | "identity" | "read">;
+  readonly views: Pick<ViewStore, "origin">;
   readonly names: readonly string[];
   readonly clock: Clock;
   readonly distance?: Distance;
@@ -30,10 +31,18 @@ export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
   let measuredAt = Number.NEGATIVE_INFINITY;
   let measuring: Promise<readonly Progress[]> | null = null;
 
-  /** A position in another log is none in this one. Origin first: a view that is dropped in between has no position. */
+  /** Views whose last record was found in this log once: a projector that follows this log has claimed them. */
+  const claimed = new Set<string>();
+
+  /** A position in another log is none in this one, nor is one whose record this log lacks, as after it was restored. */
   const reachedOf = async (view: string): Promise<Reached> => {
-    const [identity, origin, position] = await Promise.all([log.identity(), views.origin(view), views.position(view)]);
-    return { view, position: origin?.log === identity ? position : null };
+    const [identity, origin] = await Promise.all([log.identity(), views.origin(view)]);
+    if (origin?.log !== identity || origin.last === null) return { view, position: null };
+    if (!claimed.has(view)) {
+      if (!(await hasRecord(log, origin.last))) return { view, position: null };
+      claimed.add(view);
+    }
+    return { view, position: origin.last.position };
   };
 
   const measure = async (): Promise<readonly Progress[]> => {

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { runCase, VIEW_STORE_CASES } from "./view-store.ts";
 
@@ -78,6 +78,19 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
     },
   }),
   "forgets of which log a view is": () => ({ origin: async () => null }),
+  "keeps the name of the record before": (good) => {
+    let last: ViewOrigin["last"] = null;
+    return {
+      async origin(view) {
+        const origin = await good.origin(view);
+        last = origin?.last ?? last;
+        return origin === null ? null : { ...origin, last };
+      },
+    };
+  },
+  "does not keep the name of the record": (good) => ({
+    commit: (view, after, upTo, documents) => good.commit(view, after, upTo, documents),
+  }),
   "keeps the documents of a dropped view": () => ({ drop: async () => undefined }),
   "loads whatever the checkpoint is": (good) => ({
     load: async (view, _after, ids) => good.load(view, await good.position(view), ids),

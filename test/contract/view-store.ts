@@ -140,12 +140,33 @@ const commits: readonly ContractCase[] = [
       assert.is(await views.origin(ORDERS), null);
       for (const log of [LOG, "another log"]) {
         await views.drop(ORDERS, log);
-        assert.equal(await views.origin(ORDERS), { log, isEmptied: true });
+        assert.equal(await views.origin(ORDERS), { log, isEmptied: true, last: null });
         await put(views, ORDERS, { a: order("x", 1) });
         await put(views, ORDERS, { a: null });
-        assert.equal(await views.origin(ORDERS), { log, isEmptied: true });
+        assert.equal(await views.origin(ORDERS), { log, isEmptied: true, last: null });
       }
       assert.is(await views.origin(NOTES), null);
+    },
+  },
+  {
+    name: "the checkpoint names the record of the last commit, and forgets it with a drop",
+    async run(views) {
+      const lastOf = async (): Promise<unknown> => (await views.origin(ORDERS))?.last;
+      const record = (revision: number) => ({ stream: "source-1", revision, id: `event-${revision}` });
+      await views.drop(ORDERS, LOG);
+      // A whole record is passed by who folds: only its name is kept.
+      const passed = { ...record(4), type: "Counted", data: { a: 1 } };
+      await views.commit(ORDERS, null, position(1), new Map([["a", order("x", 1)]]), { record: passed });
+      assert.equal(await lastOf(), { ...record(4), position: position(1) });
+      const stale = await views.commit(ORDERS, null, position(2), new Map(), { record: record(5) });
+      assert.equal([stale, await lastOf()], ["stale", { ...record(4), position: position(1) }]);
+      await views.commit(ORDERS, position(1), position(2), new Map(), { record: record(5) });
+      assert.equal(await lastOf(), { ...record(5), position: position(2) });
+      await views.commit(ORDERS, position(2), position(3), new Map([["a", null]]));
+      assert.is(await lastOf(), null, "a commit without a record does not leave the name of an earlier one");
+      await views.commit(ORDERS, position(3), position(4), new Map(), { record: record(6) });
+      await views.drop(ORDERS, LOG);
+      assert.is(await lastOf(), null);
     },
   },
   {

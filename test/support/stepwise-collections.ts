@@ -47,11 +47,13 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
       }
       return true;
     },
-    async advance(view, { generation, position }, upTo: Position) {
+    async advance(view, { generation, position }, upTo: Position, record) {
       await step("write");
       const there = checkpointOf(view);
       if (there.generation === generation && there.position === position) {
-        checkpoints.set(view, { ...there, generation, position: upTo });
+        const last = record === null ? null : { ...record, position: upTo };
+        const origin = there.origin === null ? null : { ...there.origin, last };
+        checkpoints.set(view, { generation, position: upTo, origin });
         return true;
       }
       // As where several were set by one command: whose write it was cannot be told afterwards.
@@ -62,7 +64,7 @@ export const stepwiseCollections = ({ checkpoints, documents }: Kept, step: Step
     async startAgain(view, log) {
       await step("write");
       const generation = checkpointOf(view).generation + 1;
-      checkpoints.set(view, { generation, position: null, origin: { log, isEmptied: false } });
+      checkpoints.set(view, { generation, position: null, origin: { log, isEmptied: false, last: null } });
       return generation;
     },
     ensure: async () => undefined,

@@ -7,7 +7,7 @@ import { type Collections, folding } from "../../../infra/mongodb/folding.ts";
 import { schemasByName } from "../../../infra/view-schema.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
 import type { Projection } from "../../../projections/projection.ts";
-import { viewFollower } from "../../../src/loops/view-follower.ts";
+import { type FollowedLog, viewFollower } from "../../../src/loops/view-follower.ts";
 import { broadHistory } from "../../support/broad-history.ts";
 import { folded } from "../../support/projected.ts";
 import { randomHistory } from "../../support/random-history.ts";
@@ -39,7 +39,14 @@ const node = (kept: Kept, step: Step, breaking: Breaking): Node => {
 
 /** Half of the documents that are in use at once, so that some come from memory and some from the store. */
 const DOCUMENTS_MAX = 4;
-const LOG = { identity: async () => "a log" };
+const LOG_NAME = "a log";
+const logOf = (events: readonly RecordedEvent[]): FollowedLog => ({
+  identity: async () => LOG_NAME,
+  async read(stream, after, limit) {
+    const behind = events.filter((it) => it.stream === stream && it.revision > (after ?? -1));
+    return behind.slice(0, limit);
+  },
+});
 /** Far more rounds than any history needs. */
 const ROUNDS_MAX = 5_000;
 
@@ -53,7 +60,7 @@ const follow = async (
   pageSize: () => number,
   isOver: () => boolean = () => false,
 ): Promise<boolean> => {
-  const follower = viewFollower(LOG, views, projection, DOCUMENTS_MAX);
+  const follower = viewFollower(logOf(log), views, projection, DOCUMENTS_MAX);
   try {
     await follower.claim();
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
@@ -154,7 +161,7 @@ const together = async (
   const dropping = async (): Promise<void> => {
     for (let drop = 0; drop < drops; drop += 1) {
       for (let pause = random.below(200); pause > 0; pause -= 1) await step("read");
-      await node(kept, step, breaking).views.drop(projection.schema.name, await LOG.identity());
+      await node(kept, step, breaking).views.drop(projection.schema.name, LOG_NAME);
     }
   };
   const nodes = [1, 2, 3].map(() => follow(node(kept, crashing, breaking), projection, log, size));
@@ -194,7 +201,7 @@ test("a fold whose second load is behind a drop begins again", async () => {
   const kept = nothingKept();
   const [ours, theirs] = [node(kept, NO_STEP, SOUND).views, node(kept, NO_STEP, SOUND).views];
   assert.is.not(await ours.load(VIEW, null, ["a"]), "stale");
-  await theirs.drop(VIEW, await LOG.identity());
+  await theirs.drop(VIEW, LOG_NAME);
   assert.is(await ours.load(VIEW, null, ["b"]), "stale");
   assert.is.not(await ours.load(VIEW, null, ["a", "b"]), "stale");
   assert.is(await ours.commit(VIEW, null, "1", new Map([["a", { at: 1 }]])), "committed");
@@ -248,8 +255,10 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
   },
   "writes what was put unasked behind what was named": {
     folding: (good) => ({
-      commit: (view, after, upTo, documents, leading = 0) =>
-        good.commit(view, after, upTo, new Map([...documents].reverse()), documents.size - leading),
+      commit: (view, after, upTo, documents, { leading = 0, ...details } = {}) => {
+        const reversed = new Map([...documents].reverse());
+        return good.commit(view, after, upTo, reversed, { ...details, leading: documents.size - leading });
+      },
     }),
   },
   "folds on a document as if it were at the checkpoint": {
@@ -279,7 +288,7 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
   "drops without beginning a new generation": {
     collections: (good, kept) => ({
       async startAgain(view, log) {
-        kept.checkpoints.set(view, { generation: 0, position: null, origin: { log, isEmptied: false } });
+        kept.checkpoints.set(view, { generation: 0, position: null, origin: { log, isEmptied: false, last: null } });
         return 0;
       },
       removeBelow: (view) => good.removeBelow(view, "000001."),

@@ -138,7 +138,8 @@ test("a store that forgets everything while it is followed is filled again", asy
   await following.stop();
   assert.equal(failures, []);
   assert.is(await countIn(current), 9);
-  assert.equal(await current.origin(COUNTS), { log: await log.identity(), isEmptied: true });
+  const { last: _, ...origin } = (await current.origin(COUNTS)) ?? {};
+  assert.equal(origin, { log: await log.identity(), isEmptied: true });
 });
 
 test("a rebuild makes the view that it rebuilds this log's, and leaves the others", async () => {
@@ -152,6 +153,99 @@ test("a rebuild makes the view that it rebuilds this log's, and leaves the other
     await fold(log, views),
     NAMES.filter((name) => name !== COUNTS),
   );
+});
+
+/** A log and copies of it as a backup keeps them: one name, and each goes on in its own way. */
+const copies = async (count: number, events: number): Promise<EventLog[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => ({ ...(await logOf(events)), identity: async () => "one log" })),
+  );
+
+/** The views that were dropped with their reasons. */
+const foldTelling = async (log: EventLog, views: ViewStore): Promise<readonly string[]> => {
+  const told: string[] = [];
+  const following = projector(log, views, PROJECTIONS, {
+    ...QUICK,
+    onDropped: (names, reason) => told.push(...names.map((name) => `${name}: ${reason}`)),
+  });
+  await following.start();
+  await hasFolded(views, log);
+  await following.stop();
+  return told;
+};
+
+test("views that know more than a restored log are folded again from it, once, and that is told", async () => {
+  const views = memoryViewStore(SCHEMAS);
+  const [log, backup] = await copies(2, 7);
+  if (log === undefined || backup === undefined) throw new Error("there are two copies");
+  await appendNumbered(log, 8, 20);
+  assert.equal(await foldTelling(log, views), []);
+  const told = NAMES.map((name) => `${name}: record-missing`);
+  assert.equal(await foldTelling(backup, views), told);
+  assert.is(await countIn(views), 7);
+  assert.equal(await foldTelling(backup, views), []);
+  assert.equal(await foldTelling(log, views), [], "a log that only has more is the same log");
+  assert.is(await countIn(views), 20);
+});
+
+test("so are they from a restored log that has grown to their place, or past it", async () => {
+  for (const end of [20, 30]) {
+    const views = memoryViewStore(SCHEMAS);
+    const [log, backup] = await copies(2, 7);
+    if (log === undefined || backup === undefined) throw new Error("there are two copies");
+    await appendNumbered(log, 8, 20);
+    await foldTelling(log, views);
+    await appendNumbered(backup, 108, 100 + end);
+    assert.is((await foldTelling(backup, views)).length, NAMES.length);
+    assert.is(await countIn(views), end);
+    const sum = (await views.get(COUNTS, "all"))?.sum;
+    assert.is(
+      sum,
+      28 + Array.from({ length: end - 7 }, (_, n) => 108 + n).reduce((a, b) => a + b),
+      "of its records alone",
+    );
+  }
+});
+
+test("a rebuild that was cut off before the log was restored is no part of what is folded then", async () => {
+  const views = memoryViewStore(SCHEMAS);
+  const [log, backup] = await copies(2, 7);
+  if (log === undefined || backup === undefined) throw new Error("there are two copies");
+  await appendNumbered(log, 8, 20);
+  let commits = 0;
+  const crashing: ViewStore = {
+    ...views,
+    async commit(...args) {
+      commits += 1;
+      if (commits > 10) throw new Error("the process ends here");
+      return views.commit(...args);
+    },
+  };
+  const isCutOff = await rebuildViews(log, crashing, PROJECTIONS, { ...QUICK, pageMax: 2 }).then(
+    () => false,
+    () => true,
+  );
+  assert.ok(isCutOff);
+  await appendNumbered(backup, 108, 130);
+  await foldTelling(backup, views);
+  assert.is(await countIn(views), 30);
+  assert.is(
+    (await views.get(COUNTS, "all"))?.sum,
+    28 + Array.from({ length: 23 }, (_, n) => 108 + n).reduce((a, b) => a + b),
+  );
+});
+
+test("whoever only looks takes no place in the lost part of a log for one in the restored log", async () => {
+  const views = memoryViewStore(SCHEMAS);
+  const [log, backup] = await copies(2, 7);
+  if (log === undefined || backup === undefined) throw new Error("there are two copies");
+  await appendNumbered(log, 8, 20);
+  await fold(log, views);
+  const head = (await backup.head()) ?? "";
+  const watched = watching(backup, views);
+  assert.is(await watched.waitFor(NAMES, head, 0), false);
+  await fold(backup, views);
+  assert.is(await watched.waitFor(NAMES, head, 0), true);
 });
 
 const watching = (log: EventLog, views: ViewStore) =>
@@ -186,9 +280,9 @@ test("whoever only looks tells how far they are, measured once a second while so
   let looks = 0;
   const counted: ViewStore = {
     ...views,
-    position(view) {
+    origin(view) {
       looks += 1;
-      return views.position(view);
+      return views.origin(view);
     },
   };
   const watched = watching(log, counted);
@@ -202,7 +296,7 @@ test("whoever only looks tells how far they are, measured once a second while so
 test("an engine that fails makes nobody wait, and what was known is told", async () => {
   const views = memoryViewStore(SCHEMAS);
   const log = await logOf(2);
-  const failing: ViewStore = { ...views, position: () => Promise.reject(new Error("no")) };
+  const failing: ViewStore = { ...views, origin: () => Promise.reject(new Error("no")) };
   assert.equal(
     await watching(log, failing).progress(),
     NAMES.map((view) => ({ view, position: null, lag_events: 0, lag_s: 0 })),
