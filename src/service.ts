@@ -374,6 +374,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   });
   const overage = overageLoop({
     views,
+    progress: projector,
     aggregates: streams,
     provider,
     clock,

@@ -2,13 +2,14 @@ import { account as accountDecider } from "../../domain/account/decider.ts";
 import { monthBefore } from "../../domain/account/overage.ts";
 import { overageIn, type Subscription } from "../../domain/account/subscription.ts";
 import { monthOf } from "../../domain/calendar.ts";
-import type { BillingProvider, Clock, Found, ViewStore } from "../../domain/ports.ts";
+import type { BillingProvider, Clock, Found, Position, ViewStore } from "../../domain/ports.ts";
 import { billing } from "../../projections/billing.ts";
 import { type UsageDocument, usage, usageId } from "../../projections/usage.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { providerEnvelope } from "../billing/following.ts";
 import { looking } from "./looking.ts";
+import type { ViewProgress } from "./view-progress.ts";
 
 export type OverageLoop = {
   start(): void;
@@ -20,6 +21,8 @@ export type OverageLoop = {
 
 export type OverageDeps = {
   readonly views: Pick<ViewStore, "get" | "page">;
+  /** Tells whether the usage is of this log. */
+  readonly progress: Pick<ViewProgress, "waitFor">;
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly provider: BillingProvider;
   readonly clock: Clock;
@@ -30,6 +33,9 @@ export type OverageDeps = {
 const LOOK_MS = 60_000;
 /** Held in memory at once. */
 const PAGE = 200;
+
+/** Every position of a log sorts after it. */
+const ANY_POSITION: Position = "";
 
 const SORT = { field: "account", order: "asc" } as const;
 
@@ -45,7 +51,7 @@ const isAhead = ({ reported }: Subscription, month: string): boolean =>
  * written once the provider has it: after a crash in between the block is reported again, which the provider knows as the
  * same. The views may be behind, and then show less: it is reported when they are not.
  */
-export const overageLoop = ({ views, aggregates, provider, clock, onError }: OverageDeps): OverageLoop => {
+export const overageLoop = ({ views, progress, aggregates, provider, clock, onError }: OverageDeps): OverageLoop => {
   const { name, reportOverage } = provider;
 
   /** As the account's own stream has it at this moment, if this provider bills it. */
@@ -88,6 +94,8 @@ export const overageLoop = ({ views, aggregates, provider, clock, onError }: Ove
   };
 
   const look = async (): Promise<number> => {
+    // Beside a restored log the view may show usage that the log does not know, until it is folded again.
+    if (!(await progress.waitFor([usage.schema.name], ANY_POSITION, 0))) return 0;
     const where = [{ field: "provider", is: "=", value: name }] as const;
     let reported = 0;
     let last: Found | undefined;

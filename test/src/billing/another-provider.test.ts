@@ -64,6 +64,7 @@ test("one object is all of it: checkout, portal, webhooks and overage follow fro
     throw error;
   };
   const { look } = overageLoop({
+    progress: { waitFor: async () => true },
     views: world.views,
     aggregates: world.streams,
     provider,

@@ -5,6 +5,7 @@ import { stripeBilling } from "../../../infra/billing/stripe/provider.ts";
 import { usage, usageId } from "../../../projections/usage.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { overageLoop } from "../../../src/loops/overage.ts";
+import { watchedViews } from "../../../src/loops/watched-views.ts";
 import { ACCOUNT, type BillingWorld, billingWorld } from "../../support/billing-world.ts";
 import { PUBLIC_URL } from "../../support/http-app.ts";
 import { losingLog } from "../../support/losing-log.ts";
@@ -45,11 +46,30 @@ const node = (
   provider: BillingProvider,
   log: EventLog = world.log,
   onError: (e: unknown) => void = fail,
-) =>
-  overageLoop({ views: world.views, aggregates: aggregates(log, world.clock), provider, clock: world.clock, onError });
+  progress: Parameters<typeof overageLoop>[0]["progress"] = { waitFor: async () => true },
+) => {
+  const { views, clock } = world;
+  return overageLoop({ views, progress, aggregates: aggregates(log, clock), provider, clock, onError });
+};
 
 const blocksAt = ({ meterEvents }: StripeServer): readonly string[] => [...meterEvents.keys()].sort();
 const block = (month: string, number: number): string => `${ACCOUNT}/${month}/${number}`;
+
+test("usage that was folded from records which a restored log lacks is not reported", async ({ stripe }) => {
+  const world = await billed(stripe);
+  await world.project();
+  const { views, clock } = world;
+  const log = await world.log.identity();
+  const documents = new Map([[usageId(ACCOUNT, "2026-03"), { account: ACCOUNT, month: "2026-03", events: 50_001 }]]);
+  await views.drop(usage.schema.name, log);
+  const record = { stream: "delivery-evt_lost", revision: 0, id: "lost" };
+  await views.commit(usage.schema.name, null, "0000000000009999", documents, { record });
+  // As a deliverer sees them whose projector, in another process, has not started yet.
+  const progress = watchedViews({ log: world.log, views, names: [usage.schema.name], clock });
+  assert.is(await node(world, world.provider, world.log, fail, progress).look(), 0);
+  assert.is(stripe.meterEvents.size, 0);
+  assert.is(await node(world, world.provider).look(), 2, "as by a deliverer that does not ask");
+});
 
 test("each begun block is reported once as it begins, and what is late of the last month too", async ({ stripe }) => {
   const world = await billed(stripe);
