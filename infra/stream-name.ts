@@ -17,12 +17,17 @@ export const parseStreamName = (stream: string): StreamName => {
 /** The one category whose content may be removed; everything else is the record. */
 const ERASABLE_CATEGORY = "payload";
 
+export const isErasable = ({ category }: Pick<StreamName, "category">): boolean => category === ERASABLE_CATEGORY;
+
 /** As `parseStreamName`, and throws a `TypeError` for a stream that must not be erased. */
 export const parseErasable = (stream: string): StreamName => {
   const name = parseStreamName(stream);
-  if (name.category !== ERASABLE_CATEGORY) throw new TypeError(`${stream} is part of the record: only payloads go`);
+  if (!isErasable(name)) throw new TypeError(`${stream} is part of the record: only payloads go`);
   return name;
 };
 
 /** An event without content, in an erasable stream alone: it keeps a revision taken, and the one before it erasable. */
 export const BLANK_TYPE = "Blank";
+
+/** What is shown, without content, of an event in an erasable stream that cannot be read as it was written. */
+export const DAMAGED_TYPE = "Damaged";

@@ -47,6 +47,7 @@ export type Stage = {
     | "delivered"
     | "failed"
     | "payload_erased"
+    | "payload_damaged"
     | "duplicate"
     | "delivery_id_reused"
     | HoldOutcome;
@@ -358,6 +359,8 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
         payload: { ...document.payload, erased_at: event.data.at },
         timeline: staged({ stage: "payload_erased" }),
       };
+    case "PayloadDamageFound":
+      return { ...document, timeline: staged({ stage: "payload_damaged" }) };
     default:
       return document;
   }

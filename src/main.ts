@@ -149,8 +149,8 @@ const open = async (config: Config): Promise<Service> => {
   const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const names = schemas.map(({ name }) => name);
-  // What was left by an earlier log is looked at first: a process that starts at this moment begins the log before it leaves
-  // anything else, so what is found here without a log is of a log that is gone.
+  // The traces of an earlier log are looked for before the log itself. Another process that starts for the first time at this
+  // moment makes the log before it makes a key or folds a view, so a trace without a log means that the log is gone.
   const present = presentKey(config);
   const keyFile = present === null || config.key !== null ? null : keyFileOf(config);
   const [views, folded] = await usable(`${viewsAre} cannot be used`, async () => {

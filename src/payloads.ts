@@ -1,9 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
+import type { PayloadName } from "../domain/delivery/damage.ts";
 import type { Erased } from "../domain/delivery/erased.ts";
 import type { PayloadEvent } from "../domain/delivery/events.ts";
 import type { EventLog, Expected, Randomness, Revision } from "../domain/ports.ts";
 import { LogUnavailable } from "../infra/log-errors.ts";
+import { BLANK_TYPE } from "../infra/stream-name.ts";
 import { type Envelope, toEvents } from "./envelope.ts";
 import { appendKnown } from "./run-command.ts";
 
@@ -21,6 +23,9 @@ export type Incoming = {
 };
 
 export type KeptPayload = { readonly revision: Revision; readonly sha256: string };
+
+/** Told of each stored payload that does not match its hash. Never rejects. */
+export type OnDamage = (eventId: string, name: PayloadName) => Promise<void>;
 
 export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "headers"> & {
   /** The bytes as they came in. */
@@ -93,8 +98,11 @@ export type Payloads = {
    * not admitted. Rejects with `LogUnavailable` when too many others keep theirs meanwhile.
    */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: Erased): Promise<KeptPayload>;
-  /** The payload at a revision of its stream; null when it was erased. */
-  read(eventId: string, revision: Revision): Promise<ReadPayload | null>;
+  /**
+   * The payload of this name, null if it was erased. "damaged" if what is stored does not match the name's hash: that is
+   * recorded, and must be neither shown nor sent.
+   */
+  read(eventId: string, name: PayloadName): Promise<ReadPayload | "damaged" | null>;
 };
 
 /** What a stream holds: parts by their revisions, and the payloads that are there with all of theirs. */
@@ -102,6 +110,19 @@ type Stored = {
   readonly parts: Map<Revision, Encoded>;
   readonly payloads: { readonly revision: Revision; readonly salt: string; readonly body: Buffer }[];
 };
+
+const isRevisionBelow = (value: unknown, end: Revision): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < end;
+
+const isEncoded = ({ encoding, body }: Encoded): boolean => typeof encoding === "string" && typeof body === "string";
+
+/** A damaged record may still be JSON, and have other members than were written. */
+const isWellFormed = ({ type, data }: PayloadEvent, revision: Revision): boolean =>
+  type === "PayloadKept" &&
+  isEncoded(data) &&
+  typeof data.salt === "string" &&
+  (data.parts === undefined ||
+    (Array.isArray(data.parts) && data.parts.every((part) => isRevisionBelow(part, revision))));
 
 /** Null when a part is gone: the stream is being erased. */
 const joined = (kept: Kept, partAt: (revision: Revision) => Encoded | undefined): Buffer | null => {
@@ -122,7 +143,11 @@ const isSame = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding &&
  * once the `PayloadKept` that names them does: whatever ends in between leaves parts that nobody reads and that an
  * erasure takes along.
  */
-export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
+export const payloads = (
+  log: EventLog,
+  randomness: Randomness,
+  onDamage: OnDamage = async () => undefined,
+): Payloads => {
   const stored = async (eventId: string, erased: Erased): Promise<Stored> => {
     const found: Stored = { parts: new Map(), payloads: [] };
     if (erased === "all") return found;
@@ -132,8 +157,8 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
         const { revision } = recorded;
         // `payload-evt_` streams hold PayloadEvents alone.
         const event = recorded as unknown as PayloadEvent;
-        if (event.type === "PayloadPartKept") found.parts.set(revision, event.data);
-        else if (event.type === "PayloadKept") {
+        if (event.type === "PayloadPartKept" && isEncoded(event.data)) found.parts.set(revision, event.data);
+        else if (event.type === "PayloadKept" && isWellFormed(event, revision)) {
           const body = joined(event.data, (part) => found.parts.get(part));
           if (body !== null) found.payloads.push({ revision, salt: event.data.salt, body });
         }
@@ -184,6 +209,32 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
     return { revision: appended.revision, sha256: payloadDigest(salt, incoming.body) };
   };
 
+  const readAt = async (eventId: string, wanted: Revision): Promise<PayloadEvent | null> => {
+    const [event] = await log.read(payloadStream(eventId), wanted === 0 ? null : wanted - 1, 1);
+    // `payload-` streams hold PayloadEvents alone, and in a copied log the placeholders of erased ones.
+    return event?.revision === wanted && event.type !== BLANK_TYPE ? (event as unknown as PayloadEvent) : null;
+  };
+
+  const readStored = async (
+    eventId: string,
+    { revision, sha256 }: PayloadName,
+  ): Promise<ReadPayload | "damaged" | null> => {
+    const event = await readAt(eventId, revision);
+    if (event === null) return null;
+    if (event.type !== "PayloadKept" || !isWellFormed(event, revision)) return "damaged";
+    const parts = new Map<Revision, Encoded>();
+    for (const wanted of event.data.parts ?? []) {
+      const part = await readAt(eventId, wanted);
+      if (part === null) return null;
+      if (part.type !== "PayloadPartKept" || !isEncoded(part.data)) return "damaged";
+      parts.set(wanted, part.data);
+    }
+    const { salt, content_type, content_encoding = "", headers } = event.data;
+    const body = joined(event.data, (part) => parts.get(part));
+    if (body === null || payloadDigest(Buffer.from(salt, "base64"), body) !== sha256) return "damaged";
+    return { content_type, ...contentEncodingField(content_encoding), headers, body };
+  };
+
   return {
     async keepFirst(eventId, incoming, envelope) {
       const first = await keepAt(eventId, "absent", incoming, envelope);
@@ -208,23 +259,10 @@ export const payloads = (log: EventLog, randomness: Randomness): Payloads => {
       throw new LogUnavailable(`the payload of ${eventId} is written by too many at once`);
     },
 
-    async read(eventId, revision) {
-      const stream = payloadStream(eventId);
-      const at = async (wanted: Revision): Promise<PayloadEvent | undefined> => {
-        const [event] = await log.read(stream, wanted === 0 ? null : wanted - 1, 1);
-        return event?.revision === wanted ? (event as unknown as PayloadEvent) : undefined;
-      };
-      const event = await at(revision);
-      if (event?.type !== "PayloadKept") return null;
-      const parts = new Map<Revision, Encoded>();
-      for (const wanted of event.data.parts ?? []) {
-        const part = await at(wanted);
-        if (part?.type === "PayloadPartKept") parts.set(wanted, part.data);
-      }
-      const body = joined(event.data, (part) => parts.get(part));
-      if (body === null) return null;
-      const { content_type, content_encoding = "", headers } = event.data;
-      return { content_type, ...contentEncodingField(content_encoding), headers, body };
+    async read(eventId, name) {
+      const found = await readStored(eventId, name);
+      if (found === "damaged") await onDamage(eventId, name);
+      return found;
     },
   };
 };

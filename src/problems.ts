@@ -57,6 +57,7 @@ export const PROBLEMS = {
   "gate-loop": { status: 429, title: "Stopped as a loop", retryable: true },
   "gate-quota": { status: 429, title: "The plan's events are used up", retryable: true },
   "headers-too-large": { status: 431, title: "The request's headers are too large", retryable: false },
+  "payload-damaged": { status: 500, title: "The stored payload is damaged", retryable: false },
   internal: { status: 500, title: "Something went wrong on our side", retryable: true },
   overloaded: { status: 503, title: "Overloaded", retryable: true },
   unavailable: { status: 503, title: "Not available at the moment", retryable: true },

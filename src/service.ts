@@ -67,6 +67,7 @@ import type { Readings } from "./observing/readings.ts";
 import { waitLines } from "./observing/waits.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { orphanedPayloads } from "./orphaned-payloads.ts";
+import { damageRecords } from "./payload-damage.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
 import { references } from "./references.ts";
@@ -190,7 +191,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     meters,
     decisionLines(() => http.log),
   );
-  const kept = payloads(log, randomness);
+  const kept = payloads(log, randomness, damageRecords(log, clock, errorsOf("payloads", "checking a stored payload")));
   const reservations = ledgers({
     log,
     clock,

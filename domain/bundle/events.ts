@@ -154,6 +154,8 @@ export type BundleEvent =
       readonly type: "BundlePayloadErased";
       readonly data: About & { readonly reason: string; readonly up_to?: ErasedUpTo };
     }
+  /** As `PayloadDamageFound`, of the payload that holds those of all steps. */
+  | { readonly type: "BundlePayloadDamageFound"; readonly data: About & { readonly revision: number } }
   /**
    * In the append that ends it, so that the ledgers can be settled by this record alone. `cost` null: nothing has reached
    * anybody, so what was reserved is given back. `steps`: each with its undo, null for one that was never sent; left out

@@ -19,6 +19,7 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "blocked-address",
   "endpoint-deleted",
   "payload-erased",
+  "payload-damaged",
 ]);
 
 /**

@@ -24,6 +24,7 @@ import {
   type ReplayRejection,
   replayed,
   replayField,
+  replayIdOf,
 } from "./replay.ts";
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
@@ -138,8 +139,11 @@ export type DeliveryCommand =
       /** Null when no attempt follows. */
       readonly nextAttemptAt: string | null;
     }
-  /** Ends a delivery for which nothing can be sent. Refused as "leased" while another attempt may still succeed. */
-  | ({ readonly type: "GiveUp"; readonly failure: Failure } & Claimant)
+  /**
+   * Ends a delivery for which nothing can be sent. Refused as "leased" while another attempt may still succeed. `inReplay`:
+   * the replay, null for none, in which that was found; refused if the event was replayed since. Left out: not compared.
+   */
+  | ({ readonly type: "GiveUp"; readonly failure: Failure; readonly inReplay?: string | null } & Claimant)
   | ReplayCommand;
 
 export type DeliveryRejection =
@@ -373,6 +377,9 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (ended(state)) return reject("already-ended");
         // The attempt may succeed. When its lease has ended, the command is given again.
         if (isLeased(state, command)) return reject("leased");
+        // Whatever was missing may have been restored before the replay.
+        if (command.inReplay !== undefined && command.inReplay !== (replayIdOf(state) ?? null))
+          return reject("in-progress");
         const { event_id, endpoint_id } = state.request;
         return accept<DeliveryEvent>(
           {

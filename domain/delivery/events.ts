@@ -107,7 +107,8 @@ export type FailureKind =
   | "http-5xx"
   | "invalid-response"
   | "endpoint-deleted"
-  | "payload-erased";
+  | "payload-erased"
+  | "payload-damaged";
 
 export type Failure = { readonly kind: FailureKind; readonly detail: string };
 
@@ -312,6 +313,16 @@ export type DeliveryEvent =
         readonly event_id: string;
         readonly reason: string;
         readonly up_to?: ErasedUpTo;
+        readonly at: string;
+      };
+    }
+  /** What is stored does not match `sha256` of the decision: it is neither shown nor sent. Once for each payload. */
+  | {
+      readonly type: "PayloadDamageFound";
+      readonly data: {
+        readonly event_id: string;
+        /** Of `payload-<event>`. */
+        readonly revision: number;
         readonly at: string;
       };
     };

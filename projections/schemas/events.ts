@@ -44,6 +44,7 @@ const STAGES: readonly Stage["stage"][] = [
   "delivered",
   "failed",
   "payload_erased",
+  "payload_damaged",
   "duplicate",
   "delivery_id_reused",
   "rejected",

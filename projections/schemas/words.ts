@@ -21,6 +21,7 @@ const FAILURE_KINDS: readonly Failure["kind"][] = [
   "invalid-response",
   "endpoint-deleted",
   "payload-erased",
+  "payload-damaged",
 ];
 
 export const FAILURE_KIND = oneOf(FAILURE_KINDS, "What went wrong, for machines.");

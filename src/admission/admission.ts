@@ -49,9 +49,9 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const { eventId, account, body, trace } = it;
     const event = { account, id: eventId };
     const first = "request" in state ? state.request.payload : null;
-    const kept = first === null ? null : await deps.payloads.read(eventId, first.revision);
-    // After an erasure nothing is left to compare with.
-    if (first !== null && kept !== null && !kept.body.equals(body)) return reused(event, trace);
+    const kept = first === null ? null : await deps.payloads.read(eventId, first);
+    // After an erasure nothing is left to compare with, nor if it is damaged.
+    if (kept !== null && kept !== "damaged" && !kept.body.equals(body)) return reused(event, trace);
     deps.counts.duplicate(event, trace);
     return { status: 200, body: { event_id: eventId, status: statusOf(state), duplicate: true } };
   };

@@ -52,7 +52,12 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
   return {
     async ofStep(state, index, trace) {
       const { request, approvalId } = state;
-      const kept = await payloads.read(request.bundle_id, request.payload.revision);
+      const kept = await payloads.read(request.bundle_id, request.payload);
+      if (kept === "damaged")
+        return refused(
+          "payload-damaged",
+          "The bundle's stored payload does not match its hash, so nothing of it was sent",
+        );
       if (kept === null)
         return refused("payload-erased", "The bundle's payload was erased before this step was started");
       // The array of all steps' payloads.
@@ -78,11 +83,11 @@ export const contents = ({ log, payloads, gates }: ContentsDeps): Contents => {
     async ofUndo(state, index) {
       const { event_id }: Partial<Step> = state.request.steps[index] ?? {};
       const sent = state.steps[index]?.payload ?? null;
-      const kept = event_id === undefined || sent === null ? null : await payloads.read(event_id, sent.revision);
+      const kept = event_id === undefined || sent === null ? null : await payloads.read(event_id, sent);
       const result = await answerTo(state, index);
       return encode({
-        // Erased: whoever takes it back still knows it by its webhook-id.
-        payload: kept === null ? null : decode(kept.body),
+        // If it was erased or is damaged, the target still knows the step by its webhook-id.
+        payload: kept === null || kept === "damaged" ? null : decode(kept.body),
         result: "body" in result ? result.body : null,
         forward_webhook_id: event_id ?? null,
       });

@@ -16,9 +16,10 @@ export const placesOfResults = async (
   { bundle_id, payload, steps }: BundleRequest,
 ): Promise<readonly (readonly FieldPath[])[]> => {
   if (!steps.some(({ uses_results }) => uses_results)) return steps.map(() => []);
-  const kept = await payloads.read(bundle_id, payload.revision);
+  const kept = await payloads.read(bundle_id, payload);
   // The array of all steps' payloads, written here by JSON.stringify.
-  const bodies = kept === null ? null : (JSON.parse(kept.body.toString("utf8")) as readonly Json[]);
+  const bodies =
+    kept === null || kept === "damaged" ? null : (JSON.parse(kept.body.toString("utf8")) as readonly Json[]);
   return steps.map(({ index, uses_results }) => {
     if (!uses_results) return [];
     return bodies === null ? [ROOT] : referencesOf(bodies[index] ?? null).references.map(placeOf);

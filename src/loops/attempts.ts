@@ -1,7 +1,7 @@
 import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
 import type { AttemptEnd, Failure, Request } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
-import { attemptOfSchedule, triggerOf } from "../../domain/delivery/replay.ts";
+import { attemptOfSchedule, replayIdOf, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
@@ -116,6 +116,11 @@ const UNMADE: Sent = {
 const DELETED: Failure = {
   kind: "endpoint-deleted",
   detail: "The endpoint was deleted before the event was delivered",
+};
+const DAMAGED: Failure = {
+  kind: "payload-damaged",
+  detail:
+    "The stored payload does not match the hash in the event's record, so it was not sent: restore it from a backup, then replay the event",
 };
 const ERASED: Failure = { kind: "payload-erased", detail: "The payload was erased before the event was delivered" };
 
@@ -232,7 +237,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   /** Refused while another node attempts the event: the backlog offers it again when that lease has ended. */
   const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace) => {
     const { othersAreGone } = deps;
-    return record(job, { type: "GiveUp", failure, node, othersAreGone, at: iso(clock.now()) }, known, trace);
+    const inReplay = known.state.phase === "admitted" ? (replayIdOf(known.state) ?? null) : null;
+    return record(job, { type: "GiveUp", failure, inReplay, node, othersAreGone, at: iso(clock.now()) }, known, trace);
   };
 
   /** The delivery as the log has it, in the trace in which the event came. */
@@ -362,7 +368,13 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const isPressing = isReplay || job.takesBack === true;
     // A probe that was found on disk before somebody else found out.
     if (job.early === "probe" ? !isProbe : isProbe && !isPressing) return null;
-    const body = job.body ?? (await deps.payloads.read(job.eventId, request.payload.revision))?.body;
+    // A body that was handed over in memory was hashed before it was stored, and is not read from disk.
+    const kept = job.body === undefined ? await deps.payloads.read(job.eventId, request.payload) : { body: job.body };
+    if (kept === "damaged") {
+      await giveUp(job, known, DAMAGED, trace);
+      return null;
+    }
+    const body = kept?.body;
     if (body === undefined) {
       await giveUp(job, known, ERASED, trace);
       return null;

@@ -11,6 +11,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { agentStream } from "../credentials.ts";
 import type { Trace } from "../envelope.ts";
 import { actionDigest } from "../execute/digest.ts";
+import { payloadDamaged } from "../payload-damage.ts";
 import type { Payloads, ReadPayload } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 
@@ -88,7 +89,8 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
       : sentBySource(request, account);
 
   return async (request, { account, replay, trace, askedAt }) => {
-    const kept = await payloads.read(request.event_id, request.payload.revision);
+    const kept = await payloads.read(request.event_id, request.payload);
+    if (kept === "damaged") return payloadDamaged();
     if (kept === null) return conflict("Its payload was erased: nothing is left to send.");
     const sender = await senderOf(request, account, kept);
     if ("problem" in sender) return sender;
@@ -101,8 +103,8 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
       deliveryKey: request.delivery_key,
       eventType: request.type,
       body,
-      contentType: kept.content_type,
-      contentEncoding: kept.content_encoding ?? "",
+      contentType: request.payload.content_type,
+      contentEncoding: request.payload.content_encoding ?? "",
       json: () => {
         json ??= { value: jsonOf(body) };
         return json.value;

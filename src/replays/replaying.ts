@@ -13,6 +13,7 @@ import { judgement } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import { type Envelope, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
+import { payloadDamaged } from "../payload-damage.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
 import { DECISIONS } from "../traces/execution-spans.ts";
@@ -156,18 +157,19 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return stopped === null ? null : conflict(`${stopped} What it had asked for before stays undone.`);
   };
 
-  const offer = (order: ReplayOrder, known: Known<Delivery>, trace: Trace): void => {
+  const offer = (order: ReplayOrder, known: Known<Delivery>, trace: Trace, body: Buffer | null): void => {
     const { state } = known;
     if (state.phase !== "admitted" || state.request.endpoint_id === null) return;
     const { eventId, envelope } = order;
     const job = { eventId, account: envelope.account, endpointId: state.request.endpoint_id };
-    deps.deliver.offer({ ...job, known, trace, ...(order.upTo === undefined ? AT_ONCE : {}) });
+    const content = body === null ? {} : { body };
+    deps.deliver.offer({ ...job, known, trace, ...content, ...(order.upTo === undefined ? AT_ONCE : {}) });
   };
 
   /** Null: somebody has written to it meanwhile. Places that were taken on what was known before are given back then, unless
    * a fence has freed them already: another replay may hold them by now. */
   const deliverAgain = async (order: ReplayOrder, from: Recalled): Promise<Replayed | null> => {
-    const { eventId, replay, envelope } = order;
+    const { eventId, replay, envelope, upTo } = order;
     const { state, revision } = from.known;
     const command: ReplayCommand = { type: "Replay", replay, places: null, at: envelope.at };
     const first = delivery.decide(command, state);
@@ -176,6 +178,9 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if (state.phase !== "admitted") return refused(why("not-admitted", state));
     const hindered = await hindrance(state.request);
     if (hindered !== null) return refused(hindered);
+    // Of many at once each is read when its turn comes.
+    const content = upTo === undefined ? await deps.payloads.read(eventId, state.request.payload) : null;
+    if (content === "damaged") return refused(payloadDamaged());
     const places = first.ok ? null : await takePlaces(order, state, again);
     if (places !== null && "problem" in places) return refused(places);
     const decision = places === null ? first : delivery.decide({ ...command, places: places.places }, state);
@@ -194,7 +199,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     }
     places?.keep();
     const known = { state: decision.events.reduce(delivery.evolve, state), revision: appended.revision };
-    offer(order, known, from.trace);
+    offer(order, known, from.trace, content?.body ?? null);
     return { outcome: "replayed", state: known.state, position: appended.position };
   };
 

@@ -74,7 +74,7 @@ const summary = {
 } satisfies Record<string, JsonSchema>;
 
 export const APPROVAL: JsonSchema = object(summary);
-export const APPROVAL_DETAIL: JsonSchema = object({
+const detail = {
   ...summary,
   policy: {
     ...object({ ...POLICY, newest_version: { type: "integer", description: "In force now; it changes nothing here" } }),
@@ -86,6 +86,19 @@ export const APPROVAL_DETAIL: JsonSchema = object({
       "What would be executed: JSON as it is, anything else as text or base64; null for none. Of a bundle its steps: " +
       "[{index, action, payload, endpoint, cost_eur, reversibility, compensation: {action, endpoint} or null}]",
   },
-  payload_format: { enum: ["json", "text", "base64", null], description: "Null: erased, or hidden as a whole" },
+  payload_format: {
+    enum: ["json", "text", "base64", null],
+    description: "Null: erased, damaged, or hidden as a whole",
+  },
   redacted: { type: "boolean", description: "The policy hides fields, and the reader is not an admin" },
-});
+};
+export const APPROVAL_DETAIL: JsonSchema = object(
+  {
+    ...detail,
+    payload_damaged: {
+      type: "boolean",
+      description: "True if the stored payload does not match its hash: it is not shown, and approving is refused",
+    },
+  },
+  Object.keys(detail),
+);

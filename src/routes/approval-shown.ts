@@ -13,9 +13,11 @@ import type { Principal } from "./route.ts";
 /** The payload as a person reads it. */
 export type ShownPayload = {
   readonly payload: Json;
-  /** Null: there is none to show, as it was erased, or is not JSON and has fields that the policy hides. */
+  /** Null: there is none to show, as it was erased or is damaged, or is not JSON and has fields that the policy hides. */
   readonly payload_format: "json" | "text" | "base64" | null;
   readonly redacted: boolean;
+  /** What is stored does not match its hash: it is not shown, and cannot be approved. */
+  readonly payload_damaged?: true;
 };
 
 type Shown = Omit<ApprovalDocument, "account">;
@@ -103,7 +105,8 @@ export const payloadShown = async (
   principal: Principal,
 ): Promise<ShownPayload> => {
   if (request === null) return { ...NOTHING, redacted: false };
-  const kept = await deps.payloads.read(request.event_id, request.payload.revision);
+  const kept = await deps.payloads.read(request.event_id, request.payload);
+  if (kept === "damaged") return { ...NOTHING, redacted: false, payload_damaged: true };
   if (kept === null) return { ...NOTHING, redacted: false };
   return shown(kept.body, await hiddenOfEvent(deps, request, principal));
 };

@@ -12,7 +12,7 @@ import type { Principal } from "./route.ts";
 export type ShownStep = {
   readonly index: number;
   readonly action: string;
-  /** Null when it was erased. What a result will stand in for is shown as the agent sent it. */
+  /** Null when it was erased or is damaged. What a result will stand in for is shown as the agent sent it. */
   readonly payload: Json;
   readonly endpoint: ApprovalTarget | null;
   readonly cost_eur: number | null;
@@ -24,6 +24,8 @@ export type ShownSteps = {
   readonly payload: readonly ShownStep[];
   readonly payload_format: "json" | null;
   readonly redacted: boolean;
+  /** What is stored does not match its hash: it is not shown, and cannot be approved. */
+  readonly payload_damaged?: true;
 };
 
 type Deps = {
@@ -40,7 +42,8 @@ export const stepsShown = async (
 ): Promise<ShownSteps> => {
   const { bundle_id, payload, steps } = request;
   const hidden = await hiddenPaths(log, request, principal);
-  const kept = await payloads.read(bundle_id, payload.revision);
+  const stored = await payloads.read(bundle_id, payload);
+  const kept = stored === "damaged" ? null : stored;
   // The array of all steps' payloads, written here by JSON.stringify.
   const bodies = kept === null ? [] : (JSON.parse(kept.body.toString("utf8")) as readonly Json[]);
   const shown = async ({
@@ -66,5 +69,6 @@ export const stepsShown = async (
     payload: await Promise.all(steps.map(shown)),
     payload_format: kept === null ? null : "json",
     redacted: hidden.length > 0,
+    ...(stored === "damaged" ? { payload_damaged: true } : {}),
   };
 };

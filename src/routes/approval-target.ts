@@ -2,11 +2,12 @@ import { isOverdue, type RequestedApproval } from "../../domain/approval/decider
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
-import type { HoldOutcome } from "../../domain/delivery/events.ts";
+import type { HoldOutcome, PayloadRef } from "../../domain/delivery/events.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { bundleStream } from "../bundles/bundle-id.ts";
+import { payloadDamaged } from "../payload-damage.ts";
 import type { Payloads } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 import { readOn } from "../run-command.ts";
@@ -59,12 +60,24 @@ export const targetOf = async (aggregates: Aggregates, subject: ApprovalSubject)
 
 const ERASED = "Its payload was erased: nothing is left to execute. Reject it.";
 
-const eventHindrance = async (aggregates: Aggregates, state: Delivery): Promise<string | null> => {
+const payloadHindrance = async (
+  payloads: HindranceDeps["payloads"],
+  id: string,
+  payload: PayloadRef,
+): Promise<Problem | null> => {
+  const stored = await payloads.read(id, payload);
+  if (stored === "damaged") return payloadDamaged();
+  return stored === null ? problem("conflict", ERASED) : null;
+};
+
+const eventHindrance = async ({ aggregates, payloads }: HindranceDeps, state: Delivery): Promise<Problem | null> => {
   if (state.phase !== "held") return null;
-  if (state.erased) return ERASED;
+  if (state.erased) return problem("conflict", ERASED);
   const id = endpointIdOf(state);
-  if (id === null || (await endpointShown(aggregates, id)) !== null) return null;
-  return "The endpoint that it was to go to was deleted: it can go nowhere. Reject it.";
+  if (id !== null && (await endpointShown(aggregates, id)) === null)
+    return problem("conflict", "The endpoint that it was to go to was deleted: it can go nowhere. Reject it.");
+  const { event_id, payload } = state.request;
+  return payloadHindrance(payloads, event_id, payload);
 };
 
 const deletedOf = async (aggregates: Aggregates, { steps }: BundleRequest): Promise<string | null> => {
@@ -76,12 +89,14 @@ const deletedOf = async (aggregates: Aggregates, { steps }: BundleRequest): Prom
   return null;
 };
 
-const bundleHindrance = async ({ aggregates, payloads }: HindranceDeps, state: Bundle): Promise<string | null> => {
+const bundleHindrance = async ({ aggregates, payloads }: HindranceDeps, state: Bundle): Promise<Problem | null> => {
   if (state.phase !== "held") return null;
   const { bundle_id, payload } = state.request;
-  if ((await payloads.read(bundle_id, payload.revision)) === null) return ERASED;
+  const hindrance = await payloadHindrance(payloads, bundle_id, payload);
+  if (hindrance !== null) return hindrance;
   const deleted = await deletedOf(aggregates, state.request);
-  return deleted === null ? null : `The endpoint of ${deleted} was deleted: it can go nowhere. Reject the bundle.`;
+  if (deleted === null) return null;
+  return problem("conflict", `The endpoint of ${deleted} was deleted: it can go nowhere. Reject the bundle.`);
 };
 
 export type HindranceDeps = {
@@ -102,6 +117,5 @@ export const approvalHindrance = async (
   // Told to its approval a moment later.
   if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
   const { kind, state } = subject;
-  const detail = kind === "event" ? await eventHindrance(deps.aggregates, state) : await bundleHindrance(deps, state);
-  return detail === null ? null : problem("conflict", detail);
+  return kind === "event" ? eventHindrance(deps, state) : bundleHindrance(deps, state);
 };

@@ -4,6 +4,7 @@ import type { EventLog } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
 import { erase } from "../erasures.ts";
 import { isEventId } from "../event-id.ts";
+import { payloadDamaged } from "../payload-damage.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn } from "../run-command.ts";
 import { eraseBundle } from "./bundle-payload.ts";
@@ -38,9 +39,11 @@ export const visiblePayload = async (
   event: EventDocument,
   principal: Principal,
 ): Promise<VisiblePayload | Problem> => {
-  const kept = event.payload.erased_at === null ? await deps.payloads.read(id, event.payload.revision) : null;
+  const kept = event.payload.erased_at === null ? await deps.payloads.read(id, event.payload) : null;
+  if (kept === "damaged") return payloadDamaged();
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
-  const { body, content_type: contentType, content_encoding: contentEncoding } = kept;
+  const { body, content_encoding: contentEncoding } = kept;
+  const { content_type: contentType } = event.payload;
   const hidden = await hiddenOfEvent(deps, event, principal);
   if (hidden.length === 0) return { body, contentType, contentEncoding, isRedacted: false };
   const shown = redactText(body.toString("utf8"), hidden);

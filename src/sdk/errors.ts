@@ -29,6 +29,7 @@ export const ERROR_CODES = [
   "gate-quota",
   "rate-limited",
   "headers-too-large",
+  "payload-damaged",
   "internal",
   "overloaded",
   "unavailable",

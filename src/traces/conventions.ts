@@ -159,6 +159,8 @@ export const bundleSpanEvent = (event: BundleEvent): SpanEvent | null => {
       return stepEvent("step resolved by hand", event.data);
     case "BundlePayloadErased":
       return { name: "payload erased", atMs: Date.parse(event.data.at), attributes: {} };
+    case "BundlePayloadDamageFound":
+      return { name: "payload damage found", atMs: Date.parse(event.data.at), attributes: {} };
     default:
       return null;
   }

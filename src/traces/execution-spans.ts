@@ -60,6 +60,7 @@ const attemptSpans = (root: Root, following: readonly DeliveryEvent[], last: str
 /** What is said with the event as a whole: of its payload, and of repeats. They come long after its end, some of them. */
 const NOTED: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "PayloadErased",
+  "PayloadDamageFound",
   "DuplicatesCounted",
   "DeliveryIdReused",
 ]);

@@ -11,7 +11,7 @@ const DATA = { dataDir: "data", eventstoreUrl: null, mongodbUrl: null };
 const SERVERS = { dataDir: "data", eventstoreUrl: "esdb://log:2113", mongodbUrl: "mongodb://views:27017/countersign" };
 const KEY = "data/key";
 
-test("nothing is lost where nothing was left", () => {
+test("a first start finds nothing of an earlier log", () => {
   for (const places of [placesOf(DATA), placesOf(SERVERS)])
     assert.is(lossOf(places, { keyFile: null, hasFolded: false }), null);
 });

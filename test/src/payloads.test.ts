@@ -10,6 +10,7 @@ import {
   payloadDigest,
   payloadStream,
   payloads,
+  type ReadPayload,
 } from "../../src/payloads.ts";
 import { failingLog } from "../support/failing-log.ts";
 import { APPEND_LIMIT_BYTES, measuredLog } from "../support/measured-log.ts";
@@ -22,6 +23,11 @@ const random = seeded(7);
 const randomness = {
   bytes: (size: number) => Uint8Array.from({ length: size }, () => random.below(256)),
   number: random.next,
+};
+/** The payload, which is not damaged. */
+const intact = (read: ReadPayload | "damaged" | null): ReadPayload | null => {
+  if (read === "damaged") throw new Error("the payload is damaged");
+  return read;
 };
 const envelope = () => ({
   commandId: `cmd_${random.next()}`,
@@ -63,7 +69,7 @@ for (const [name, body] of LARGEST) {
     const kept = await payloads(log, randomness).keepFirst(ID, incoming(body), envelope());
     assert.ok(kept !== null);
     assert.ok(largestAppend() < APPEND_LIMIT_BYTES, `${largestAppend()} bytes`);
-    const read = await payloads(log, randomness).read(ID, kept.revision);
+    const read = intact(await payloads(log, randomness).read(ID, kept));
     assert.ok(read?.body.equals(body));
     assert.is(read?.content_type, "application/json");
 
@@ -73,7 +79,7 @@ for (const [name, body] of LARGEST) {
     assert.equal(await payloads(log, randomness).keepAgain(ID, incoming(body), envelope()), kept);
     assert.is((await log.last(STREAM))?.revision, kept.revision);
     await log.erase(STREAM);
-    assert.is(await payloads(log, randomness).read(ID, kept.revision), null);
+    assert.is(await payloads(log, randomness).read(ID, kept), null);
     assert.equal(await log.readAll(null, 10), []);
   });
 }
@@ -85,7 +91,7 @@ test("a body of any size and kind comes back byte for byte", async () => {
       const { log, largestAppend } = measuredLog(memoryEventLog());
       const body = cut(kind, size);
       const kept = await payloads(log, randomness).keepFirst(ID, incoming(body), envelope());
-      const read = await payloads(log, randomness).read(ID, kept?.revision ?? -1);
+      const read = kept === null ? null : intact(await payloads(log, randomness).read(ID, kept));
       assert.ok(read?.body.equals(body), `${size} of ${JSON.stringify(kind)}`);
       assert.ok(largestAppend() < APPEND_LIMIT_BYTES);
     }
@@ -121,12 +127,12 @@ test("what a crash leaves of a long body is gone on with, and is no payload by i
     .keepFirst(ID, incoming(body), envelope())
     .catch(() => undefined);
   assert.is((await log.last(STREAM))?.type, "PayloadPartKept");
-  assert.is(await payloads(log, randomness).read(ID, 0), null);
+  assert.is(await payloads(log, randomness).read(ID, { revision: 1, sha256: "" }), null);
 
   assert.is(await payloads(log, randomness).keepFirst(ID, incoming(body), envelope()), null);
   const kept = await payloads(log, randomness).keepAgain(ID, incoming(body), envelope());
   assert.is(kept.revision, 1, "its first part is not kept again");
-  assert.ok((await payloads(log, randomness).read(ID, kept.revision))?.body.equals(body));
+  assert.ok(intact(await payloads(log, randomness).read(ID, kept))?.body.equals(body));
 });
 
 /** A turn of the event loop before each append, so that racers take turns in between. */
@@ -166,8 +172,8 @@ test("different long bodies under one id are each kept whole, whatever comes in 
     createHash("sha256")
       .update(body ?? "")
       .digest("hex");
-  for (const [index, { revision }] of kept.entries()) {
-    const read = await payloads(log, randomness).read(ID, revision);
+  for (const [index, name] of kept.entries()) {
+    const read = intact(await payloads(log, randomness).read(ID, name));
     assert.is(hash(read?.body), hash(bodies[index]));
   }
 });
@@ -181,8 +187,28 @@ test("a long body that was erased can come again, and nothing erased comes back 
   assert.is(await payloads(log, randomness).keepFirst(ID, incoming(body), envelope()), null);
   const again = await payloads(log, randomness).keepAgain(ID, incoming(body), own);
   assert.ok(again.revision > (first?.revision ?? 0));
-  assert.ok((await payloads(log, randomness).read(ID, again.revision))?.body.equals(body));
-  assert.is(await payloads(log, randomness).read(ID, first?.revision ?? -1), null);
+  assert.ok(intact(await payloads(log, randomness).read(ID, again))?.body.equals(body));
+  assert.ok(first !== null);
+  assert.is(await payloads(log, randomness).read(ID, first), null);
+});
+
+test("a payload with damaged members does not keep a repeat of its event from being stored", async () => {
+  const log = memoryEventLog();
+  const body = Buffer.from("{}");
+  const first = await payloads(log, randomness).keepFirst(ID, incoming(body), envelope());
+  const damaged: EventLog = {
+    ...log,
+    async read(...args) {
+      const page = await log.read(...args);
+      return page.map((event) => (event.revision === 0 ? { ...event, data: { cody: "{}" } } : event));
+    },
+  };
+  const keeper = payloads(damaged, randomness);
+  assert.ok(first !== null);
+  assert.is(await keeper.read(ID, first), "damaged");
+  const again = await keeper.keepAgain(ID, incoming(body), envelope());
+  assert.ok(again.revision > first.revision);
+  assert.ok(intact(await keeper.read(ID, again))?.body.equals(body));
 });
 
 test("what is erased, or about to be, is not used again: neither a payload nor one of its parts", async () => {
@@ -198,7 +224,7 @@ test("what is erased, or about to be, is not used again: neither a payload nor o
   assert.ok(partly.revision > again.revision);
   assert.ok((await keeper.keepAgain(ID, incoming(BYTES), envelope(), "all")).revision > partly.revision);
   await log.erase(STREAM, again.revision - 1);
-  assert.ok((await keeper.read(ID, partly.revision))?.body.equals(BYTES));
+  assert.ok(intact(await keeper.read(ID, partly))?.body.equals(BYTES));
 });
 
 test.run();

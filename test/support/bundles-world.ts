@@ -20,6 +20,7 @@ import { outbound } from "../../src/loops/outbound.ts";
 import { reactor } from "../../src/loops/reactor.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
 import { untold } from "../../src/observing/waits.ts";
+import { damageRecords } from "../../src/payload-damage.ts";
 import { payloads } from "../../src/payloads.ts";
 import { readOn } from "../../src/run-command.ts";
 import { ACCOUNT, AGENT_ID, agentsWorld, ENDPOINT, POLICY_ID, TRACE } from "./execute-world.ts";
@@ -154,7 +155,11 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
     close: async () => undefined,
   };
   const common = { log, clock, onError };
-  const kept = payloads(log, randomness);
+  const kept = payloads(
+    log,
+    randomness,
+    damageRecords(log, clock, () => undefined),
+  );
   const waiting = outcomes(log, bundle, "bundle", onError);
   const delivering = deliverer({
     ...{ ...common, views, aggregates: streams, randomness, payloads: kept, sender },

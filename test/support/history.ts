@@ -5,11 +5,13 @@ import type {
   Failure,
   HeldFor,
   HoldOutcome,
+  PayloadEvent,
   Request,
   StepOutcome,
 } from "../../domain/delivery/events.ts";
 import type { Actor, EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
+import { decodeBody, payloadDigest } from "../../src/payloads.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
 /** Seconds behind the start, as the log writes times. */
@@ -62,9 +64,30 @@ export const history = (): History => {
   };
 };
 
+/** What facts say of a payload's hash, as nobody has stored it yet. */
+const NO_HASH = "00";
+
+type Hashed = { readonly payload?: { readonly revision: number; readonly sha256: string } };
+
+/** With the hashes of the payloads that are among the events: those are checked before anything is shown or sent. */
+const withHashes = (events: readonly RecordedEvent[]): readonly RecordedEvent[] => {
+  const hashes = new Map<string, string>();
+  for (const { stream, revision, type, data } of events) {
+    if (type !== "PayloadKept" || typeof data.salt !== "string" || typeof data.body !== "string") continue;
+    const { salt, ...body } = data as unknown as Extract<PayloadEvent, { type: "PayloadKept" }>["data"];
+    hashes.set(`${stream}/${revision}`, payloadDigest(Buffer.from(salt, "base64"), decodeBody(body)));
+  }
+  return events.map((event) => {
+    const { payload } = event.data as Hashed;
+    const id = event.data.event_id ?? event.data.bundle_id;
+    const sha256 = payload?.sha256 === NO_HASH ? hashes.get(`payload-${id}/${payload.revision}`) : undefined;
+    return sha256 === undefined ? event : { ...event, data: { ...event.data, payload: { ...payload, sha256 } } };
+  });
+};
+
 /** Writes a history into a log, which gives it the same revisions. */
 export const appendTo = async (log: EventLog, events: readonly RecordedEvent[]): Promise<void> => {
-  for (const { stream, revision, position: _, ...event } of events)
+  for (const { stream, revision, position: _, ...event } of withHashes(events))
     await log.append(stream, revision === 0 ? "absent" : revision - 1, [event]);
 };
 
@@ -73,7 +96,7 @@ export const request = (over: Partial<Request> = {}): Request => ({
   origin: { kind: "source", id: "src_1", name: "shop", type: "stripe" },
   delivery_key: "evt_stripe",
   type: "payment_intent.succeeded",
-  payload: { revision: 0, content_type: "application/json", size: 2, sha256: "00" },
+  payload: { revision: 0, content_type: "application/json", size: 2, sha256: NO_HASH },
   endpoint_id: "end_1",
   verdict: { decision: "allow", policy: { id: "pol_1", version: 1 }, gates: [] },
   cost: 20_000,
@@ -256,7 +279,7 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
   };
 };
 
-const PAYLOAD_REF = { revision: 0, content_type: "application/json", size: 2, sha256: "00" } as const;
+const PAYLOAD_REF = { revision: 0, content_type: "application/json", size: 2, sha256: NO_HASH } as const;
 
 /** The step of a bundle: compensable, for a cent. */
 export const bundleStep = (index: number, over: Partial<Step> = {}, bundle_id = "bun_1"): Step => ({

@@ -99,7 +99,8 @@ export const notificationsWorld = () => {
         if (event.type !== "EventAdmitted" || event.data.origin.kind !== "system") continue;
         if (event.data.origin.id !== event.data.type) continue;
         const { event_id: eventId, endpoint_id, payload } = event.data;
-        const kept = await payloads(log, randomness).read(eventId, payload.revision);
+        const kept = await payloads(log, randomness).read(eventId, payload);
+        if (kept === "damaged") throw new Error(`the payload of ${eventId} is damaged`);
         told.push({ eventId, endpointId: String(endpoint_id), body: JSON.parse(String(kept?.body)) });
       }
       return told;

@@ -124,6 +124,13 @@ export const approvalPage: Page<ApprovalDetail> = {
       section(
         "What would be done",
         approval.redacted ? h("p", {}, "The policy hides fields from you.") : "",
+        approval.payload_damaged === true
+          ? h(
+              "p",
+              {},
+              "The stored payload does not match its hash. It cannot be approved until it is restored from a backup.",
+            )
+          : "",
         code(typeof approval.payload === "string" ? approval.payload : JSON.stringify(approval.payload, null, 2)),
       ),
       decision(approval, screen),

@@ -380,4 +380,17 @@ test("one event is replayed so often and no more", () => {
     .thenNothing();
 });
 
+test("what was found to be missing before a replay does not end it", () => {
+  const before = [is.admitted(), is.started(1, 1), is.attemptFailed(1, 2, null), is.failed(2)];
+  const found = (inReplay: string | null) => ({ ...giveUp(9), inReplay }) as DeliveryCommand;
+  given(...before, replayed(5))
+    .when(found(null))
+    .rejects("in-progress");
+  given(...before, replayed(5, { replay_id: "rpl_2" }))
+    .when(found("rpl_1"))
+    .rejects("in-progress");
+  const decision = delivery.decide(found("rpl_1"), fold(delivery, [...before, replayed(5)]));
+  assert.equal(decision.ok && decision.events.map(({ type }) => type), ["DeliveryFailed"]);
+});
+
 test.run();

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -89,6 +89,12 @@ test("a file of a newer version is refused in a sentence that says what to do", 
   const { message } = await thrown(() => sqliteViewStore({ path, schemas: [schema] }));
   assert.match(message, "newer version (views format 99");
   assert.match(message, "delete the file");
+});
+
+test("a damaged file is refused in a sentence that says what to do", async ({ path }) => {
+  writeFileSync(path, "not a database, and long enough to be read as one: ".repeat(100));
+  const { message } = await thrown(() => sqliteViewStore({ path, schemas: [schema] }));
+  assert.match(message, /views\.db is damaged \(.*\): delete it .* the views are folded again from the log$/);
 });
 
 test("a view that changed under its name is refused, and can be removed to be folded again", async ({ path }) => {

@@ -16,6 +16,7 @@ import { ledgers } from "../../../src/admission/ledgers.ts";
 import type { Aggregates } from "../../../src/aggregates.ts";
 import { payloads } from "../../../src/payloads.ts";
 import { admissionNode } from "../../support/admission-world.ts";
+import { damagedLog } from "../../support/damaged-log.ts";
 
 const test = suite("admission");
 const SOURCE_ID = `src_${"a".repeat(32)}`;
@@ -117,6 +118,14 @@ test("P6: an admission that is fenced while its gates are asked asks them again,
   assert.is(await admitting(slow)("slow"), "gate-rate");
   const admitted = (await log.readAll(null, 1_000)).filter(({ type }) => type === "EventAdmitted");
   assert.is(admitted.length, 1);
+});
+
+test("a repeat of an event whose stored payload was damaged is a repeat, and no other body under its id", async () => {
+  const log = memoryEventLog();
+  assert.is(await admitting(log)("again"), 202);
+  const [admitted] = (await log.readAll(null, 100)).filter(({ type }) => type === "EventAdmitted");
+  const stream = `payload-${admitted?.data.event_id}`;
+  assert.is(await admitting(damagedLog(log, new Set([stream])))("again"), 200);
 });
 
 test("a blocked event that comes again when there is room is admitted under the same id", async () => {

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { PayloadName } from "../../../domain/delivery/damage.ts";
 import type { EventLog } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
@@ -81,10 +82,11 @@ const told = async ({ erasesAt, done }: Story): Promise<number> => {
   const records = await log.read(`delivery-${id}`, null, 100);
   const admitted = records.findIndex(({ type }) => type === "EventAdmitted");
   assert.ok(admitted > 0, where);
-  const { revision } = (records[admitted]?.data.payload ?? {}) as { revision: number };
+  const name = records[admitted]?.data.payload as PayloadName;
   // It has nowhere to go: behind its admission it has ended, and is erased as any other.
   const isErasedSince = records.slice(admitted).some(({ type }) => type === "PayloadErased");
-  assert.is((await payloads(log, randomness).read(id, revision)) !== null, !isErasedSince, where);
+  const read = await payloads(log, randomness).read(id, name);
+  assert.equal([read === "damaged", read !== null], [false, !isErasedSince], where);
   const isThere = (await log.read(payloadStream(id), null, 10)).some((event) => event.id === old?.id);
   assert.is(isThere, !wasErased, where);
   return calls;

@@ -4,7 +4,9 @@ import type { Bundle } from "../../../domain/bundle/decider.ts";
 import { bundleStatus, stepStatuses } from "../../../domain/bundle/status.ts";
 import type { Sent } from "../../../domain/ports.ts";
 import { type BundlesWorld, bundlesWorld, type StepInput, startBundleNode } from "../../support/bundles-world.ts";
+import { damagedLog } from "../../support/damaged-log.ts";
 import { AGENT_ID, answered, TRACE } from "../../support/execute-world.ts";
+import { failingLog } from "../../support/failing-log.ts";
 import { losingLog } from "../../support/losing-log.ts";
 import { until } from "../../support/until.ts";
 
@@ -139,6 +141,86 @@ test("a step that needs a result which is not there, or that a gate refuses, is 
     assert.is(state.phase === "running" ? state.steps[1]?.refusal?.code : null, code);
     assert.equal(arrivedAs(world), ["order.create 1", "order.cancel 1"]);
   }
+});
+
+const damageIn = async ({ log }: BundlesWorld, stream: string): Promise<number> =>
+  (await log.read(stream, null, 100)).filter(({ type }) => type.endsWith("PayloadDamageFound")).length;
+
+test("a bundle whose payload has changed on disk starts no further step, and takes back what was done", async () => {
+  const world = await bundlesWorld();
+  const damaged = new Set<string>();
+  world.target.answer = (text) => {
+    damaged.add(`payload-${BUNDLE}`);
+    return target(text);
+  };
+  const node = await startBundleNode(world, { log: damagedLog(world.log, damaged) });
+  await world.admit(BUNDLE, [order(1), order(2)]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "skipped"]]);
+  assert.equal(arrivedAs(world), ["order.create 1", "order.cancel 1"]);
+  const refusal = (await world.log.read(`bundle-${BUNDLE}`, null, 100)).find(({ type }) => type === "StepRefused");
+  assert.is(refusal?.data.code, "payload-damaged");
+  assert.is(await damageIn(world, `bundle-${BUNDLE}`), 1);
+});
+
+/** One node ends before it has admitted this delivery; the payload changes on disk, and another node goes on. */
+const takenOver = async (world: BundlesWorld, steps: readonly StepInput[], stream: (bundle: Bundle) => string) => {
+  let isOver = false;
+  const dying = failingLog(world.log, (it) => it === `delivery-${stream(admitted)}`);
+  await world.admit(BUNDLE, steps);
+  const admitted = await world.stateOf(BUNDLE);
+  const first = await startBundleNode(world, {
+    log: dying,
+    onError() {
+      isOver = true;
+    },
+  });
+  await until("the first node cannot go on", () => isOver);
+  await first.stop();
+  const damaged = new Set([`payload-${stream(admitted)}`]);
+  const second = await startBundleNode(world, { log: damagedLog(world.log, damaged) });
+  const state = await ended(world);
+  await second.stop();
+  assert.is(await damageIn(world, `delivery-${stream(admitted)}`), 1);
+  return state;
+};
+
+const stepIn = (state: Bundle, index: number) => ("request" in state ? state.request.steps[index] : undefined);
+
+test("a step whose payload has changed on disk is never sent, and has failed", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = target;
+  const state = await takenOver(world, [order(1), order(2)], (it) => stepIn(it, 1)?.event_id ?? "");
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "failed"]]);
+  assert.equal(arrivedAs(world), ["order.create 1", "order.cancel 1"]);
+});
+
+test("an undo whose payload has changed on disk is never sent, and its step is left to people", async () => {
+  const world = await bundlesWorld();
+  world.target.answer = target;
+  const steps = [order(1), order(2), order(3, "refused")];
+  const state = await takenOver(world, steps, (it) => stepIn(it, 1)?.undo_event_id ?? "");
+  const statuses = ["compensated", "compensation_failed", "failed"];
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rollback_incomplete", statuses]);
+  assert.equal(arrivedAs(world), ["order.create 1", "order.create 2", "order.create 3", "order.cancel 1"]);
+});
+
+test("an undo of a step whose own payload has changed on disk knows the step by its webhook-id", async () => {
+  const world = await bundlesWorld();
+  const damaged = new Set<string>();
+  world.target.answer = (text) => {
+    for (const { headers } of world.target.arrivals) damaged.add(`payload-${headers["webhook-id"]}`);
+    return target(text);
+  };
+  const node = await startBundleNode(world, { log: damagedLog(world.log, damaged) });
+  await world.admit(BUNDLE, [order(1), order(2, "refused")]);
+  const state = await ended(world);
+  await node.stop();
+  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "failed"]]);
+  const [first, , undo] = world.target.arrivals;
+  const body = { payload: null, result: { id: "o-1" }, forward_webhook_id: first?.id };
+  assert.equal(JSON.parse(undo?.body ?? ""), body);
 });
 
 test("a place in a payload that is as long as the payload is told by its beginning, and its bundle ends", async () => {

@@ -13,8 +13,10 @@ import { type Envelope, type Fact, toEvents } from "../../../src/envelope.ts";
 import { erase } from "../../../src/erasures.ts";
 import { deliverer } from "../../../src/loops/deliverer.ts";
 import { inlineProjector } from "../../../src/loops/view-progress.ts";
+import { damageRecords } from "../../../src/payload-damage.ts";
 import { payloads } from "../../../src/payloads.ts";
-import { readOn } from "../../../src/run-command.ts";
+import { readOn, runCommand } from "../../../src/run-command.ts";
+import { damagedLog } from "../../support/damaged-log.ts";
 import { request } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
@@ -47,6 +49,8 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
   const kept = memoryEventLog();
   const starts = { appended: 0, conflict: 0 };
   const reads = { payload: 0, delivery: 0 };
+  const damaged = new Set<string>();
+  const onDisk = damagedLog(kept, damaged);
   const log: EventLog = {
     ...kept,
     async append(stream, expected, events) {
@@ -59,7 +63,7 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       if (stream.startsWith("payload-")) reads.payload += 1;
       if (stream.startsWith("delivery-")) reads.delivery += 1;
       await roundTrip();
-      return kept.read(stream, ...rest);
+      return onDisk.read(stream, ...rest);
     },
   };
   const views = memoryViewStore([deliveryQueue.schema]);
@@ -102,7 +106,11 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       randomness,
       sender,
       aggregates: aggregates(log, clock),
-      payloads: payloads(log, randomness),
+      payloads: payloads(
+        log,
+        randomness,
+        damageRecords(log, clock, () => undefined),
+      ),
       outbound: { headers: ({ job }) => ({ "webhook-id": job.eventId }), shown: (headers) => headers },
       node: name,
       othersAreGone: false,
@@ -116,11 +124,15 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
     views,
     starts,
     sent,
+    /** Streams whose payload has changed on disk. */
+    damaged,
     node,
     async admit(event_id: string): Promise<void> {
       const incoming = { body: Buffer.from("{}"), contentType: "application/json", contentEncoding: "", headers: {} };
-      await payloads(kept, randomness).keepFirst(event_id, incoming, envelope());
-      const data = request({ event_id, endpoint_id: "end_1", at: envelope().at });
+      const stored = await payloads(kept, randomness).keepFirst(event_id, incoming, envelope());
+      if (stored === null) throw new Error(`${event_id} is there already`);
+      const payload = { ...stored, content_type: "application/json", size: 2 };
+      const data = request({ event_id, endpoint_id: "end_1", payload, at: envelope().at });
       await append(`delivery-${event_id}`, { type: "EventAdmitted", data });
     },
     append,
@@ -260,6 +272,44 @@ test("what is answered to a process that slept longer than its lease is not kept
     assert.equal(await it.log.read("payload-evt_1", null, 10), []);
     await it.close();
   }
+});
+
+const REPLAY = { id: "rpl_1", by: { kind: "member", id: "mem_1" }, reason: "restored" } as const;
+
+test("a payload that has changed on disk is sent by no node: its event has failed, and is replayed once it is restored", async () => {
+  const it = await world();
+  for (const id of ["evt_1", "evt_2"]) await it.admit(id);
+  it.damaged.add("payload-evt_1");
+  const nodes = [it.node("node_1"), it.node("node_2")];
+  for (const node of nodes) node.start();
+  const all = () => it.log.read("delivery-evt_1", null, 100);
+  await until("it has failed", async () => (await all()).some(({ type }) => type === "DeliveryFailed"));
+  await until("the other one is delivered", async () => (await it.delivered()).length === 1);
+  assert.equal(
+    (await all()).map(({ type }) => type),
+    ["EventAdmitted", "PayloadDamageFound", "DeliveryFailed"],
+  );
+  const failure = (await all()).at(-1)?.data.failure as { kind: string; detail: string };
+  assert.is(failure.kind, "payload-damaged");
+  assert.match(failure.detail, /does not match the hash .* restore it from a backup, then replay the event/);
+  assert.equal(
+    it.sent.map(({ id }) => id),
+    ["evt_2"],
+  );
+
+  it.damaged.clear();
+  const known = await readOn(it.log, delivery, "delivery-evt_1", { state: delivery.initial, revision: null });
+  const command = { type: "Replay", replay: REPLAY, places: null, at: it.envelope().at } as const;
+  const ran = await runCommand(it.log, delivery, "delivery-evt_1", known, command, it.envelope());
+  assert.is(ran.outcome, "accepted");
+  await until("it is delivered", async () => {
+    // As the process manager does behind a replay.
+    for (const node of nodes) node.wake();
+    return (await it.delivered()).includes("delivery-evt_1");
+  });
+  for (const node of nodes) await node.stop(1_000);
+  assert.equal(it.sent.map(({ id }) => id).sort(), ["evt_1", "evt_2"]);
+  await it.close();
 });
 
 test.run();

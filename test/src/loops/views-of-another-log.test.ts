@@ -188,7 +188,7 @@ test("views that know more than a restored log are folded again from it, once, a
   assert.is(await countIn(views), 20);
 });
 
-test("so are they from a restored log that has grown to their place, or past it", async () => {
+test("views are folded again as well if the restored log has grown to their position or past it", async () => {
   for (const end of [20, 30]) {
     const views = memoryViewStore(SCHEMAS);
     const [log, backup] = await copies(2, 7);
@@ -207,7 +207,7 @@ test("so are they from a restored log that has grown to their place, or past it"
   }
 });
 
-test("a rebuild that was cut off before the log was restored is no part of what is folded then", async () => {
+test("views that a rebuild left half folded before the log was restored are folded again from the restored log", async () => {
   const views = memoryViewStore(SCHEMAS);
   const [log, backup] = await copies(2, 7);
   if (log === undefined || backup === undefined) throw new Error("there are two copies");
@@ -235,7 +235,7 @@ test("a rebuild that was cut off before the log was restored is no part of what 
   );
 });
 
-test("whoever only looks takes no place in the lost part of a log for one in the restored log", async () => {
+test("a node that only reads does not take a position in the lost part of a log for one in the restored log", async () => {
   const views = memoryViewStore(SCHEMAS);
   const [log, backup] = await copies(2, 7);
   if (log === undefined || backup === undefined) throw new Error("there are two copies");

@@ -11,6 +11,7 @@ import { expirePayload } from "../../../src/erasures.ts";
 import { executionAnswer } from "../../../src/execute/answer.ts";
 import { costReactions } from "../../../src/execute/reactions.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
+import { damagedLog } from "../../support/damaged-log.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
 import {
   ACCOUNT,
@@ -222,6 +223,25 @@ test("a blocked one of a paused or deleted source is refused, and so is one whos
     assert.is(outcomeOf(await node.replay(first, 1)), "conflict");
     assert.is((await world.recordsOf(first)).length, 1);
   });
+});
+
+test("a damaged payload is not replayed; once it is restored, the replay sends the bytes that were checked", async () => {
+  const world = await replayWorld();
+  const failed = await world.failed(1);
+  const blocked = await world.blocked(2);
+  const both = [failed, blocked];
+  const damaged = new Set(both.map((id) => `payload-${id}`));
+  const node = await replayNode(world, { log: damagedLog(world.log, damaged) });
+  for (const id of both) {
+    const before = await world.typesOf(id);
+    assert.is(outcomeOf(await node.replay(id, 1)), "payload-damaged");
+    assert.equal(await world.typesOf(id), before);
+  }
+  damaged.clear();
+  for (const id of both) assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+  await node.stop();
+  const [job] = node.offered;
+  assert.equal([job?.eventId, String(job?.body)], [failed, '{"order":1}'], "it is not read and hashed once more");
 });
 
 test("a payload that is erased while its event is replayed stays erased, and nothing is kept once more", async () => {

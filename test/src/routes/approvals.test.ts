@@ -1,10 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { payloads } from "../../../src/payloads.ts";
 import { approvalRoutes } from "../../../src/routes/approvals.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { approvalsWorld, POLICY_ID, person } from "../../support/approvals-world.ts";
+import { damagedLog } from "../../support/damaged-log.ts";
 import { bearer, SAME_ORIGIN, testApp } from "../../support/http-app.ts";
 
 const test = suite("approval routes");
@@ -247,6 +249,25 @@ test("the payload is shown as it is executed, without what the policy hides from
   await world.log.erase(`payload-${eventId}`);
   const erased = (await world.get(approvalId, admin)).body;
   assert.equal([erased.payload, erased.payload_format, erased.redacted], [null, null, false]);
+});
+
+test("a payload that has changed on disk is neither shown nor approved, and can be rejected; once restored it is approved", async () => {
+  const log = memoryEventLog();
+  const damaged = new Set<string>();
+  const world = approvalsWorld({ log: damagedLog(log, damaged) });
+  const [one, two] = [await world.asked(1), await world.asked(2)];
+  for (const { eventId } of [one, two]) damaged.add(`payload-${eventId}`);
+  const shown = (await world.get(one.approvalId, ANA)).body;
+  assert.equal([shown.payload, shown.payload_format, shown.payload_damaged], [null, null, true]);
+  const { digest } = one;
+  const refused = await world.vote(ANA, "approve", one.approvalId, { digest });
+  assert.is(refused.outcome, "payload-damaged");
+  assert.equal(await world.ofApproval(one.approvalId), ["ApprovalRequested"]);
+  const rejected = await world.vote(ANA, "reject", two.approvalId, { digest: two.digest, comment: "damaged" });
+  assert.equal([rejected.outcome, rejected.body.status], [200, "rejected"]);
+  damaged.clear();
+  const approved = await world.vote(ANA, "approve", one.approvalId, { digest });
+  assert.equal([approved.outcome, approved.body.status, approved.body.payload_damaged], [200, "approved", undefined]);
 });
 
 test("what can no longer be executed is not approved, and may be rejected", async () => {

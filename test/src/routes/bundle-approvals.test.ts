@@ -9,6 +9,7 @@ import { encodeBody, payloads } from "../../../src/payloads.ts";
 import { approvalRoutes } from "../../../src/routes/approvals.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
+import { damagedLog } from "../../support/damaged-log.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import {
   appendTo,
@@ -55,8 +56,9 @@ const held = (it: History): void => {
   it.add(`approval-${ID}`, approvalFacts(ID, { subject, action: null }).requested());
 };
 
-const world = async (more: (it: History) => void = () => undefined) => {
-  const log = memoryEventLog();
+/** `damaged`: the streams whose payload has changed on disk. */
+const world = async (more: (it: History) => void = () => undefined, damaged: readonly string[] = []) => {
+  const log = damagedLog(memoryEventLog(), new Set(damaged));
   const it = history();
   held(it);
   more(it);
@@ -101,6 +103,16 @@ test("an approver sees every step: what it sends where, what it costs, and what 
       ...{ reversibility: "irreversible", compensation: null },
     },
   ]);
+});
+
+test("steps whose payload has changed on disk are neither shown nor approved", async () => {
+  const { get, vote, log } = await world(undefined, ["payload-bun_1"]);
+  const { body } = await get();
+  assert.equal([body.payload_format, body.payload_damaged], [null, true]);
+  for (const step of body.payload as { payload: unknown }[]) assert.is(step.payload, null);
+  assert.is((await vote("approve")).outcome, "payload-damaged");
+  assert.is((await log.last(`approval-${ID}`))?.type, "ApprovalRequested");
+  assert.is((await vote("reject")).outcome, 200);
 });
 
 test("below admin what the policy hides is hidden in every step", async () => {

@@ -7,11 +7,13 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { events } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
 import { eventIdOf } from "../../../src/event-id.ts";
+import { damageRecords } from "../../../src/payload-damage.ts";
 import { encodeBody, payloads } from "../../../src/payloads.ts";
 import { eventRoutes } from "../../../src/routes/events.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
-import { appendTo, at, bundleFacts, bundleStep, deliveryFacts, history } from "../../support/history.ts";
+import { damagedLog } from "../../support/damaged-log.ts";
+import { appendTo, at, bundleFacts, bundleStep, deliveryFacts, history, request } from "../../support/history.ts";
 import { COOKIE, PUBLIC_URL, SAME_ORIGIN, testApp } from "../../support/http-app.ts";
 import { folded } from "../../support/projected.ts";
 
@@ -46,7 +48,8 @@ const delivered = (payload = kept(BODY), answered: object = {}) => {
   const definition = { name: "payments", redact: ["card"] };
   log.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
   log.add(`payload-${ID}`, payload);
-  log.add(`delivery-${ID}`, facts.admitted());
+  const { content_type } = payload.data;
+  log.add(`delivery-${ID}`, facts.admitted({ payload: { ...request().payload, content_type } }));
   log.add(`delivery-${ID}`, facts.started(1, 1));
   log.add(`payload-${ID}`, response(1, answered));
   log.add(`delivery-${ID}`, facts.succeeded(1, 2));
@@ -54,9 +57,11 @@ const delivered = (payload = kept(BODY), answered: object = {}) => {
   return log;
 };
 
-const world = async (recorded: readonly RecordedEvent[]) => {
-  const log = memoryEventLog();
-  await appendTo(log, recorded);
+/** `damaged`: the streams whose payload has changed on disk. */
+const world = async (recorded: readonly RecordedEvent[], damaged: readonly string[] = []) => {
+  const kept = memoryEventLog();
+  await appendTo(kept, recorded);
+  const log = damaged.length === 0 ? kept : damagedLog(kept, new Set(damaged));
   const views = memoryViewStore([events.schema, refusals.schema]);
   const project = async () => {
     const all = await log.readAll(null, 10_000);
@@ -68,7 +73,13 @@ const world = async (recorded: readonly RecordedEvent[]) => {
     }
   };
   await project();
-  const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
+  const none = { bytes: (size: number) => new Uint8Array(size), number: () => 0 };
+  const clock = { now: () => Date.parse(at(90)) };
+  const reader = payloads(
+    log,
+    none,
+    damageRecords(log, clock, () => undefined),
+  );
   const call = caller(eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL }));
   const get = (path: string, principal = VIEWER, over: Partial<Call> = {}) =>
     call("GET", path, { principal, params: { id: ID }, ...over });
@@ -192,6 +203,24 @@ test("a payload in which nothing can be redacted is for an admin only", async ()
   const raw = await get("/v1/events/{id}/payload", ADMIN);
   assert.equal([...Buffer.from(raw.body as unknown as Uint8Array)], [0xff, 0x00]);
   assert.is(raw.headers["content-type"], "application/octet-stream");
+});
+
+test("a payload that has changed on disk is shown to nobody, as bytes or as a command, and that is recorded", async () => {
+  const past = delivered();
+  const it = await world(past.events, [`payload-${ID}`]);
+  for (const principal of [ADMIN, VIEWER])
+    for (const path of ["/v1/events/{id}/payload", "/v1/events/{id}/curl"]) {
+      const { outcome, detail } = await it.get(path, principal);
+      assert.is(outcome, "payload-damaged");
+      assert.match(String(detail), /does not match the hash in the event's record, so it is neither shown nor sent/);
+    }
+  const types = (await it.log.read(`delivery-${ID}`, null, 100)).map(({ type }) => type);
+  assert.is(types.filter((type) => type === "PayloadDamageFound").length, 1);
+  await it.project();
+  const { body } = await it.get("/v1/events/{id}/timeline");
+  assert.is((body.data as { stage: string }[]).at(-1)?.stage, "payload_damaged");
+  const detail = await it.get("/v1/events/{id}", ADMIN);
+  assert.equal([detail.outcome, detail.body.status], [200, "delivered"], "all else is shown");
 });
 
 test("an erasure is recorded, then done; the record stays, and a repeat changes nothing", async () => {

@@ -1,0 +1,52 @@
+import { accept, type Decider, reject } from "../decider.ts";
+import type { DeliveryEvent, PayloadRef } from "./events.ts";
+
+/** One payload of a stream `payload-<subject>`, with the hash that its content must have. */
+export type PayloadName = Pick<PayloadRef, "revision" | "sha256">;
+
+/** The payload that was decided on last, null before any decision, and the revision that was last found damaged. */
+export type Damage = { readonly payload: PayloadName | null; readonly found: number | null };
+
+/** Says that what is stored under this name does not match its hash. `subject`: the id of the event or bundle. */
+export type FindDamage = {
+  readonly type: "FindDamage";
+  readonly subject: string;
+  readonly payload: PayloadName;
+  readonly at: string;
+};
+
+/** Only a record of the stream says which hash is right: a view may be damaged as well. */
+export type DamageRejection = "not-decided";
+
+export const NO_DAMAGE: Damage = { payload: null, found: null };
+
+/** Records the damage of a payload once. */
+export const decideDamage =
+  <E>(eventOf: (found: { readonly subject: string; readonly revision: number; readonly at: string }) => E) =>
+  ({ subject, payload: { revision, sha256 }, at }: FindDamage, { payload, found }: Damage) => {
+    if (payload?.revision !== revision || payload.sha256 !== sha256) return reject<DamageRejection>("not-decided");
+    return found === revision ? accept<E>() : accept<E>(eventOf({ subject, revision, at }));
+  };
+
+/** Separate from the delivery's own decider, so that neither has to fold what only the other needs. */
+export const damage: Decider<Damage, FindDamage, DeliveryEvent, DamageRejection> = {
+  initial: NO_DAMAGE,
+
+  evolve(state, event) {
+    switch (event.type) {
+      case "EventAdmitted":
+      case "EventBlocked":
+      case "EventHeld":
+        return { ...state, payload: event.data.payload };
+      case "PayloadDamageFound":
+        return { ...state, found: event.data.revision };
+      default:
+        return state;
+    }
+  },
+
+  decide: decideDamage(({ subject: event_id, revision, at }) => ({
+    type: "PayloadDamageFound",
+    data: { event_id, revision, at },
+  })),
+};
