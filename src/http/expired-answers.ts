@@ -27,10 +27,11 @@ export const expiredAnswers = (
   });
   return {
     sweep: (isStopping) =>
-      claims.sweep(isStopping, async ({ stream }) => {
+      claims.sweep(isStopping, async ({ stream, meta }, isAged) => {
         const last = await log.last(stream);
-        // Claimed again since: that claim is met further behind. Each event of these streams has its time.
-        if (last === null || clock.now() - Date.parse(String(last.data.at)) < IDEMPOTENCY_KEPT_MS) return false;
+        if (last === null) return false;
+        // A claim's answer carries the time of its request. Any other record is of a later claim, to which the sweep comes later.
+        if (last.meta.recorded_at !== meta.recorded_at && !isAged(last)) return false;
         // What is claimed from here on stands behind it.
         await log.erase(stream, last.revision);
         return true;

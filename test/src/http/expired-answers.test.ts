@@ -36,11 +36,11 @@ const answersOf = ({ name, open }: EngineSet): void => {
   });
 
   let runs = 0;
-  const call = async (key: string, on = log): Promise<unknown> => {
+  const call = async (key: string, on = log, clockOfNode = clock): Promise<unknown> => {
     const { run } = idempotency({
       log: on,
       box: secretBox(Buffer.alloc(32, 7), randomness),
-      clock,
+      clock: clockOfNode,
       randomness,
       digestKey: Buffer.alloc(32, 8),
       node: "node_1",
@@ -52,7 +52,7 @@ const answersOf = ({ name, open }: EngineSet): void => {
       account: "acc_a",
       actor: { kind: "key", id: "key_1" },
       trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
-      at: new Date(clock.now()).toISOString(),
+      at: new Date(clockOfNode.now()).toISOString(),
     } as const;
     const work = async (): Promise<Wire> => {
       runs += 1;
@@ -112,6 +112,25 @@ const answersOf = ({ name, open }: EngineSet): void => {
     assert.is(await call("c"), again);
     clock.advance(7 * DAY_MS);
     assert.is(await expiredAnswers(log, clock, fail).sweep(go), 1);
+  });
+
+  test("an answer of a node whose clock was years ahead keeps no later one, and is erased with those of its time", async () => {
+    clock.advance(30 * DAY_MS);
+    await expiredAnswers(log, clock, fail).sweep(go);
+    const ahead = testClock(clock.now() + 3_650 * DAY_MS);
+    for (let n = 0; n < 130; n += 1) await call(`ahead ${n}`, log, ahead);
+    const sweeper = expiredAnswers(log, clock, fail);
+    clock.advance(7 * DAY_MS);
+    assert.is(await sweeper.sweep(go), 0, "when they were written nobody can tell");
+    await call("right");
+    clock.advance(7 * DAY_MS - 1);
+    assert.is(await sweeper.sweep(go), 0);
+    await call("later");
+    clock.advance(1);
+    assert.is(await sweeper.sweep(go), 131);
+    assert.is(await idemStreams(), 1, "the later one stays");
+    clock.advance(7 * DAY_MS);
+    assert.is(await sweeper.sweep(go), 1);
   });
 
   test("more than are looked at in one go; whoever is started later goes on where it was, in a copy as well", async () => {
