@@ -68,8 +68,8 @@ export type EventLog = {
   readAll(after: Position | null, limit: number, what?: "everything" | "records"): Promise<readonly RecordedEvent[]>;
   /** The next events of these types after `after`, at most `limit`: for a follower that needs few of all events. */
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
-  /** The position of the last event; null for an empty log. */
-  head(): Promise<Position | null>;
+  /** The position of the last event, or of the last one outside `payload-` streams; null where there is none. */
+  head(what?: "everything" | "records"): Promise<Position | null>;
   /** A permanent name of this log. It is not copied with the events, because positions in the copy differ. */
   identity(): Promise<string>;
   /**

@@ -480,7 +480,10 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({ log, views, payloads: kept, begin: beginBundle, outcomes: bundlesWaiting }),
     ...eventRoutes({ views, log, payloads: kept, publicUrl }),
-    ...replayRoutes({ log, views, aggregates: streams, replaying: replayOne, starting: startReplay, loop: replayMany }),
+    ...replayRoutes({
+      ...{ log, views, progress: projector, aggregates: streams },
+      ...{ replaying: replayOne, starting: startReplay, loop: replayMany },
+    }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
     ...auditRoutes({ views, log }),
     ...auditStreamRoutes({

@@ -141,7 +141,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       return reads.readTypes(types, after, limit);
     },
 
-    head: () => reads.head("everything"),
+    head: (what = "everything") => reads.head(what),
 
     identity: async () => identity ?? identityOfUnnamed(await reads.readAll(null, 1, "records")),
 

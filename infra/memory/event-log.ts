@@ -118,8 +118,11 @@ export const memoryEventLog = (): EventLog => {
       return { events, upTo };
     },
 
-    async head() {
-      return newest(all)?.position ?? null;
+    async head(what = "everything") {
+      if (what === "everything") return newest(all)?.position ?? null;
+      const isRecord = ({ text }: Entry): boolean => text !== null && !recorded(text).stream.startsWith("payload-");
+      const last = all.findLast(isRecord);
+      return last === undefined ? null : positionOf(last.position);
     },
 
     identity: async () => identity,

@@ -11,7 +11,7 @@ export type EventLogReader = {
   last(stream: StreamName): RecordedEvent | null;
   readAll(after: Position | null, limit: number, what: "everything" | "records"): RecordedEvent[];
   readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
-  head(): Position | null;
+  head(what: "everything" | "records"): Position | null;
   /** Null for a log that was last written by a version without identities. */
   identity(): string | null;
   /** Another value when any connection, of any process, has committed since. */
@@ -104,6 +104,9 @@ export const openReader = (path: string): EventLogReader => {
      ORDER BY position LIMIT ?`,
   );
   const head = db.prepare("SELECT position FROM events WHERE type <> '' ORDER BY position DESC LIMIT 1");
+  const lastRecord = db.prepare(
+    "SELECT position FROM events WHERE category <> 'payload' AND type <> '' ORDER BY position DESC LIMIT 1",
+  );
   const version = db.prepare("PRAGMA data_version");
 
   return {
@@ -118,8 +121,8 @@ export const openReader = (path: string): EventLogReader => {
       const events = recorded(typed.all(from, end, JSON.stringify(types), limit) as Row[]);
       return { events, upTo: events.length < limit ? positionOf(end) : (events.at(-1)?.position ?? null) };
     },
-    head() {
-      const position = head.get()?.position;
+    head(what) {
+      const position = (what === "records" ? lastRecord : head).get()?.position;
       return position === undefined ? null : positionOf(Number(position));
     },
     identity: () => identityIn(db),

@@ -85,8 +85,8 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       return reader.readTypes(types, after, limit);
     },
 
-    async head() {
-      return reader.head();
+    async head(what = "everything") {
+      return reader.head(what);
     },
 
     async identity() {

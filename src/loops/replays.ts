@@ -3,11 +3,10 @@ import { type BegunReplay, type ReplayCommand, replay as replayDecider } from ".
 import type { ReplayCursor } from "../../domain/replay/events.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
-import { events } from "../../projections/events.ts";
 import { replays as replaysView } from "../../projections/replays.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Envelope, NO_TRACE } from "../envelope.ts";
-import { chosenBehind } from "../replays/plan.ts";
+import { chosenBehind, isShownUpTo } from "../replays/plan.ts";
 import type { Replaying } from "../replays/replaying.ts";
 import { replayStream } from "../replays/stream.ts";
 import { looking } from "./looking.ts";
@@ -54,7 +53,6 @@ const BATCHES_A_SECOND = 20;
 const BEHIND_MAX_MS = 250;
 
 const S = 1_000;
-const EVENTS = events.schema.name;
 
 type Place = { readonly cursor: ReplayCursor | null; readonly skipped: number };
 
@@ -125,9 +123,7 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
     if (begun === null) return;
     const { account, filter, rate_per_second: rate } = begun.started;
     const upTo = await snapshotOf(begun);
-    /** A view that is being folded again does not show all of them. */
-    const isShown = async (): Promise<boolean> => ((await views.position(EVENTS)) ?? "") >= (upTo ?? "");
-    if (!(await isShown())) return;
+    if (!(await isShownUpTo(views, upTo))) return;
     let place: Place = begun;
     if (begun.claim?.node !== node && !(await checkpoint(id, account, place))) return;
     let since = { events: 0, atMs: performance.now() };
@@ -137,6 +133,8 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
       // A page may have nothing for it.
       if ((await own(id)) === null) return;
       const { chosen, next } = await chosenBehind(views, account, filter, upTo, place.cursor, CHECKPOINT_EVENTS);
+      // Asked after the page was read: the cursor would pass over events that a view under rebuild did not list yet.
+      if (!(await isShownUpTo(views, upTo))) return;
       for (let from = 0; from < chosen.length; from += size) {
         const batch = chosen.slice(from, from + size);
         await untilDue(dueMs);
@@ -152,7 +150,6 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
         if (!(await checkpoint(id, account, place))) return;
         since = { events: 0, atMs: performance.now() };
       }
-      if (!(await isShown())) return;
       if (next === null) break;
       place = { ...place, cursor: next };
     }

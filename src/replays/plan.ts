@@ -1,6 +1,8 @@
-import type { Condition, Found, Position, ViewStore } from "../../domain/ports.ts";
+import type { Condition, EventLog, Found, Position, ViewStore } from "../../domain/ports.ts";
 import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
+import { VIEW_WAIT_MS } from "../http/limits.ts";
+import type { ViewProgress } from "../loops/view-progress.ts";
 
 /** What a replay with a filter would take at this moment. */
 export type ReplayPlan = {
@@ -68,17 +70,33 @@ export const chosenBehind = async (
   };
 };
 
+export type PlanDeps = {
+  readonly log: Pick<EventLog, "head">;
+  readonly views: Pick<ViewStore, "page" | "position">;
+  readonly progress: Pick<ViewProgress, "waitFor">;
+};
+
+/** False while the view is folded again: it then does not list everything up to the position. */
+export const isShownUpTo = async (views: Pick<ViewStore, "position">, upTo: Position | null): Promise<boolean> =>
+  ((await views.position(VIEW)) ?? "") >= (upTo ?? "");
+
 /** Documents in memory at once. */
 const PAGE = 500;
 
-/** Walks through all that a filter chooses; null when that is more than `most`, with what is passed over on the way. */
+/**
+ * Walks through everything that a filter chooses. "too-many": that is more than `most`, including what the walk passes over.
+ * "view-behind": the view does not list everything that was in the log at the beginning, for instance while it is rebuilt.
+ */
 export const planReplay = async (
-  views: Pick<ViewStore, "page" | "position">,
+  { log, views, progress }: PlanDeps,
   account: string,
   filter: ReplayFilter,
   most: number,
-): Promise<ReplayPlan | null> => {
+): Promise<ReplayPlan | "too-many" | "view-behind"> => {
+  const head = await log.head("records");
+  if (head !== null && !(await progress.waitFor([VIEW], head, VIEW_WAIT_MS))) return "view-behind";
   const upTo = await views.position(VIEW);
+  if ((upTo ?? "") < (head ?? "")) return "view-behind";
   const endpoints = new Map<string | null, number>();
   let count = 0;
   let walked = 0;
@@ -93,8 +111,9 @@ export const planReplay = async (
       endpoints.set(endpointId, (endpoints.get(endpointId) ?? 0) + 1);
     }
     walked += more;
-    if (walked > most) return null;
-    if (next === null) return { count, oldest, newest, endpoints, upTo };
+    if (walked > most) return "too-many";
+    if (next === null)
+      return (await isShownUpTo(views, upTo)) ? { count, oldest, newest, endpoints, upTo } : "view-behind";
     cursor = next;
   }
 };

@@ -12,7 +12,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { isEventId } from "../event-id.ts";
 import type { ReplaysLoop } from "../loops/replays.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { planReplay, type ReplayPlan } from "../replays/plan.ts";
+import { type PlanDeps, planReplay, type ReplayPlan } from "../replays/plan.ts";
 import type { Replaying } from "../replays/replaying.ts";
 import type { StartingReplays } from "../replays/starting.ts";
 import { isReplayId, replayStream } from "../replays/stream.ts";
@@ -30,8 +30,8 @@ import {
 import { ADMINS, type Call, type Principal, positionOf, READERS, type Route } from "./route.ts";
 import { timeRangeOf } from "./time-range.ts";
 
-export type ReplayRoutesDeps = {
-  readonly log: Pick<EventLog, "identity">;
+export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
+  readonly log: Pick<EventLog, "identity" | "head">;
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position">;
   readonly aggregates: Aggregates;
   readonly replaying: Replaying;
@@ -110,8 +110,12 @@ const begin: Handle = (deps) => async (call) => {
   const { filter: given, dry_run = false, rate_per_second: rate = RATE_DEFAULT } = call.body as NewReplay;
   const filter = filterOf(given);
   if ("problem" in filter) return filter;
-  const plan = await planReplay(deps.views, principal.account, filter, EVENTS_MAX);
-  if (plan === null) {
+  const plan = await planReplay(deps, principal.account, filter, EVENTS_MAX);
+  if (plan === "view-behind") {
+    const detail = "The list of events is not complete at the moment: what the filter chooses cannot be counted yet.";
+    return problem("view-behind", detail, { retryAfterS: 1 });
+  }
+  if (plan === "too-many") {
     const message = `would walk through more than ${EVENTS_MAX} events: choose fewer, as by from and to`;
     return problem("invalid-request", `The filter ${message}.`, { errors: [{ path: "/filter", message }] });
   }

@@ -211,6 +211,15 @@ export const readCases: readonly ContractCase[] = [
     },
   },
   {
+    name: "the head of the records passes over payloads",
+    run: async (log) => {
+      const record = await log.append(newStream(), "absent", events(2));
+      await log.append(newStream("payload"), "absent", events(3));
+      assert.is(await log.head("records"), record.outcome === "appended" ? record.position : null);
+      assert.equal(await log.readAll(await log.head("records"), 10, "records"), []);
+    },
+  },
+  {
     name: "an append wakes everyone who listens",
     run: async (log) => {
       const woken = [0, 0];

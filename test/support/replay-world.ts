@@ -266,7 +266,7 @@ export const replayNode = async (
     },
   });
   const starting = startingReplays({ log, aggregates: streams, clock, randomness });
-  const routes = replayRoutes({ log, views, aggregates: streams, replaying: replayOne, starting, loop });
+  const routes = replayRoutes({ log, views, progress, aggregates: streams, replaying: replayOne, starting, loop });
   let orders = 0;
   return {
     node,
@@ -274,6 +274,10 @@ export const replayNode = async (
     /** What was told of decisions. */
     told,
     views,
+    progress,
+    log,
+    starting,
+    replayOne,
     loop,
     ledgers: places,
     streams,
@@ -281,7 +285,7 @@ export const replayNode = async (
     call: caller(routes),
     /** Until the views show all there is. */
     async shown(): Promise<void> {
-      const head = await world.log.head();
+      const head = await world.log.head("records");
       const names = VIEWS.map(({ schema }) => schema.name);
       if (head !== null && !(await progress.waitFor(names, head, 20_000))) throw new Error("the views are behind");
     },

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { ViewStore } from "../../../domain/ports.ts";
 import { replay as replayDecider } from "../../../domain/replay/decider.ts";
 import type { ReplayFilter } from "../../../domain/replay/events.ts";
 import type { ReplayDocument } from "../../../projections/replays.ts";
@@ -30,8 +31,8 @@ const started = async (
   account = ACCOUNT,
 ) => {
   await node.shown();
-  const plan = await planReplay(node.views, account, filter, 10_000);
-  if (plan === null) throw new Error("too many");
+  const plan = await planReplay(node, account, filter, 10_000);
+  if (typeof plan === "string") throw new Error(plan);
   const id = replayIdOf(number);
   const at = new Date().toISOString();
   const about = { replay_id: id, account, filter, total: plan.count, rate_per_second: rate };
@@ -201,6 +202,40 @@ test("as long as the view does not show all of them it waits", async () => {
   assert.equal(await replayedIds(world), []);
   assert.is((await stateOf(world, id)).phase, "running");
   await waiting.stop();
+  await node.stop();
+});
+
+test("a view that is dropped while it runs ends it for no event, not even for one that is listed again later than others", async () => {
+  const world = await replayWorld();
+  const failed = await ids(world, 4);
+  const node = await replayNode(world);
+  const { id, plan } = await started(node);
+  // The first look reads a view that lists the last event only, and only afterwards learns that it is not complete.
+  let looks = 0;
+  const rebuilt: ViewStore = {
+    ...node.views,
+    position: async (view) => (looks === 1 ? "0" : node.views.position(view)),
+    async page(view, query) {
+      const found = await node.views.page(view, query);
+      if (view !== "events.v2") return found;
+      looks += 1;
+      return looks === 1 ? found.slice(-1) : found;
+    },
+  };
+  const other = await replayNode(world, { views: rebuilt });
+  other.loop.start();
+  other.loop.begin(id, ACCOUNT);
+  await until("it has begun to read the view", () => looks > 0);
+  await other.loop.stop();
+  assert.equal(await replayedIds(world), []);
+  looks = 2;
+  // The claim of the node that has stopped runs out.
+  world.clock.advance(30_000);
+  node.loop.start();
+  node.loop.begin(id, ACCOUNT);
+  await until("another one has done it", isDone(world, id));
+  assert.equal([plan.count, [...(await replayedIds(world))].sort()], [4, [...failed].sort()]);
+  await other.stop();
   await node.stop();
 });
 

@@ -1,8 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { ViewStore } from "../../../domain/ports.ts";
 import { forbiddenFor } from "../../../src/http/presented.ts";
 import { planReplay } from "../../../src/replays/plan.ts";
+import { replayRoutes } from "../../../src/routes/replays.ts";
 import type { Principal } from "../../../src/routes/route.ts";
+import { caller } from "../../support/call.ts";
 import {
   ACCOUNT,
   ADMIN,
@@ -192,10 +195,57 @@ test("a filter that has to pass over too much is refused with what to do", async
   const { node } = await opened(world);
   const upTo = await node.views.position("events.v2");
   // What has failed behind the snapshot is passed over, and walked through all the same.
-  const early = { ...node.views, position: async () => "0" };
-  assert.is((await planReplay(early, ACCOUNT, { status: "failed" }, 3))?.count, 0);
-  assert.is(await planReplay(early, ACCOUNT, { status: "failed" }, 2), null);
-  assert.is((await planReplay(node.views, ACCOUNT, { status: "failed" }, 3))?.upTo, upTo);
+  const early = { ...node, views: { ...node.views, position: async () => "0" }, log: { head: async () => "0" } };
+  const plan = async (most: number, deps: Parameters<typeof planReplay>[0] = early) => {
+    const planned = await planReplay(deps, ACCOUNT, { status: "failed" }, most);
+    return typeof planned === "string" ? planned : [planned.count, planned.upTo];
+  };
+  assert.equal(await plan(3), [0, "0"]);
+  assert.is(await plan(2), "too-many");
+  assert.equal(await plan(3, node), [3, upTo]);
+  await node.stop();
+});
+
+test("while the view does not list everything, a dry run and a replay are answered 503, and nothing is started", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3]) await world.failed(number);
+  const { node } = await opened(world);
+  const head = await world.log.head("records");
+  const body = { filter: { status: "failed" } };
+  const answers = async (over: object): Promise<readonly unknown[]> => {
+    const routes = replayRoutes({ ...node, aggregates: node.streams, replaying: node.replayOne, ...over });
+    const asked = [{ ...body, dry_run: true }, body].map((it) =>
+      caller(routes)("POST", "/v1/replays", { body: it, principal: ADMIN }),
+    );
+    return (await Promise.all(asked)).map(({ outcome, retryAfterS }) => [outcome, retryAfterS]);
+  };
+  const refused = [
+    ["view-behind", 1],
+    ["view-behind", 1],
+  ];
+  // Behind for as long as the route waits; dropped after it waited; dropped during the walk.
+  assert.equal(await answers({ progress: { waitFor: async () => false } }), refused);
+  assert.equal(await answers({ views: { ...node.views, position: async () => null } }), refused);
+  let isWalking = false;
+  const dropped: ViewStore = {
+    ...node.views,
+    position: async () => (isWalking ? null : head),
+    async page() {
+      isWalking = true;
+      return [];
+    },
+  };
+  assert.equal((await answers({ views: dropped }))[0], refused[0]);
+  assert.is(await world.log.head("records"), head);
+  await node.stop();
+});
+
+test("a payload at the end of the log, which no view is about, is not waited for", async () => {
+  const world = await replayWorld();
+  await world.failed(1);
+  await world.add("payload-last", "Kept", {});
+  const { plan, node } = await opened(world);
+  assert.is((await plan({ status: "failed" })).body.count, 1);
   await node.stop();
 });
 
