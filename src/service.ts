@@ -285,9 +285,14 @@ export const service = async (engines: Engines): Promise<Service> => {
     passwords: passwords(),
     signupPlan: config.signupPlan,
   });
+  const expiring = approvalExpiry({
+    ...{ log, views, aggregates: streams, clock },
+    onError: errorsOf("approvals", "ending approvals that have expired"),
+  });
   const reacting = reactor(
     log,
     [
+      ...expiring.reactions,
       ...accountReactions(people, clock),
       ...endpointReactions(streams, clock, delivering.wake),
       ...erasureReactions(log),
@@ -357,12 +362,6 @@ export const service = async (engines: Engines): Promise<Service> => {
 
   const { endpointExists, policyExists } = references(streams);
 
-  const expiring = approvalExpiry({
-    views,
-    aggregates: streams,
-    clock,
-    onError: errorsOf("approvals", "ending approvals that have expired"),
-  });
   const erasing = errorsOf("retention", "erasing what is past its time");
   const retaining = retention({
     log,

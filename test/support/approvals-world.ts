@@ -101,7 +101,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     return {
       streams,
       offered,
-      expiry: approvalExpiry({ views, aggregates: streams, clock, onError }),
+      expiry: approvalExpiry({ log: over, views, aggregates: streams, clock, onError }),
       /** What the process manager does, with the whole log from its beginning. */
       async react(): Promise<void> {
         for (const event of await log.readAll(null, 500, "records"))

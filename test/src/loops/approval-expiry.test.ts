@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewStore } from "../../../domain/ports.ts";
+import type { RecordedEvent, ViewStore } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { approvals } from "../../../projections/approvals.ts";
@@ -24,8 +24,11 @@ const asked = async (count: number) => {
   await foldInto(log, views, [approvals]);
   const clock = testClock(START);
   const errors: unknown[] = [];
-  const timer = (over: Pick<ViewStore, "page"> = views) =>
-    approvalExpiry({ views: over, aggregates: aggregates(log, clock), clock, onError: (error) => errors.push(error) });
+  const timer = (over: Partial<ViewStore> = {}) =>
+    approvalExpiry({
+      ...{ log, views: { ...views, ...over }, aggregates: aggregates(log, clock), clock },
+      onError: (error) => errors.push(error),
+    });
   const expired = async (): Promise<readonly string[]> =>
     (await log.readAll(null, 2_000)).filter(({ type }) => type === "ApprovalExpired").map(({ stream }) => stream);
   return { log, views, clock, errors, timer, expired };
@@ -51,6 +54,64 @@ test("more than are looked at in one go, once each, with a view that is behind a
   assert.is((ended[0] ?? 0) + (ended[1] ?? 0) >= 450, true);
   assert.is((await expired()).length, 450);
   assert.is(new Set(await expired()).size, 450);
+});
+
+test("a view that is dropped keeps none of them from ending in time", async () => {
+  const { log, views, clock, timer, expired } = await asked(450);
+  const it = timer();
+  it.start();
+  await until("it has read the view", () => it.pending() === 450);
+  await views.drop("approvals.v1", await log.identity());
+  clock.advance(3_600_000);
+  await it.look();
+  assert.is((await expired()).length, 450);
+  await it.stop();
+});
+
+test("started while the view is rebuilt it takes from the log what the view does not list yet", async () => {
+  const { log, views, clock, timer, expired } = await asked(450);
+  await views.drop("approvals.v1", await log.identity());
+  const it = timer();
+  it.start();
+  await until("it has read the log", () => it.pending() === 450);
+  clock.advance(3_600_000);
+  await it.look();
+  assert.is((await expired()).length, 450);
+  await it.stop();
+});
+
+test("what the process manager passes on is kept until it is decided", async () => {
+  const { log, views, timer, clock, expired } = await asked(2);
+  await views.drop("approvals.v1", await log.identity());
+  const it = timer();
+  const pass = async (event: RecordedEvent): Promise<void> => {
+    for (const { on, run } of it.reactions) if (on === event.type) await run(event);
+  };
+  for (const event of await log.readAll(null, 10)) await pass(event);
+  assert.is(it.pending(), 2);
+  const { add } = history();
+  await pass(add("approval-apr_1", approvalFacts("apr_1").granted(1)));
+  assert.is(it.pending(), 1);
+  clock.advance(3_600_000);
+  assert.is(await it.look(), 1);
+  assert.equal([await expired(), it.pending()], [["approval-apr_2"], 0]);
+});
+
+test("a view that is dropped while it is read is read again, with the log", async () => {
+  const { log, views, timer, errors } = await asked(450);
+  let isDropped = false;
+  const it = timer({
+    async page(view, query) {
+      const found = await views.page(view, query);
+      if (!isDropped && found.length > 0) await views.drop("approvals.v1", await log.identity());
+      isDropped ||= found.length > 0;
+      return found;
+    },
+  });
+  it.start();
+  await until("it knows all of them", () => it.pending() === 450);
+  await it.stop();
+  assert.match(String(errors[0]), /dropped while it was read/);
 });
 
 test("it looks by itself, goes on after the views were away, and stops", async () => {
