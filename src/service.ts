@@ -307,7 +307,10 @@ export const service = async (engines: Engines): Promise<Service> => {
   const stopping = reactor(
     log,
     [
-      ...stoppedRequests({ ...shown, outcomes: waiting, waits: waitsOf("suspensions of requests") }),
+      ...stoppedRequests({
+        ...{ ...shown, outcomes: waiting, deliver: delivering },
+        waits: waitsOf("suspensions of requests"),
+      }),
       ...stoppedBundles({ ...shown, outcomes: bundlesWaiting, waits: waitsOf("suspensions of bundles") }),
     ],
     clock,

@@ -120,8 +120,11 @@ export type DeliveryCommand =
   | { readonly type: "Hold"; readonly request: Request; readonly approval: HeldFor }
   | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
   | { readonly type: "EndHold"; readonly outcome: HoldOutcome; readonly reason: string; readonly at: string }
-  /** Ends it wherever it stands; of an attempt that runs the outcome is awaited. */
-  | { readonly type: "Cancel"; readonly reason: string; readonly at: string }
+  /**
+   * Ends it wherever it stands; of an attempt that runs the outcome is awaited. `underWay`: this process is sending it, so
+   * its lease is not over, whatever a clock that was set says.
+   */
+  | { readonly type: "Cancel"; readonly reason: string; readonly at: string; readonly underWay?: boolean }
   | ({
       readonly type: "StartAttempt";
       readonly endpointId: string;

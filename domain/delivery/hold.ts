@@ -130,12 +130,13 @@ export const eventCancelled = (
   return [{ type: "EventCancelled", data }, ...endedWith(state, known, at, state.attempts === 0)];
 };
 
-export const decideCancel = ({ reason, at }: CommandOf<"Cancel">, state: Delivery): Decided => {
+export const decideCancel = ({ reason, at, underWay = false }: CommandOf<"Cancel">, state: Delivery): Decided => {
   if (state.phase === "held") return holdEnded(state, "cancelled", reason, at);
   if (state.phase === "ended") return accept();
   if (state.phase !== "admitted") return reject("not-admitted");
   if (state.end !== null) return reject("already-ended");
-  if (state.lease === null || state.lease.until <= at) return accept(...eventCancelled(state, reason, at));
+  if (state.lease === null || (state.lease.until <= at && !underWay))
+    return accept(...eventCancelled(state, reason, at));
   if (state.cancelling !== null) return accept();
   return accept({ type: "CancellationRequested", data: { event_id: state.request.event_id, reason, at } });
 };

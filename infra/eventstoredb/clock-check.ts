@@ -3,6 +3,10 @@
  * rate are measured by the node's, and shortened by as much as those of two nodes differ.
  */
 const DIFFERENCE_MS_MAX = 5_000;
+/** A look at the server's clock that takes longer says too little. */
+export const LOOK_MS_MAX = 1_000;
+/** The clocks of two nodes differ by no more: each is compared with the server's. */
+export const CLOCKS_APART_MS_MAX = 2 * (DIFFERENCE_MS_MAX + LOOK_MS_MAX);
 
 /** Times of this machine between which the server has written something. */
 export type Between = { readonly fromMs: number; readonly toMs: number };

@@ -101,6 +101,7 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
   let closed = false;
 
   const exchange = (request: HttpRequest, target: Target, watch: Stopwatch, resolve: (sent: Sent) => void): void => {
+    const begun = { atMs: clock.now(), steadyMs: performance.now() };
     let connection: Connection = pool.take(target, watch);
     const answer = answerOf(clock);
     let answering = false;
@@ -117,10 +118,10 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
       else pool.drop(connection);
       resolve(resent ? { ...sent, resent } : sent);
     };
-    const fail = (it: Failure): void => {
+    const isBeforeRequest = (): boolean => BEFORE_REQUEST.has(watch.phase());
+    const fail = (it: Failure, isUnsent = isBeforeRequest()): void => {
       const status = answer.status() === 0 ? {} : { statusCode: answer.status() };
-      const unsent =
-        UNSENT_IF_ENDED.has(it.kind) && BEFORE_REQUEST.has(watch.phase()) ? ({ unsent: true } as const) : {};
+      const unsent = UNSENT_IF_ENDED.has(it.kind) && isUnsent ? ({ unsent: true } as const) : {};
       settle({ outcome: "failed", ...it, ...status, ...unsent, timings: watch.timings() }, false);
     };
     /** Whatever ends an exchange after the status has come is no failure. */
@@ -140,7 +141,14 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
     }
 
     const handler: Dispatcher.DispatchHandler = {
-      onRequestStart: () => {},
+      // Called before the first byte is written. A process that was suspended hears of its connection before its timer, and
+      // timers stand still while the machine is suspended: others may have gone on without this request by now.
+      onRequestStart(controller) {
+        const passedMs = Math.max(clock.now() - begun.atMs, performance.now() - begun.steadyMs);
+        if (settled || passedMs < request.timeoutMs) return;
+        fail(failure("timeout", `not connected within ${request.timeoutMs} ms: nothing was sent`), !resent);
+        controller.abort(new Error("too late"));
+      },
       onResponseStart(_controller, statusCode, headers) {
         watch.enter("body");
         const failed = answer.start(statusCode, headers);

@@ -30,7 +30,7 @@ export type BundleRunnerDeps = {
   /** Asked again about a step whose payload was made of results. */
   readonly gates: StepGates;
   /** Handed what was admitted. */
-  readonly deliver: Pick<Deliverer, "offer">;
+  readonly deliver: Pick<Deliverer, "offer" | "isSending">;
   /** Told of each bundle that was written to here. */
   readonly outcomes: Pick<Outcomes<Bundle>, "changed">;
   readonly onError: (error: unknown) => void;
@@ -155,7 +155,9 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     let known = await admitted(it, request, what !== "cancel-step");
     if (what === "cancel-step" && !("stepEnd" in known.state)) {
       const reason = state.rollback?.reason ?? "";
-      ({ known } = await tellDelivery(it, request.event_id, known, { type: "Cancel", reason, at: now() }));
+      const { event_id: eventId } = request;
+      const command = { type: "Cancel", reason, at: now(), underWay: deps.deliver.isSending(eventId) } as const;
+      ({ known } = await tellDelivery(it, eventId, known, command));
     }
     const end = "stepEnd" in known.state ? known.state.stepEnd : undefined;
     if (end === undefined) return false;

@@ -6,6 +6,7 @@ import { UNKNOWN } from "../admission/claim.ts";
 import type { Ledgers } from "../admission/ledgers.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Envelope } from "../envelope.ts";
+import type { Deliverer } from "../loops/deliverer.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import type { Waits } from "../observing/waits.ts";
@@ -25,6 +26,7 @@ export type StoppedRequestsDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
   readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
+  readonly deliver: Pick<Deliverer, "isSending">;
   readonly clock: Clock;
   readonly waits: Waits;
 };
@@ -70,7 +72,8 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
     // What it asks for behind this, resumed, is another matter.
     if (reason === null) return;
     const envelope = envelopeOf(cause, eventId);
-    const ran = await runCommand(log, delivery, stream, known, { type: "Cancel", reason, at: envelope.at }, envelope);
+    const command = { type: "Cancel", reason, at: envelope.at, underWay: deps.deliver.isSending(eventId) } as const;
+    const ran = await runCommand(log, delivery, stream, known, command, envelope);
     deps.outcomes.changed(eventId, ran.known);
   };
 

@@ -7,6 +7,7 @@ import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from
 import { reportedCost } from "../../domain/gate/cost.ts";
 import type { Clock, EventLog, Expected, HttpSender, Randomness, Revision, Sent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
+import { CLOCKS_APART_MS_MAX } from "../../infra/eventstoredb/clock-check.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
 import { eraseLeft } from "../erasures.ts";
@@ -17,6 +18,7 @@ import { redactHeaders } from "../providers/redact.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
 import type { Job } from "./lanes.ts";
 import type { Outbound } from "./outbound.ts";
+import { systemTimers, type Timers } from "./timers.ts";
 
 /** A delivery handed over by the admission, with what is known of it already: nothing has to be read again. */
 export type Offered = Job & {
@@ -37,6 +39,8 @@ export type AttemptDeps = {
   readonly log: EventLog;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
+  /** Those of the process unless given. */
+  readonly timers?: Timers;
   readonly randomness: Randomness;
   readonly payloads: Payloads;
   readonly sender: HttpSender;
@@ -126,7 +130,7 @@ const ERASED: Failure = { kind: "payload-erased", detail: "The payload was erase
 
 /** One attempt of one delivery: lease, request, outcome, each written with the revision that the one before it made. */
 export const attempts = (deps: AttemptDeps): Attempts => {
-  const { log, aggregates, clock, randomness, node } = deps;
+  const { log, aggregates, clock, timers = systemTimers, randomness, node } = deps;
 
   const envelope = (account: string, trace: Trace) => ({
     commandId: randomId("cmd_", randomness),
@@ -295,11 +299,15 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   };
 
   /**
-   * A request lives no longer than its lease, however long the log took to write that down: past it others go on as if
-   * nothing were under way, and what takes a step back could arrive before the step. It is tried again.
+   * A request that could outlast its lease is not sent, and is tried again later: after the lease other nodes go on as if
+   * nothing were under way, and the undo of a step could arrive before the step. They read the end of the lease from a clock
+   * that may be ahead of this one. Both of our clocks have to agree: the machine's may be set, and the timers stand still
+   * while it is suspended.
    */
-  const isInTime = ({ lease }: Admitted, { settings }: PresentEndpoint): boolean =>
-    lease !== null && clock.now() + settings.timeout_ms <= Date.parse(lease.until);
+  const isInTime = (begun: { readonly atMs: number; readonly steadyMs: number }): boolean => {
+    const passedMs = Math.max(clock.now() - begun.atMs, timers.now() - begun.steadyMs);
+    return passedMs <= LEASE_MARGIN_MS - (deps.othersAreGone ? 0 : CLOCKS_APART_MS_MAX);
+  };
 
   /** A request that cannot be made is an attempt that has failed: the event ends as any other, and its endpoint is judged. */
   const headersOf = (outgoing: Parameters<Outbound["headers"]>[0]): Record<string, string> | null => {
@@ -384,6 +392,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     if (endpoint === null) return null;
 
     const startedAt = clock.now();
+    const begun = { atMs: startedAt, steadyMs: timers.now() };
     const start = startOf(job, known.state, startedAt, endpoint.settings.timeout_ms, isProbe);
     const ran = await run(job, start, known, trace);
     if (ran.outcome === "rejected" && ran.rejection === "payload-erased") {
@@ -395,7 +404,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       return null;
     }
     const { state } = ran.known;
-    if (!isInTime(state, endpoint)) {
+    if (!isInTime(begun)) {
       deps.onWritten(job, ran.known);
       return null;
     }

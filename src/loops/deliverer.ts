@@ -14,7 +14,7 @@ import { backlog, type Look } from "./backlog.ts";
 import { endpointHealth } from "./endpoint-health.ts";
 import { LANE_MAX, type Lane, lanes } from "./lanes.ts";
 import { paces } from "./paces.ts";
-import { systemTimers, type Timers } from "./timers.ts";
+import { systemTimers } from "./timers.ts";
 
 export type Deliverer = {
   /** A hint: what is not taken is found on disk. */
@@ -22,6 +22,8 @@ export type Deliverer = {
   start(): void;
   /** Takes nothing new and waits for what is under way, at most `graceMs`. */
   stop(graceMs: number): Promise<void>;
+  /** Whether an attempt of the event may be under way in this process. */
+  isSending(eventId: string): boolean;
   /** Looks on disk at once, as after an endpoint was enabled. */
   wake(): void;
   /** Started, and the last look on disk ended well and not long ago. */
@@ -32,8 +34,6 @@ export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onAnswered" | "onW
   readonly views: ViewStore;
   /** Told of each delivery that this deliverer has written to, as it then is. */
   readonly onChanged?: (eventId: string, known: Known<Delivery>) => void;
-  /** By the clock's milliseconds; those of the process unless given. */
-  readonly timers?: Timers;
 };
 
 /** Requests under way to all receivers together: bounds sockets and the bodies in memory. */
@@ -376,6 +376,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     },
+    isSending: queue.isRunning,
     wake: () => lookAt(clock.now()),
     healthy: () => lookedAt !== null && clock.now() - lookedAt < LOOK_AGE_MAX_MS,
   };

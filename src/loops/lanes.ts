@@ -40,6 +40,8 @@ export type Lanes<J extends Job> = {
   /** The lane may have room again. */
   wake(lane: Lane<J>): void;
   lane(endpointId: string): Lane<J> | undefined;
+  /** Whether a job of this event was taken and is not done. */
+  isRunning(eventId: string): boolean;
   all(): IterableIterator<Lane<J>>;
   readonly running: () => number;
   readonly waiting: () => number;
@@ -51,7 +53,7 @@ export const lanes = <J extends Job>(): Lanes<J> => {
   /** Lanes that may have something to take, in the order in which they get their turn. */
   const ready = new Set<Lane<J>>();
   const known = new Set<string>();
-  let running = 0;
+  const runningIds = new Set<string>();
   let waiting = 0;
 
   const laneOf = (endpointId: string, account: string): Lane<J> => {
@@ -95,7 +97,7 @@ export const lanes = <J extends Job>(): Lanes<J> => {
         if (job === undefined) continue;
         if (lane.waiting.length > 0) ready.add(lane);
         lane.running += 1;
-        running += 1;
+        runningIds.add(job.eventId);
         waiting -= 1;
         return job;
       }
@@ -103,10 +105,10 @@ export const lanes = <J extends Job>(): Lanes<J> => {
     },
     done(job) {
       known.delete(job.eventId);
+      runningIds.delete(job.eventId);
       const lane = byEndpoint.get(job.endpointId);
       if (lane === undefined) return;
       lane.running -= 1;
-      running -= 1;
       if (lane.waiting.length > 0) ready.add(lane);
       else forget(lane);
     },
@@ -133,7 +135,8 @@ export const lanes = <J extends Job>(): Lanes<J> => {
     },
     lane: (endpointId) => byEndpoint.get(endpointId),
     all: () => byEndpoint.values(),
-    running: () => running,
+    isRunning: (eventId) => runningIds.has(eventId),
+    running: () => runningIds.size,
     waiting: () => waiting,
   };
 };

@@ -1,7 +1,8 @@
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent, BundleRequest, Step } from "../../domain/bundle/events.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { EventLog, HttpSender, Json } from "../../domain/ports.ts";
+import type { Clock, EventLog, HttpSender, Json } from "../../domain/ports.ts";
+import { systemClock } from "../../infra/clock.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { bundles as bundlesView } from "../../projections/bundles.ts";
@@ -128,6 +129,7 @@ export type BundleNodeOptions = {
   /** Every other node that held a lease is gone. */
   readonly isAlone?: boolean;
   readonly gates?: StepGates;
+  readonly clock?: Clock;
   readonly onError?: (error: unknown) => void;
 };
 
@@ -139,9 +141,8 @@ let nodes = 0;
 
 /** The parts of the program that move bundles on, as `service.ts` puts them together. */
 export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOptions = {}) => {
-  const { log = world.log, isAlone = false, gates = async () => null, onError = fail } = options;
+  const { log = world.log, isAlone = false, gates = async () => null, clock = systemClock, onError = fail } = options;
   nodes += 1;
-  const clock = { now: () => Date.now() };
   const streams = aggregates(log, clock);
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
   // The views are the world's: they show what the log has, whatever becomes of the node.

@@ -131,8 +131,8 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     close: async () => undefined,
   };
 
-  /** `seen`: the log as the node has it. */
-  const node = (name: string, seen: (log: EventLog) => EventLog = (it) => it): Deliverer =>
+  /** `seen`: the log as the node has it. `isAlone`: no other node may hold a lease. */
+  const node = (name: string, seen: (log: EventLog) => EventLog = (it) => it, isAlone = true): Deliverer =>
     deliverer({
       log: deliverersLog(seen(log)),
       views,
@@ -161,7 +161,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
         shown: (headers) => headers,
       },
       node: name,
-      othersAreGone: true,
+      othersAreGone: isAlone,
       onError: (error) => errors.push(error),
     });
 

@@ -189,7 +189,9 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     log,
     [
       ...costReactions({ ledgers: places, timeZoneOf: async () => "UTC" }),
-      ...stoppedRequests({ log, aggregates: streams, views, progress, outcomes: waiting, clock, waits: untold }),
+      ...stoppedRequests({
+        ...{ log, aggregates: streams, views, progress, outcomes: waiting, deliver: delivering, clock, waits: untold },
+      }),
     ],
     clock,
     onError,

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
+import type { Clock, HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
 import { addressRules } from "../../infra/http/addresses.ts";
 import { type Lookup, resolver } from "../../infra/http/resolve.ts";
 import { httpSender } from "../../infra/http/sender.ts";
@@ -16,9 +16,13 @@ export const anyRequest = (url: string, more: Partial<HttpRequest> = {}): HttpRe
 });
 
 /** A sender that reaches this machine, trusts the tests' authority and asks `lookup`. */
-export const testSender = (lookup?: Lookup, allow: readonly string[] = ["127.0.0.0/8"]): HttpSender => {
+export const testSender = (
+  lookup?: Lookup,
+  allow: readonly string[] = ["127.0.0.0/8"],
+  clock: Clock = { now: () => NOW },
+): HttpSender => {
   const resolve = resolver(lookup);
-  return httpSender({ addresses: addressRules(allow, resolve), resolve, ca, clock: { now: () => NOW } });
+  return httpSender({ addresses: addressRules(allow, resolve), resolve, ca, clock });
 };
 
 /** What comes of one request to a receiver that behaves so; both are closed afterwards. */

@@ -67,7 +67,7 @@ export const virtualTime = (fromMs: number): VirtualTime => {
 
   return {
     clock: { now: () => Math.floor(now) + setBy },
-    timers: { after },
+    timers: { after, now: () => now },
     sleep: (ms) => new Promise((resolve) => void after(ms, resolve)),
     jump(ms) {
       now += ms;

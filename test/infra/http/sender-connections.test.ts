@@ -195,6 +195,23 @@ test("a resolver that hangs is a timeout that says where", async () => {
   await sender.close(0);
 });
 
+test("a machine that slept for longer than a request may take, while it connected, does not send it", async () => {
+  const server = await misbehavingServer(ok);
+  let now = 0;
+  const lookup: Lookup = (_hostname, _options, callback) => {
+    now += 60_000;
+    callback(null, [{ address: "127.0.0.1" }]);
+  };
+  const sender = testSender(lookup, undefined, { now: () => now });
+  const sent = await send(sender, `http://receiver.test:${server.port}/`);
+  assert.equal([summary(sent), sent.outcome === "failed" && sent.unsent], ["timeout", true]);
+  // On another connection: none is left in an unknown state.
+  assert.is(summary(await send(sender, server.url)), "200");
+  assert.is(server.requests.length, 1);
+  await sender.close(0);
+  await server.close();
+});
+
 test("many requests for one name share its look-up", () => {
   let asked = 0;
   const lookup: Lookup = (_hostname, _options, callback) => {

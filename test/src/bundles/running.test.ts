@@ -298,27 +298,37 @@ test("what a refused step cost it says itself, and an undo what it gives back", 
   assert.is(state.phase === "running" ? state.spent : null, 750_000);
 });
 
-test("cancelled while a step runs, its end is awaited, and then all is taken back", async () => {
-  const world = await bundlesWorld();
-  let answer: (sent: Sent) => void = () => undefined;
-  world.target.answer = (body) =>
-    body.startsWith('{"order":2')
-      ? new Promise((resolve) => {
-          answer = resolve;
-        })
-      : target(body);
-  const node = await startBundleNode(world);
-  await world.admit(BUNDLE, [order(1), order(2), order(3)]);
-  await until("the second runs", () => world.target.arrivals.length === 2);
-  await world.cancel(BUNDLE, "changed my mind");
-  await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
-  assert.is(world.target.arrivals.length, 2);
-  answer(answered(200, '{"id":"o-2"}'));
-  const state = await ended(world);
-  await node.stop();
-  assert.equal([bundleStatus(state), stepStatuses(state)], ["rolled_back", ["compensated", "compensated", "skipped"]]);
-  assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
-});
+for (const [what, byMs] of [
+  ["", 0],
+  [" also when the clock was set an hour ahead meanwhile,", 3_600_000],
+] as const) {
+  test(`cancelled while a step runs, its end is awaited,${what} and then all is taken back`, async () => {
+    const world = await bundlesWorld();
+    let aheadMs = 0;
+    let answer: (sent: Sent) => void = () => undefined;
+    world.target.answer = (body) =>
+      body.startsWith('{"order":2')
+        ? new Promise((resolve) => {
+            answer = resolve;
+          })
+        : target(body);
+    const node = await startBundleNode(world, { isAlone: true, clock: { now: () => Date.now() + aheadMs } });
+    await world.admit(BUNDLE, [order(1), order(2), order(3)]);
+    await until("the second runs", () => world.target.arrivals.length === 2);
+    aheadMs = byMs;
+    await world.cancel(BUNDLE, "changed my mind");
+    await until("its delivery is told", async () => (await world.ofType("CancellationRequested")).length === 1);
+    assert.is(world.target.arrivals.length, 2);
+    answer(answered(200, '{"id":"o-2"}'));
+    const state = await ended(world);
+    await node.stop();
+    assert.equal(
+      [bundleStatus(state), stepStatuses(state)],
+      ["rolled_back", ["compensated", "compensated", "skipped"]],
+    );
+    assert.equal(arrivedAs(world).slice(2), ["order.cancel 2", "order.cancel 1"]);
+  });
+}
 
 for (const [what, close] of [
   ["is enabled", (world: BundlesWorld) => world.disable()],

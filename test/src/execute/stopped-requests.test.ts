@@ -38,7 +38,8 @@ test("a process that is told to stop cancels no more than a page of it first; an
   await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "enough", at: world.now() } });
   const views = memoryViewStore([eventsView.schema]);
   const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
-  const about = { log, aggregates: aggregates(log, clock), views, progress, clock, waits: untold };
+  const deliver = { isSending: () => false };
+  const about = { log, aggregates: aggregates(log, clock), views, progress, deliver, clock, waits: untold };
   const reacting = (changed: () => void) =>
     reactor(log, stoppedRequests({ ...about, outcomes: { changed } }), clock, fail, SUSPENSIONS_REACTOR);
   const cancelled = async (): Promise<number> => (await world.ofType("EventCancelled")).length;
