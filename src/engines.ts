@@ -9,6 +9,7 @@ import type {
   ViewStore,
 } from "../domain/ports.ts";
 import type { StripePlace } from "../infra/billing/stripe/client.ts";
+import type { EventStoreLogOptions } from "../infra/eventstoredb/event-log.ts";
 import type { OtlpOptions } from "../infra/otel/span-exporter.ts";
 import { sqliteEventLog } from "../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../infra/sqlite/view-reader.ts";
@@ -39,7 +40,7 @@ export const placesOf = ({ dataDir, eventstoreUrl, mongodbUrl }: Wanted): Places
 });
 
 // The clients of the servers are loaded where they are configured: the embedded default starts faster and stays smaller.
-const eventStore = async (options: { readonly url: string; readonly readOnly: boolean }): Promise<EventLog> =>
+const eventStore = async (options: EventStoreLogOptions): Promise<EventLog> =>
   (await import("../infra/eventstoredb/event-log.ts")).eventStoreLog(options);
 const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>
   (await import("../infra/mongodb/view-store.ts")).mongoViewStore(options);
@@ -48,13 +49,18 @@ export type OpenLogOptions = {
   readonly readOnly?: boolean;
   /** Told how many appends each sync of an embedded log has made durable. */
   readonly onGroup?: (appends: number) => void;
+  /** The log in a server compares clocks as long as it is open, and writes nothing while they differ (`eventStoreLog`). */
+  readonly onClock?: (problem: string | null) => void;
 };
 
 /** Rejects with a sentence that says why the log cannot be used. */
-export const openLog = (place: LogPlace, { readOnly = false, onGroup }: OpenLogOptions = {}): Promise<EventLog> =>
+export const openLog = (
+  place: LogPlace,
+  { readOnly = false, onGroup, onClock }: OpenLogOptions = {},
+): Promise<EventLog> =>
   place.engine === "sqlite"
     ? sqliteEventLog({ path: place.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
-    : eventStore({ url: place.url, readOnly });
+    : eventStore({ url: place.url, readOnly, ...(onClock === undefined ? {} : { onClock }) });
 
 /** For whoever folds. Of SQLite it is the writing connection, in the calling thread. */
 export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>

@@ -127,7 +127,11 @@ const onDropped = (views: readonly string[], reason: DropReason): void =>
   console.error(`${DROPPED[reason]}: ${views.join(", ")}.`);
 
 /** What goes wrong beside the service's own thread: to its logger, once there is one. */
-type Reporter = { report: (fault: unknown, what: string) => void };
+type Reporter = {
+  report: (fault: unknown, what: string) => void;
+  /** What the operator has to know, and that is no fault of the program. */
+  note: (what: string) => void;
+};
 
 /** What was gathered is written before the process ends; what SIGKILL takes are the last moments' lines. */
 const logLines = (): LineStream => {
@@ -139,7 +143,7 @@ const logLines = (): LineStream => {
 };
 
 const open = async (config: Config): Promise<Service> => {
-  const reporter: Reporter = { report: (fault) => console.error(fault) };
+  const reporter: Reporter = { report: (fault) => console.error(fault), note: console.error };
   checkRanges(config);
   const places = placesOf(config);
   const isEmbedded = Object.values(places).some(({ engine }) => engine === "sqlite");
@@ -159,8 +163,13 @@ const open = async (config: Config): Promise<Service> => {
   });
   if (places.log.engine === "sqlite" && !isThere(places.log.path)) refuseLoss(places, { keyFile, hasFolded: folded });
   const meters = metrics(config);
+  let clockProblem: string | null = null;
+  const onClock = (problem: string | null): void => {
+    clockProblem = problem;
+    reporter.note(problem === null ? "The clock is right again: this node goes on." : `Nothing is written: ${problem}`);
+  };
   const { log, appends } = await usable(`${logIs} cannot be used`, async () =>
-    measuredLog(await openLog(places.log, { onGroup: meters.grouped }), meters),
+    measuredLog(await openLog(places.log, { onGroup: meters.grouped, onClock }), meters),
   );
   const key = await usable(`${logIs} cannot be used`, async () => {
     // A start that was cut off leaves a key and a log without records, so the key alone is no trace of another log.
@@ -209,10 +218,12 @@ const open = async (config: Config): Promise<Service> => {
     meters,
     lines: logLines(),
     appends,
+    clockProblem: () => clockProblem,
     clock: systemClock,
     randomness,
   });
   reporter.report = (err, what) => running.logger.error({ err }, what);
+  reporter.note = (what) => running.logger.warn(what);
   return running;
 };
 

@@ -118,6 +118,8 @@ export type Engines = {
   readonly meters: Metrics;
   /** Where log lines go. */
   readonly lines: LineStream;
+  /** Why nothing is written at the moment: this machine's clock is not that of the log's server. Null while they agree. */
+  readonly clockProblem: () => string | null;
   /** Of the log: which appends have no answer yet. */
   readonly appends: Readings["appends"];
   readonly clock: Clock;
@@ -393,6 +395,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await views.position(PROJECTED);
       return true;
     },
+    ...(isAlone ? {} : { clock: async () => engines.clockProblem() === null }),
     ...(has("projector") ? { projector: async () => projector.healthy() } : {}),
     ...(has("deliverer") ? { deliverer: async () => delivering.healthy() } : {}),
   };

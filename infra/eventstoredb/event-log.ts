@@ -1,4 +1,5 @@
-import type { Appended, EventLog, Expected, NewEvent } from "../../domain/ports.ts";
+import type { Appended, Clock, EventLog, Expected, NewEvent } from "../../domain/ports.ts";
+import { systemClock } from "../clock.ts";
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
@@ -9,11 +10,13 @@ import { appendedSignal } from "./appended-signal.ts";
 import { exactAppends } from "./appends.ts";
 import { logAttempts } from "./attempts.ts";
 import { clientConnection } from "./client.ts";
+import { CLOCKS_APART_MS_MAX } from "./clock-check.ts";
+import { type ClockWatch, clockWatch } from "./clock-watch.ts";
 import type { ProposedEvent } from "./connection.ts";
 import { readConnectionString } from "./connection-string.ts";
 import { erasures } from "./erasures.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { checkOpened } from "./opening.ts";
+import { checkOpened, type Mark, markOf } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { reads as readsOf } from "./reads.ts";
 import { isPayload } from "./recorded.ts";
@@ -25,6 +28,13 @@ export type EventStoreLogOptions = {
   /** Nothing is written, not even the mark of the format, and an append throws `LogUnavailable`. */
   readonly readOnly?: boolean;
   readonly limits?: Partial<Limits>;
+  /** This machine's; the system's unless given. */
+  readonly clock?: Clock;
+  /**
+   * Where it is given, this machine's clock is compared with the server's as long as the log is open, and nothing is written
+   * while it differs too much: an append throws `LogUnavailable`. Told of each change: a sentence, or null for all is well.
+   */
+  readonly onClock?: (problem: string | null) => void;
 };
 
 /** The server's ids: it knows no other, and gives them back in lower case. */
@@ -55,7 +65,7 @@ const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
  * No call takes longer than the limits say: an append is then `OutcomeUnknown`, a read `LogUnavailable`.
  */
 export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
-  const { readOnly = false } = options;
+  const { readOnly = false, clock = systemClock, onClock } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { url, address, asksAddressForTls } = readConnectionString(options.url);
   if (asksAddressForTls) warnOfAddressUnseen();
@@ -89,6 +99,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   };
 
   const close = async (): Promise<void> => {
+    watch?.close();
     signal.close();
     const settled = Promise.allSettled([...pending]);
     await within(limits.closeMs, "appends are still under way", settled).catch(() => undefined);
@@ -101,13 +112,30 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     return appended;
   };
 
-  let identity: string | null;
+  const opening = { address, pages, exact: readOnly ? null : exact, limits, clock };
+  let mark: Mark;
   try {
-    identity = await checkOpened({ address, pages, exact: readOnly ? null : exact, limits });
+    mark = await checkOpened(opening);
   } catch (error) {
     await connection.close();
     throw error;
   }
+
+  const { identity } = mark;
+  const watch: ClockWatch | null =
+    onClock === undefined || readOnly
+      ? null
+      : clockWatch({
+          ...{ first: mark.look, clock, limits, onChange: onClock },
+          look: async () => (await markOf(opening))?.look ?? null,
+        });
+
+  /** What was decided while the clock was ahead is not written either, though it be right again by now. */
+  const checkDecided = (events: readonly NewEvent[]): void => {
+    const latest = Math.max(...events.map(({ meta }) => Date.parse(meta.recorded_at)));
+    if (latest - clock.now() > CLOCKS_APART_MS_MAX)
+      throw new LogUnavailable("this machine's clock was ahead of the server's when it was decided");
+  };
 
   return {
     async append(stream, expected, events) {
@@ -116,7 +144,11 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       if (!events.every(({ id }) => UUID.test(id))) throw new TypeError("an event's id is a UUID, in lower case");
       const made = proposed(events);
       const bytes = made.reduce((sum, { data, meta }) => sum + data.length + (meta?.length ?? 0), 0);
-      return writing(bytes, () => append(stream, expected, made));
+      return writing(bytes, async () => {
+        await watch?.check();
+        if (watch !== null) checkDecided(events);
+        return append(stream, expected, made);
+      });
     },
 
     async read(stream, after, limit) {
@@ -148,7 +180,10 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     async erase(stream, upTo = Number.MAX_SAFE_INTEGER) {
       parseErasable(stream);
       checkRevision(upTo);
-      await writing(0, () => eraseStream(stream, upTo));
+      await writing(0, async () => {
+        await watch?.check();
+        await eraseStream(stream, upTo);
+      });
     },
 
     onAppended: (wake) => signal.listen(wake),

@@ -18,6 +18,10 @@ export type Limits = {
   readonly closeMs: number;
   /** How often the head is compared with what the subscription told. */
   readonly watchMs: number;
+  /** How often the server's clock is looked at, which writes a record of some hundred bytes. */
+  readonly clockLookMs: number;
+  /** How often this machine's clock is checked for having been set; and the server's, while the two differ. */
+  readonly clockTickMs: number;
   /** A subscription that was dropped is opened again after this, and after twice as long each time, up to `reopenMaxMs`. */
   readonly reopenMs: number;
   readonly reopenMaxMs: number;
@@ -33,6 +37,8 @@ export const LIMITS: Limits = {
   openMs: 10_000,
   closeMs: 5_000,
   watchMs: 3_000,
+  clockLookMs: 60_000,
+  clockTickMs: 1_000,
   reopenMs: 100,
   reopenMaxMs: 5_000,
 };

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { Clock } from "../../domain/ports.ts";
 import type { ExactAppends } from "./appends.ts";
 import { attempts } from "./attempts.ts";
-import { checkClock } from "./clock-check.ts";
+import { aheadMs, type ClockLook, clockProblem, momentOf } from "./clock-check.ts";
 import { ConnectionFailure, type FailureReason } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import type { Pages } from "./pages.ts";
@@ -39,16 +40,17 @@ export type Opening = {
   /** Null when nothing is to be written. */
   readonly exact: ExactAppends | null;
   readonly limits: Limits;
+  readonly clock: Clock;
 };
 
-/** What a mark says: null where it has no identity and nothing is to be written. */
-type Mark = { readonly identity: string | null };
+/** What a mark says: `identity` is null where it has none and nothing is to be written, `look` where nothing was written. */
+export type Mark = { readonly identity: string | null; readonly look: ClockLook | null };
 
 /**
  * The mark; throws when a newer version has made it. Whoever may write writes it, also when it is there, to see what
  * time it is at the server. Null when somebody else has written it meanwhile.
  */
-const markOf = async ({ pages, exact, limits }: Opening): Promise<Mark | null> => {
+export const markOf = async ({ pages, exact, limits, clock }: Opening): Promise<Mark | null> => {
   const reading = attempts(limits, limits.openMs);
   // Asked for nothing but to know that it may be: whoever may read streams may not read the whole log by that alone.
   await reading((idleMs) => pages.allBefore("end", 1, idleMs));
@@ -60,29 +62,31 @@ const markOf = async ({ pages, exact, limits }: Opening): Promise<Mark | null> =
     );
   const named = fields[IDENTITY];
   const identity = typeof named === "string" ? named : null;
-  if (exact === null) return { identity };
+  if (exact === null) return { identity, look: null };
 
-  const mark = { identity: identity ?? randomUUID() };
-  const event = metadataEvent(randomUUID(), { ...fields, [FORMAT]: FORMAT_VERSION, [IDENTITY]: mark.identity });
-  const fromMs = Date.now();
+  const name = identity ?? randomUUID();
+  const event = metadataEvent(randomUUID(), { ...fields, [FORMAT]: FORMAT_VERSION, [IDENTITY]: name });
+  const from = momentOf(clock);
   const { outcome } = await exact({ stream: metastreamOf(MARKED), expected: revision ?? "absent", events: [event] });
   if (outcome === "conflict") return null;
   // Should it be somebody else's by now, that was written between the same two times.
   const { writtenMs } = await reading((idleMs) => readMetadata(pages, MARKED, idleMs));
-  if (writtenMs !== null) checkClock(writtenMs, { fromMs, toMs: Date.now() });
-  return mark;
+  return { identity: name, look: writtenMs === null ? null : { writtenMs, from, to: momentOf(clock) } };
 };
 
 /**
- * Proves that the server is there, answers as it has to, and holds a log of this version. Resolves with the log's
- * identity: null where it has none, and nothing is to be written. Throws a plain `Error` if not.
+ * Proves that the server is there, answers as it has to, holds a log of this version, and has this machine's time. Throws a
+ * plain `Error` if not.
  */
-export const checkOpened = async (opening: Opening): Promise<string | null> => {
+export const checkOpened = async (opening: Opening): Promise<Mark> => {
   try {
     for (;;) {
       const mark = await markOf(opening);
       // Read again when it was written by a node that starts at the same time.
-      if (mark !== null) return mark.identity;
+      if (mark === null) continue;
+      const problem = mark.look === null ? null : clockProblem(aheadMs(mark.look));
+      if (problem !== null) throw new Error(problem);
+      return mark;
     }
   } catch (error) {
     throw new Error(`EventStoreDB at ${opening.address} cannot be used: ${sentenceOf(error)}`);
