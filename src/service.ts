@@ -309,15 +309,12 @@ export const service = async (engines: Engines): Promise<Service> => {
   const stopping = reactor(
     log,
     [
-      ...stoppedRequests({
-        ...{ ...shown, outcomes: waiting, deliver: delivering },
-        waits: waitsOf("suspensions of requests"),
-      }),
-      ...stoppedBundles({ ...shown, outcomes: bundlesWaiting, waits: waitsOf("suspensions of bundles") }),
+      ...stoppedRequests({ ...shown, outcomes: waiting, deliver: delivering }),
+      ...stoppedBundles({ ...shown, outcomes: bundlesWaiting }),
     ],
     clock,
     errorsOf("suspensions", "cancelling what stopped agents had under way"),
-    SUSPENSIONS_REACTOR,
+    { ...SUSPENSIONS_REACTOR, waits: waitsOf("suspensions") },
   );
   const movingBundles = reactor(
     log,

@@ -17,7 +17,6 @@ import { whenStopped } from "../execute/shown-of-agent.ts";
 import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
-import type { Waits } from "../observing/waits.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import { bundleStream } from "./bundle-id.ts";
 import type { BundleRunner } from "./running.ts";
@@ -34,7 +33,6 @@ export type BundleReactionsDeps = {
 export type StoppedBundlesDeps = Omit<BundleReactionsDeps, "ledgers" | "runner"> & {
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
-  readonly waits: Waits;
 };
 
 type Fact = ApprovalEvent | BundleEvent | DeliveryEvent;

@@ -9,7 +9,6 @@ import type { Envelope } from "../envelope.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
-import type { Waits } from "../observing/waits.ts";
 import { readOn, runCommand } from "../run-command.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { whenStopped } from "./shown-of-agent.ts";
@@ -28,7 +27,6 @@ export type StoppedRequestsDeps = {
   readonly outcomes: Pick<Outcomes<Delivery>, "changed">;
   readonly deliver: Pick<Deliverer, "isSending">;
   readonly clock: Clock;
-  readonly waits: Waits;
 };
 
 /**

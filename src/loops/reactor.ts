@@ -121,10 +121,12 @@ export const reactor = (
   const react = async (events: readonly RecordedEvent[]): Promise<NotYet | null> => {
     for (const event of events) {
       if (stopping) return null;
+      // One that waits keeps none of the event's others from being done; each may be done again.
+      let waiting: NotYet | null = null;
       for (const reaction of byType.get(event.type) ?? []) {
-        const reacted = await reaction.run(event, () => stopping);
-        if (reacted !== undefined) return reacted;
+        waiting = (await reaction.run(event, () => stopping)) ?? waiting;
       }
+      if (waiting !== null) return waiting;
       done.add(event.id);
     }
     return null;

@@ -20,7 +20,6 @@ import { deliverer } from "../../src/loops/deliverer.ts";
 import { outbound } from "../../src/loops/outbound.ts";
 import { reactor } from "../../src/loops/reactor.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
-import { untold } from "../../src/observing/waits.ts";
 import { damageRecords } from "../../src/payload-damage.ts";
 import { payloads } from "../../src/payloads.ts";
 import { readOn } from "../../src/run-command.ts";
@@ -174,10 +173,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
   const places = ledgers({ ...common, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0 });
   const reacting = reactor(
     log,
-    [
-      ...bundleReactions({ ...about, ledgers: places, runner }),
-      ...stoppedBundles({ ...about, views, progress, waits: untold }),
-    ],
+    [...bundleReactions({ ...about, ledgers: places, runner }), ...stoppedBundles({ ...about, views, progress })],
     clock,
     onError,
     { ...BUNDLE_REACTOR, gatherMs: 1 },

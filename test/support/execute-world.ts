@@ -25,7 +25,6 @@ import { deliverer } from "../../src/loops/deliverer.ts";
 import { outbound } from "../../src/loops/outbound.ts";
 import { reactor } from "../../src/loops/reactor.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
-import { untold } from "../../src/observing/waits.ts";
 import { payloads } from "../../src/payloads.ts";
 import { NOON_DAY, noonClock } from "./noon-clock.ts";
 
@@ -190,7 +189,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     [
       ...costReactions({ ledgers: places, timeZoneOf: async () => "UTC" }),
       ...stoppedRequests({
-        ...{ log, aggregates: streams, views, progress, outcomes: waiting, deliver: delivering, clock, waits: untold },
+        ...{ log, aggregates: streams, views, progress, outcomes: waiting, deliver: delivering, clock },
       }),
     ],
     clock,

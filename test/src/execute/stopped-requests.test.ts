@@ -7,7 +7,6 @@ import { toEvents } from "../../../src/envelope.ts";
 import { SUSPENSIONS_REACTOR, stoppedRequests } from "../../../src/execute/reactions.ts";
 import { reactor } from "../../../src/loops/reactor.ts";
 import { inlineProjector } from "../../../src/loops/view-progress.ts";
-import { untold } from "../../../src/observing/waits.ts";
 import { ACCOUNT, AGENT_ID, type AgentsWorld, agentsWorld, ENDPOINT_ID, TRACE } from "../../support/execute-world.ts";
 import { deliveryFacts } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
@@ -39,7 +38,7 @@ test("a process that is told to stop cancels no more than a page of it first; an
   const views = memoryViewStore([eventsView.schema]);
   const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
   const deliver = { isSending: () => false };
-  const about = { log, aggregates: aggregates(log, clock), views, progress, deliver, clock, waits: untold };
+  const about = { log, aggregates: aggregates(log, clock), views, progress, deliver, clock };
   const reacting = (changed: () => void) =>
     reactor(log, stoppedRequests({ ...about, outcomes: { changed } }), clock, fail, SUSPENSIONS_REACTOR);
   const cancelled = async (): Promise<number> => (await world.ofType("EventCancelled")).length;
@@ -59,6 +58,43 @@ test("a process that is told to stop cancels no more than a page of it first; an
   await second.stop();
   await progress.stop();
   assert.ok(before > 0 && before < REQUESTS / 2, `${before} by the first`);
+});
+
+test("what a view under rebuild does not list yet is cancelled when it does, and what it lists at once", async () => {
+  const world = await agentsWorld();
+  const { log, clock } = world;
+  await asked(world);
+  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "enough", at: world.now() } });
+  const views = memoryViewStore([eventsView.schema]);
+  const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
+  const head = await log.head("records");
+  assert.ok(head !== null && (await progress.waitFor(["events.v2"], head, 20_000)));
+  let isBehind = true;
+  const waits: unknown[] = [];
+  const rebuilt = {
+    page: async (...of: Parameters<typeof views.page>) => {
+      const found = await views.page(...of);
+      return isBehind ? found.slice(0, 10) : found;
+    },
+  };
+  const reactions = stoppedRequests({
+    ...{ log, aggregates: aggregates(log, clock), views: rebuilt, clock },
+    outcomes: { changed: () => undefined },
+    deliver: { isSending: () => false },
+    progress: { waitFor: async () => !isBehind },
+  });
+  const [suspended] = await world.ofType("AgentSuspended");
+  const react = async (): Promise<number> => {
+    for (const { on, run } of reactions)
+      if (suspended !== undefined && on === suspended.type) waits.push((await run(suspended)) !== undefined);
+    return (await world.ofType("EventCancelled")).length;
+  };
+  assert.is(await react(), 10);
+  assert.is(await react(), 10);
+  isBehind = false;
+  assert.is(await react(), REQUESTS);
+  assert.equal(waits, [true, true, false], "it is repeated until the view is whole");
+  await progress.stop();
 });
 
 test.run();
