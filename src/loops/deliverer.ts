@@ -6,7 +6,8 @@ import {
   type PresentEndpoint,
   takesDeliveries,
 } from "../../domain/endpoint/decider.ts";
-import type { ViewStore } from "../../domain/ports.ts";
+import type { Position, ViewStore } from "../../domain/ports.ts";
+import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { Known } from "../run-command.ts";
 import { arrivals } from "./arrivals.ts";
 import { type Answered, type AttemptDeps, attempts, type Offered } from "./attempts.ts";
@@ -55,6 +56,7 @@ const DELIVERIES_A_LOOK = LANE_MAX + RUNNING_MAX;
 /** Deliveries whose newest revision is remembered, as the view that lists what waits is a little behind. */
 const ENDED_MAX = 20_000;
 const NEVER = Number.POSITIVE_INFINITY;
+const QUEUE = deliveryQueue.schema.name;
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** One request at a time: its events are sent in the order of their admission, whatever has waited on disk. */
@@ -89,6 +91,8 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   let lastEndpoint = "";
   /** Those that something on disk waits for, as far as this round over it has come. */
   const found = new Set<string>();
+  /** The view once listed everything up to here, or the log had it at the first look; null before that. */
+  let listedUpTo: Position | null = null;
   /** The start counts as a look; null before, and after one that failed. */
   let lookedAt: number | null = null;
   const recording = new Set<Promise<void>>();
@@ -224,7 +228,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
         const next = await disk.endpointAfter(lastEndpoint);
         lastEndpoint = next ?? "";
         if (next === null) {
-          letGo();
+          await letGo();
           break;
         }
         found.add(next);
@@ -269,8 +273,19 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     return Math.min(soonest, await probe(endpointId, state, circuit));
   };
 
+  /** False while the view is folded again: what it does not list may wait all the same. Asked after the view was read. */
+  const isWhole = async (): Promise<boolean> => {
+    listedUpTo ??= (await deps.log.head("records")) ?? "";
+    const position = (await deps.views.position(QUEUE)) ?? "";
+    if (position < listedUpTo) return false;
+    listedUpTo = position;
+    return true;
+  };
+
   /** Behind a whole round over the disk: where another node has sent what waited, nothing has to be remembered any more. */
-  const letGo = (): void => {
+  const letGo = async (): Promise<void> => {
+    // Events that come during the question have been added by its end.
+    if ([...queue.all()].some(({ overflowed }) => overflowed) && !(await isWhole())) return found.clear();
     for (const { endpointId, waiting, running, overflowed } of queue.all()) {
       if (found.has(endpointId) || waiting.length > 0 || running > 0) continue;
       if (overflowed) joinArrivals(endpointId, NOTHING);
@@ -298,7 +313,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     const isBehind = queue.lane(endpointId)?.overflowed === true;
     const look = await disk.inOrder(endpointId, state, DELIVERIES_A_LOOK);
     const isFull = !putAll(look.jobs);
-    if (isBehind && !isFull && look.listed !== null) joinArrivals(endpointId, look.listed);
+    if (isBehind && !isFull && look.listed !== null && (await isWhole())) joinArrivals(endpointId, look.listed);
     return look.soonest;
   };
 

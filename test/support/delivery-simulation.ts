@@ -196,6 +196,16 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
       const known = { state: delivery.evolve(delivery.initial, fact), revision: 0 };
       to.offer({ eventId, account: ACCOUNT, endpointId, trace: TRACE, known, body: Buffer.from("{}") });
     },
+    /** Drops the view; after so many ms it is folded again from the beginning. */
+    async rebuild(afterMs: number): Promise<void> {
+      isFolding = true;
+      await views.drop(deliveryQueue.schema.name, await log.identity());
+      folded = null;
+      time.timers.after(afterMs, () => {
+        isFolding = false;
+        fold().catch((error) => errors.push(error));
+      });
+    },
     /** As somebody does who has one event, or with it many others, sent again. */
     async replay(eventId: string, endpointId: string, to: Deliverer, isAlone: boolean): Promise<void> {
       const about = { event_id: eventId, endpoint_id: endpointId, replay_id: `rpl_${eventId}`, reason: null };

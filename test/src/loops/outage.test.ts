@@ -279,6 +279,26 @@ test("a replay does not wait for an open circuit, and closes it when it arrives;
   await it.close();
 });
 
+test("while the view is rebuilt nothing new overtakes what it does not list yet", async () => {
+  const it = await deliverySimulation({ end_1: () => ({ status: 200, ms: 1 }) });
+  await it.endpoint("end_1", { concurrency: 1 });
+  const gone = it.node("node_1");
+  const old = ["evt_1", "evt_2", "evt_3"];
+  for (const id of old) await it.admit(id, "end_1", gone);
+  await it.time.runUntil(START + 1_000);
+  await it.rebuild(20_000);
+  const node = it.node("node_2");
+  node.start();
+  await it.admit("evt_4", "end_1", node);
+  // Later than a view that is only a little behind would have listed the one before.
+  await it.time.runUntil(START + 10_000);
+  await it.admit("evt_5", "end_1", node);
+  await it.time.runUntil(START + 60_000);
+  assert.equal([it.errors, it.sent.map(({ eventId }) => eventId)], [[], [...old, "evt_4", "evt_5"]]);
+  await node.stop(0);
+  await it.close();
+});
+
 test("what waits for its first attempt does not wait for a clock that was set back, and keeps its order", async () => {
   const it = await deliverySimulation({
     end_1: () => ({ status: 200, ms: 1_000 }),
