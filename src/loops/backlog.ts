@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../domain/calendar.ts";
 import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { Clock, Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
@@ -41,6 +42,8 @@ const QUEUE = deliveryQueue.schema.name;
 /** Those next in turn may be under way still. */
 const PROBES_LOOKED_AT = 64;
 const NEVER = Number.POSITIVE_INFINITY;
+/** No schedule and no Retry-After asks for more: what is due later was written down while a clock was ahead. */
+const WAIT_MS_MAX = 2 * DAY_MS;
 
 const jobOf = (endpointId: string, { id: eventId, document: { account } }: Found): Offered => ({
   eventId,
@@ -92,7 +95,7 @@ export const backlog = ({ views, clock, node, othersAreGone, isFresh }: BacklogD
     for (const it of found) {
       const { id: eventId, document } = it;
       const at = dueAt(it);
-      const isEarly = at > now && !isLeased(it) && early(it);
+      const isEarly = at > now && !isLeased(it) && (early(it) || at - now > WAIT_MS_MAX);
       if (at > now && !isEarly) soonest = Math.min(soonest, at);
       else if (isFresh(eventId, Number(document.revision)))
         jobs.push({ ...jobOf(endpointId, it), ...(isEarly ? { early: "turn" } : {}) });

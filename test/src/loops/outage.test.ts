@@ -279,6 +279,24 @@ test("a replay does not wait for an open circuit, and closes it when it arrives;
   await it.close();
 });
 
+test("what failed while the clock was a year ahead does not wait for that year", async () => {
+  const yearMs = 365 * 24 * 60 * MINUTE_MS;
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => ({ status: isDown ? 503 : 200, ms: 1 }) });
+  await it.endpoint("end_1");
+  const node = it.node("node_1");
+  node.start();
+  it.time.set(yearMs);
+  await it.admit("evt_1", "end_1", node);
+  await it.time.runUntil(START + 1_000);
+  isDown = false;
+  it.time.set(-yearMs);
+  await it.time.runUntil(START + MINUTE_MS);
+  assert.equal([it.errors, it.sent.map(({ status }) => status)], [[], [503, 200]]);
+  await node.stop(0);
+  await it.close();
+});
+
 test("while the view is rebuilt nothing new overtakes what it does not list yet", async () => {
   const it = await deliverySimulation({ end_1: () => ({ status: 200, ms: 1 }) });
   await it.endpoint("end_1", { concurrency: 1 });
