@@ -30,13 +30,19 @@ const asked = async ({ log, now }: AgentsWorld): Promise<void> => {
   }
 };
 
-test("a process that is told to stop cancels no more than a page of it first; another one goes on with the rest", async () => {
+/** An agent that was suspended after it had asked for all of them, and the view that lists them. */
+const suspended = async () => {
   const world = await agentsWorld();
   const { log, clock } = world;
   await asked(world);
   await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "enough", at: world.now() } });
   const views = memoryViewStore([eventsView.schema]);
   const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
+  return { world, log, clock, views, progress };
+};
+
+test("a process that is told to stop cancels no more than a page of it first; another one goes on with the rest", async () => {
+  const { world, log, clock, views, progress } = await suspended();
   const deliver = { isSending: () => false };
   const about = { log, aggregates: aggregates(log, clock), views, progress, deliver, clock };
   const reacting = (changed: () => void) =>
@@ -61,12 +67,7 @@ test("a process that is told to stop cancels no more than a page of it first; an
 });
 
 test("what a view under rebuild does not list yet is cancelled when it does, and what it lists at once", async () => {
-  const world = await agentsWorld();
-  const { log, clock } = world;
-  await asked(world);
-  await world.tell({ type: "AgentSuspended", data: { agent_id: AGENT_ID, reason: "enough", at: world.now() } });
-  const views = memoryViewStore([eventsView.schema]);
-  const progress = await inlineProjector({ log, views, projections: [eventsView], clock, onError: fail });
+  const { world, log, clock, views, progress } = await suspended();
   const head = await log.head("records");
   assert.ok(head !== null && (await progress.waitFor(["events.v2"], head, 20_000)));
   let isBehind = true;
@@ -83,10 +84,10 @@ test("what a view under rebuild does not list yet is cancelled when it does, and
     deliver: { isSending: () => false },
     progress: { waitFor: async () => !isBehind },
   });
-  const [suspended] = await world.ofType("AgentSuspended");
+  const [cause] = await world.ofType("AgentSuspended");
   const react = async (): Promise<number> => {
     for (const { on, run } of reactions)
-      if (suspended !== undefined && on === suspended.type) waits.push((await run(suspended)) !== undefined);
+      if (cause !== undefined && on === cause.type) waits.push((await run(cause)) !== undefined);
     return (await world.ofType("EventCancelled")).length;
   };
   assert.is(await react(), 10);
