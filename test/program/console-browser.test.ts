@@ -4,6 +4,7 @@ import { type BrowserPage, browserHere, openBrowser } from "../support/browser.t
 import { type Client, logIn } from "../support/client.ts";
 import { type ConsoleScene, consoleScene, HOSTILE } from "../support/console-scene.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
+import { skipped } from "../support/skipped.ts";
 
 const test = suite("the console in a browser");
 
@@ -310,8 +311,7 @@ const watched = (binary: string): void => {
 
 const binary = browserHere();
 if (binary === null) {
-  console.log("SKIPPED: the console in a browser is not tested: there is no Chromium, and BROWSER_BINARY is not set");
-  test.skip("no browser");
+  skipped("the console in a browser", "there is no Chromium, and BROWSER_BINARY is not set");
 } else {
   inBrowser(binary);
   watched(binary);

@@ -8,6 +8,7 @@ import { type Client, hookSource, type Reply, signUp } from "../support/client.t
 import { fieldOf, readWholeLog } from "../support/log-facts.ts";
 import { killPrograms, removeFolder, runProgram, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { receiver } from "../support/receiver.ts";
+import { testWhere } from "../support/skipped.ts";
 import { canTrace, readCalls, tracedTo } from "../support/syscall-trace.ts";
 
 /** What is on disk when the sender reads its answer, and what happens when the disk does not take it. */
@@ -22,15 +23,6 @@ test.after.each(() => {
   removeFolder(dir);
 });
 
-/** A test that this machine cannot run says so in the output of the whole run. */
-const testWhere = (possible: boolean, needs: string, name: string, body: () => Promise<void>): void => {
-  if (possible) {
-    test(name, body);
-    return;
-  }
-  console.log(`SKIPPED: ${name}: it needs ${needs}`);
-  test.skip(name, body);
-};
 const traces = canTrace();
 const isThere = (command: string): boolean => spawnSync(command, ["--version"]).status === 0;
 const isRoot = process.getuid?.() === 0;
@@ -42,8 +34,9 @@ const ANSWERED = /HTTP\/1\.1 202 .*?\\"event_id\\":\\"(evt_[a-z2-7]{32})\\"/g;
 const WRITES: readonly string[] = ["write", "writev", "sendto", "sendmsg"];
 
 testWhere(
+  test,
   traces,
-  "strace",
+  "it needs strace",
   "P1: the admission of each event is written to the log and synced before the first byte of its 202",
   async () => {
     const file = join(dir, "calls");
@@ -80,8 +73,9 @@ testWhere(
 );
 
 testWhere(
+  test,
   traces,
-  "strace",
+  "it needs strace",
   "P1: a sync that fails is a 503 with Retry-After, never a 2xx, and what was answered 2xx survives a kill",
   async () => {
     const data = join(dir, "data");
@@ -172,8 +166,9 @@ const storageEnds = async (data: string, take: (pid: number) => void, give: (pid
 };
 
 testWhere(
+  test,
   isThere("prlimit"),
-  "prlimit (util-linux)",
+  "it needs prlimit (util-linux)",
   "storage that takes nothing more: everything is refused with 503, nothing is promised, and it goes on when there is room",
   async () => {
     const allow = (bytes: string) => (pid: number) => {
@@ -194,8 +189,9 @@ const mounts = (): boolean => {
 };
 
 testWhere(
+  test,
   mounts(),
-  "the right to mount",
+  "it needs the right to mount",
   "a full disk: the same, and the room that was left is of no use",
   async () => {
     const disk = join(dir, "disk");
@@ -224,8 +220,9 @@ const refuses = async (data: string, says: RegExp, via: readonly string[] = []):
 };
 
 testWhere(
+  test,
   !isRoot || isThere("setpriv"),
-  "setpriv (util-linux), as root may write everywhere",
+  "it needs setpriv (util-linux), as root may write everywhere",
   "a data directory that cannot be written to is one sentence, be it new or old",
   async () => {
     const via = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];

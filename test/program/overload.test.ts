@@ -5,6 +5,7 @@ import { type Flooded, flood, peakMemoryMib, slowClients } from "../support/floo
 import { fieldOf, readWholeLog } from "../support/log-facts.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
+import { printSkipped } from "../support/skipped.ts";
 
 /** P10: under overload the excess is told to come again, memory is bounded, and nothing acknowledged is lost. */
 const test = suite("overload");
@@ -33,7 +34,7 @@ const endpoint = (client: Client, url: string, more: Record<string, unknown> = {
 
 const checkMemory = ({ pid }: Program): void => {
   const peak = peakMemoryMib(pid);
-  if (peak === null) console.log("SKIPPED: the peak of the memory: this system does not say it");
+  if (peak === null) printSkipped("the peak of the memory", "this system does not say it");
   else assert.ok(peak < PEAK_MIB, `at most ${Math.round(peak)} MiB were resident`);
 };
 

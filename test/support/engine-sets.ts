@@ -42,13 +42,13 @@ const servers = (mongodbUrl: string, brokers: readonly string[] | null): EngineS
   },
 });
 
-/** What several nodes can share, where there is a MongoDB; null where there is none, and says so. */
+/** Engines that several nodes can share; without a MongoDB it is null, and the tests of `what` count as skipped. */
 export const sharedEngines = (what: string): EngineSet | null => {
   const mongodbUrl = mongodbServer(what);
   return mongodbUrl === null ? null : servers(mongodbUrl, testBrokers("the feed to Kafka"));
 };
 
-/** The embedded engines, and the servers where there is a MongoDB; a set that is left out is named. */
+/** The embedded engines, and the servers if there is a MongoDB: without one the tests of that set count as skipped. */
 export const engineSets = (): readonly EngineSet[] => {
   const shared = sharedEngines("the program on EventStoreDB, MongoDB and Kafka");
   return shared === null ? [embedded] : [embedded, shared];

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { Kafka, logLevel } from "kafkajs";
+import { skipped } from "./skipped.ts";
 import { until } from "./until.ts";
 
 export type Consumed = {
@@ -24,11 +25,11 @@ export type TestTopic = {
 const READ_MS = 30_000;
 const PARTITIONS = 3;
 
-/** The brokers to test with; null, and said so, without any. */
+/** The brokers to test with, or null after the tests of `what` have been counted as skipped. */
 export const testBrokers = (what: string): readonly string[] | null => {
   const { KAFKA_BROKERS } = process.env;
   if (KAFKA_BROKERS) return KAFKA_BROKERS.split(",");
-  console.log(`SKIPPED: ${what} is not tested: KAFKA_BROKERS is not set`);
+  skipped(what, "KAFKA_BROKERS is not set");
   return null;
 };
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { MongoClient } from "mongodb";
+import { skipped } from "./skipped.ts";
 
 /**
  * A database of its own on the server that `MONGODB_URL` names, gone with `drop`, which never rejects: what a failed
@@ -25,11 +26,12 @@ export const freshDatabase = (serverUrl: string): FreshDatabase => {
   };
 };
 
-/** The server's address, or null with a line that says what is not tested. */
+/** The server's address, or null after the tests of `what` have been counted as skipped. */
 export const mongodbServer = (what: string): string | null => {
   const { MONGODB_URL } = process.env;
-  if (MONGODB_URL === undefined) console.log(`SKIPPED: ${what} is not tested: MONGODB_URL is not set`);
-  return MONGODB_URL ?? null;
+  if (MONGODB_URL) return MONGODB_URL;
+  skipped(what, "MONGODB_URL is not set");
+  return null;
 };
 
 /** MongoDB compares text by code point; a server that stands in for it may compare UTF-16 units. */

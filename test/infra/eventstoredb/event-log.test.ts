@@ -1,6 +1,7 @@
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { eventLogContract } from "../../contract/event-log.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
+import { skipped } from "../../support/skipped.ts";
 
 const double = await startEventStoreDouble();
 eventLogContract("EventStoreDB, the double", () => eventStoreLog({ url: double.url }), double.stop);
@@ -14,5 +15,5 @@ const other = await startEventStoreDouble({
 eventLogContract("EventStoreDB, another double", () => eventStoreLog({ url: other.url }), other.stop);
 
 const { EVENTSTORE_URL } = process.env;
-if (EVENTSTORE_URL === undefined) console.log("SKIPPED: EventStoreDB itself is not tested: EVENTSTORE_URL is not set");
+if (EVENTSTORE_URL === undefined) skipped("EventStoreDB itself", "EVENTSTORE_URL is not set");
 else eventLogContract("EventStoreDB itself", () => eventStoreLog({ url: EVENTSTORE_URL }));

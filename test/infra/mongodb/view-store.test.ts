@@ -24,6 +24,7 @@ import { cutConnections } from "../../support/cut-connections.ts";
 import { appendTo } from "../../support/history.ts";
 import { type FreshDatabase, freshDatabase, mongodbServer, sortsByCodePoint } from "../../support/mongodb.ts";
 import { folded } from "../../support/projected.ts";
+import { printSkipped } from "../../support/skipped.ts";
 import { until } from "../../support/until.ts";
 
 const schema: ViewSchema = {
@@ -450,6 +451,6 @@ const inDatabaseOfItsOwn =
 
 if (server !== null) {
   test.run();
-  if (!isByCodePoint) console.log("SKIPPED: text by code point: this server, unlike MongoDB, sorts by UTF-16 units");
+  if (!isByCodePoint) printSkipped("text by code point", "this server, unlike MongoDB, sorts by UTF-16 units");
   viewStoreContract("mongodb", inDatabaseOfItsOwn(server), isByCodePoint ? [] : [BY_CODE_POINT]);
 }

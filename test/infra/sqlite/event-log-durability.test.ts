@@ -5,14 +5,14 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { event, newStream } from "../../contract/event-log-events.ts";
+import { testWhere } from "../../support/skipped.ts";
 import { inDirectory, isInstalled, startAppending } from "./event-log-children.ts";
 
 /** What was answered is on disk: seen in the system calls, and with a disk that fails. */
 const test = suite("sqlite event log: durability");
 
-const hasStrace = isInstalled("strace");
-const withStrace = hasStrace ? test : test.skip;
-if (!hasStrace) console.log("SKIPPED: the syncs before each answer are not looked at: strace is not installed");
+const withStrace = (name: string, body: () => Promise<void>): void =>
+  testWhere(test, isInstalled("strace"), "strace is not installed", name, body);
 
 const run = async (args: readonly string[], tracer: readonly string[]): Promise<string> => {
   const child = startAppending(args, tracer);

@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { event, events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
+import { printSkipped } from "../../support/skipped.ts";
 import { inDirectory } from "./event-log-children.ts";
 
 /** Full disks, locks, dead threads and too much at once: nothing is lost, and it works again afterwards. */
@@ -135,7 +136,7 @@ test("a writer thread that is replaced leaves the process its lock on the file: 
     const log = await sqliteEventLog({ path, onWriter: (worker) => writers.push(worker) });
     // Not every file system shows its files there by the number that it gives them elsewhere.
     const areTold = locksOn(path) > 0;
-    if (!areTold) console.log("SKIPPED: the locks on the log: this system does not tell them");
+    if (!areTold) printSkipped("the locks on the log", "this system does not tell them");
     await fail(writers[0]);
     await log.append(newStream(), "absent", [event()]);
     assert.is(writers.length, 2);

@@ -2,16 +2,14 @@ import { spawnSync } from "node:child_process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ran } from "../../support/scripted-service.ts";
+import { testWhere } from "../../support/skipped.ts";
 
 const test = suite("countersign completion and help");
 
 const scriptFor = async (shell: string): Promise<string> => (await ran(["completion", shell])).out;
 
-const has = (shell: string): boolean => {
-  const isThere = spawnSync(shell, ["--version"]).status === 0;
-  if (!isThere) console.log(`SKIPPED: the completion for ${shell} is not tested: there is no ${shell}`);
-  return isThere;
-};
+const testIn = (shell: string, name: string, body: () => Promise<void>): void =>
+  testWhere(test, spawnSync(shell, ["--version"]).status === 0, `there is no ${shell}`, name, body);
 
 /** What bash offers behind these words. */
 const offered = async (...words: readonly string[]): Promise<readonly string[]> => {
@@ -22,28 +20,26 @@ const offered = async (...words: readonly string[]): Promise<readonly string[]> 
   return stdout.trim().split("\n");
 };
 
-if (has("bash"))
-  test("bash is offered commands, their second words and their flags", async () => {
-    assert.equal(await offered("e"), ["events"]);
-    assert.equal(await offered("events", ""), ["tail", "show"]);
-    assert.equal(await offered("events", "tail", "--fo"), ["--follow"]);
-    assert.equal(await offered("replay", "--dr"), ["--dry-run"]);
-    assert.equal(await offered("replay", "c"), ["cancel"]);
-    assert.equal(await offered("listen", "--forward", "http://localhost", "--s"), ["--source", "--secret"]);
-  });
+testIn("bash", "bash is offered commands, their second words and their flags", async () => {
+  assert.equal(await offered("e"), ["events"]);
+  assert.equal(await offered("events", ""), ["tail", "show"]);
+  assert.equal(await offered("events", "tail", "--fo"), ["--follow"]);
+  assert.equal(await offered("replay", "--dr"), ["--dry-run"]);
+  assert.equal(await offered("replay", "c"), ["cancel"]);
+  assert.equal(await offered("listen", "--forward", "http://localhost", "--s"), ["--source", "--secret"]);
+});
 
 for (const [shell, flags] of [
   ["zsh", ["-n"]],
   ["fish", ["--no-execute"]],
 ] as const) {
-  if (has(shell))
-    test(`${shell} reads its script`, async () => {
-      const { status, stderr } = spawnSync(shell, [...flags, "/dev/stdin"], {
-        input: await scriptFor(shell),
-        encoding: "utf8",
-      });
-      assert.equal([status, stderr], [0, ""]);
+  testIn(shell, `${shell} reads its script`, async () => {
+    const { status, stderr } = spawnSync(shell, [...flags, "/dev/stdin"], {
+      input: await scriptFor(shell),
+      encoding: "utf8",
     });
+    assert.equal([status, stderr], [0, ""]);
+  });
 }
 
 test("each shell's script names every command; another shell is refused", async () => {

@@ -10,6 +10,7 @@ import { run } from "../../../src/cli/run.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { countersign, MAIN } from "../../support/command-line.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
+import { testWhere } from "../../support/skipped.ts";
 import { contentOf, type Varied, variedLog } from "../../support/varied-log.ts";
 
 const test = suite<{ directory: string; from: string; to: string }>("countersign log");
@@ -178,7 +179,10 @@ test("places that cannot be used are named in one line, without a password, and 
 const WITHOUT_RIGHTS = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];
 const canGiveUpRights = WITHOUT_RIGHTS.length === 0 || spawnSync("setpriv", ["--version"]).status === 0;
 
-(canGiveUpRights ? test : test.skip)(
+testWhere(
+  test,
+  canGiveUpRights,
+  "it needs setpriv (util-linux), as root may write everywhere",
   "a backup in a folder that cannot be written to is named, with what to do",
   async ({ from, to }) => {
     await written(from, 7, (varied) => varied.add(3));
