@@ -21,8 +21,7 @@ import type { DropReason } from "./loops/view-follower.ts";
 import { watchedViews } from "./loops/watched-views.ts";
 import { hasFolded, lossOf, type Traces } from "./lost-log.ts";
 import { measuredLog } from "./observing/measured-log.ts";
-import { metrics } from "./observing/metrics.ts";
-import { type Service, service } from "./service.ts";
+import type { Service } from "./service.ts";
 import { refusalsTold } from "./traces/refusals-told.ts";
 
 /** What is under way when the program is told to stop has this long to finish. */
@@ -162,6 +161,8 @@ const open = async (config: Config): Promise<Service> => {
     return [opened, await hasFolded(opened, names)] as const;
   });
   if (places.log.engine === "sqlite" && !isThere(places.log.path)) refuseLoss(places, { keyFile, hasFolded: folded });
+  // What takes long to load is loaded where it is needed: a start that is refused does not wait for it.
+  const { metrics } = await import("./observing/metrics.ts");
   const meters = metrics(config);
   let clockProblem: string | null = null;
   const onClock = (problem: string | null): void => {
@@ -206,6 +207,7 @@ const open = async (config: Config): Promise<Service> => {
             refused(error, count);
           },
         });
+  const { service } = await import("./service.ts");
   const running = await service({
     config,
     places,
