@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type HookSource, hookSource, signUp } from "../support/client.ts";
+import { sendOver } from "../support/flood.ts";
 import { fieldOf, readWholeLog } from "../support/log-facts.ts";
 import { killPrograms, removeFolder, startProgram, until } from "../support/program.ts";
 import { receiver } from "../support/receiver.ts";
@@ -49,14 +50,9 @@ test("10,000 events to it while another one gets 50 a second: that one's are del
   const before = steadily(fast, "alone");
   await until("some were sent alone", () => before.count() >= ALONE);
   const alone = await before.stop();
-  let next = 0;
-  const send = async (): Promise<void> => {
-    while (next < HANGING) {
-      next += 1;
-      assert.is((await stuck.send(`stuck-${next}`)).status, 202);
-    }
-  };
-  await Promise.all(Array.from({ length: SENDERS }, send));
+  const bodies = Array.from({ length: HANGING }, (_, n) => [`stuck-${n}`, JSON.stringify({ n })] as const);
+  const statuses = await sendOver(SENDERS, stuck.url, bodies);
+  assert.is(statuses.filter((status) => status === 202).length, HANGING);
   // All of them wait now, or hang: what the other one's events take beside them is not what admitting them costs.
   const during = steadily(fast, "beside");
   await until("some were sent beside them", () => during.count() >= ALONE);

@@ -16,6 +16,8 @@ export const reply = async (response: Response): Promise<Reply> => {
 
 /** One account, signed up, with an admin key; and its webhooks. */
 export type Client = {
+  /** The program that it calls. */
+  readonly base: string;
   readonly account: string;
   readonly cookie: string;
   readonly key: string;
@@ -72,6 +74,7 @@ export const clientAt = (
     send(`${base}${path}`, method, body, { authorization: `Bearer ${key}`, ...headers });
   return {
     ...who,
+    base,
     at: (other) => clientAt(other, who),
     call,
     session: (method, path, body, headers = {}) => send(`${base}${path}`, method, body, { ...origin, ...headers }),
@@ -114,7 +117,8 @@ export const hookSource = async (client: Client, settings: Record<string, unknow
     dedupe: { header: "X-Delivery-Id" },
     ...settings,
   });
-  return hookAt(made.id, made.ingest_url);
+  // The address that the program names says localhost, and that name would be looked up for every connection.
+  return hookAt(made.id, made.ingest_url).at(client.base);
 };
 
 const hookAt = (id: string, url: string): HookSource => ({
