@@ -8,8 +8,8 @@ import { type Outcome, runFile } from "./test/run-file.ts";
 const ROOT = new URL("../test/", import.meta.url).pathname;
 /** In build/, which is not versioned: the durations of the last run order the next one. */
 const SECONDS = new URL("../test-seconds.json", import.meta.url).pathname;
-/** Files that wait leave the processor to one more; with still more at once, those that start programs only slow each other. */
-const AT_ONCE = Math.min(availableParallelism() + 1, 5);
+/** Many files wait most of their time, for retries and polls; whole programs run in others, so that more would only slow each other. */
+const AT_ONCE = Math.min(2 * availableParallelism(), 8);
 
 const wanted = process.argv.slice(2);
 const files = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
