@@ -8,6 +8,8 @@ export type Projected = {
   /** A document, which the view's projection alone has written. */
   get<D>(id: string): D | null;
   all(): Record<string, Document>;
+  /** What is committed now, as JSON text by id. */
+  texts(): ReadonlyMap<string, string>;
 };
 
 /**
@@ -43,11 +45,18 @@ export const projected = (projection: Projection): Projected => {
     },
     // The tests know what their view writes.
     get: <D>(id: string) => parse(committed.get(id)) as D | null,
+    texts: () => new Map(committed),
     all: () => Object.fromEntries([...committed.keys()].sort().map((id) => [id, parse(committed.get(id)) ?? {}])),
   };
 };
 
-/** Folds a history and then the same pages once more, which has to change nothing. */
+const isSame = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean => {
+  if (a.size !== b.size) return false;
+  for (const [id, text] of a) if (b.get(id) !== text) return false;
+  return true;
+};
+
+/** Folds a history and each page once more, which has to change nothing. */
 export const folded = (projection: Projection, history: readonly RecordedEvent[], pageSize = 3): Projected => {
   const view = projected(projection);
   const pages = Array.from({ length: Math.ceil(history.length / pageSize) }, (_, page) =>
@@ -55,9 +64,9 @@ export const folded = (projection: Projection, history: readonly RecordedEvent[]
   );
   for (const page of pages) {
     view.apply(page);
-    const once = view.all();
+    const once = view.texts();
     view.apply(page);
-    assert.equal(view.all(), once);
+    assert.ok(isSame(view.texts(), once), `${projection.schema.name}: the same page again changes the view`);
   }
   return view;
 };
