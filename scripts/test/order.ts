@@ -7,13 +7,19 @@ export type TestFile = { readonly name: string; readonly text: string };
 
 /** The helpers with which a test starts processes, which takes longer than anything else. */
 const STARTS_PROCESSES = /\/support\/(?:program|command-line|engine-sets)\.js"/;
-/** Above what a file takes whose duration is known, so that a new file does not run alone at the end. */
-const UNKNOWN_WITH_PROCESSES_S = 1_000;
+/** These work with disks and connections, and some for long. */
+const IS_ADAPTER = /^(?:contract|infra)\//;
+/** Far above what files take, so that a new one does not run alone at the end. */
+const GUESS_S = { startsProcesses: 1_000, isAdapter: 500, other: 0 } as const;
+
+const guess = ({ name, text }: TestFile): number => {
+  if (STARTS_PROCESSES.test(text)) return GUESS_S.startsProcesses;
+  return IS_ADAPTER.test(name) ? GUESS_S.isAdapter : GUESS_S.other;
+};
 
 /** The longest first: a long file that starts last would run alone at the end. */
 export const longestFirst = (files: readonly TestFile[], seconds: Seconds): readonly string[] => {
-  const expected = ({ name, text }: TestFile): number =>
-    seconds[name] ?? (STARTS_PROCESSES.test(text) ? UNKNOWN_WITH_PROCESSES_S : 0);
+  const expected = (file: TestFile): number => seconds[file.name] ?? guess(file);
   return files
     .map((file) => ({ name: file.name, expected: expected(file), length: file.text.length }))
     .sort((a, b) => b.expected - a.expected || b.length - a.length || (a.name < b.name ? -1 : 1))

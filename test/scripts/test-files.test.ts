@@ -62,10 +62,11 @@ test("files start in the order of their last durations, the longest first", () =
   assert.equal(longestFirst(files, { a: 1, b: 30, c: 2 }), ["b", "c", "a"]);
 });
 
-test("without durations those that start programs come first, longer files before shorter ones", () => {
-  const files = [file("a"), file("b", STARTS), file("c", "long text"), file("d", `${STARTS} and more`)];
-  assert.equal(longestFirst(files, {}), ["d", "b", "c", "a"]);
-  assert.equal(longestFirst(files, { a: 500, c: 2_000 }), ["c", "d", "b", "a"]);
+test("without durations those that start programs come first, then the adapters; longer files before shorter ones", () => {
+  const adapter = file("infra/e");
+  const files = [file("a"), file("b", STARTS), file("c", "long text"), adapter, file("d", `${STARTS} and more`)];
+  assert.equal(longestFirst(files, {}), ["d", "b", "infra/e", "c", "a"]);
+  assert.equal(longestFirst(files, { a: 700, c: 2_000 }), ["c", "d", "b", "a", "infra/e"]);
 });
 
 test("durations are read as they were written, and a file that cannot be read is none", () => {
