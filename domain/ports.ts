@@ -74,7 +74,8 @@ export type EventLog = {
   identity(): Promise<string>;
   /**
    * Removes the events of a `payload-` stream up to and including `upTo`, or all of them; throws for any other stream.
-   * Later events stay, including those appended meanwhile. Erasing twice has the same effect as once.
+   * Later events stay, including those appended meanwhile. Erasing twice has the same effect as once. Where nothing later
+   * stands, the erasure takes a revision: an append that was under way and expects the last erased one is a conflict.
    */
   erase(stream: string, upTo?: Revision): Promise<void>;
   /** A hint that may be lost: followers of the log also poll. Returns a function that stops listening. */

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports.ts";
 import { checkAppend, checkPage, checkRevision, checkSize, numberOf, positionOf } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
-import { parseErasable, parseStreamName } from "../stream-name.ts";
+import { BLANK_TYPE, parseErasable, parseStreamName } from "../stream-name.ts";
 
 /** An event is kept as JSON text, as the durable adapters keep it: nobody can change what is recorded through a
- * reference, and what JSON does not carry is lost here as well. Null once erased. */
+ * reference, and what JSON does not carry is lost here as well. Null once erased, and where an erasure took a revision. */
 type Entry = { readonly id: string; readonly position: number; text: string | null };
 
 /** The log in memory, for tests: the semantics of the durable adapters, and nothing left when the process ends. */
@@ -64,6 +64,16 @@ export const memoryEventLog = (): EventLog => {
     }
     wakeAll();
     return { outcome: "appended", revision: entries.length - 1, position: positionOf(all.length) };
+  };
+
+  const erase = (entries: Entry[], upTo: number): void => {
+    const text = entries.at(-1)?.text ?? null;
+    const takesRevision = text !== null && entries.length - 1 <= upTo && recorded(text).type !== BLANK_TYPE;
+    for (const entry of entries.slice(0, upTo + 1)) entry.text = null;
+    if (!takesRevision) return;
+    const blank: Entry = { id: "", position: all.length + 1, text: null };
+    entries.push(blank);
+    all.push(blank);
   };
 
   /** What the same append was answered before, if its events stand at `first`. */
@@ -131,7 +141,7 @@ export const memoryEventLog = (): EventLog => {
       parseErasable(stream);
       checkRevision(upTo);
       checkOpen();
-      for (const entry of entriesOf(stream).slice(0, upTo + 1)) entry.text = null;
+      erase(entriesOf(stream), upTo);
     },
 
     onAppended(wake) {

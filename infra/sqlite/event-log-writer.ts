@@ -1,5 +1,6 @@
 import type { Appended, Expected } from "../../domain/ports.ts";
 import { positionOf } from "../event-log-arguments.ts";
+import { BLANK_TYPE } from "../stream-name.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 
 /** An event as it is stored: `data` and `meta` are JSON text. */
@@ -52,6 +53,14 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
   const from = db.prepare(
     `SELECT revision, position, id FROM events WHERE key = ? AND category = ? AND revision >= ?
      ORDER BY revision LIMIT ?`,
+  );
+  // A row that was blank from the start follows the last event of what is erased: an append that was under way, and
+  // expects that event, then meets a conflict.
+  const fence = db.prepare(
+    `INSERT INTO events (category, key, revision, id, type, data, meta)
+     SELECT category, key, revision + 1, '', '', '', '' FROM
+       (SELECT * FROM events WHERE key = ? AND category = ? ORDER BY revision DESC LIMIT 1)
+     WHERE revision <= ? AND type NOT IN ('', '${BLANK_TYPE}')`,
   );
   // The rows stay, blank: revisions and positions are never given twice, and what is repeated late is still known by
   // its ids. So an erased stream cannot begin again as if it had never been.
@@ -114,6 +123,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
 
   const apply = (operation: Operation): Outcome => {
     if (operation.kind === "append") return append(operation);
+    fence.run(operation.key, operation.category, operation.upTo);
     blank.run(operation.key, operation.category, operation.upTo);
     return { outcome: "erased" };
   };

@@ -386,6 +386,18 @@ const erasing: Readonly<Record<string, Break>> = {
       },
     };
   },
+  "an erasure takes no revision": (log) => {
+    const ends = new Map<string, number>();
+    return {
+      ...log,
+      append: (stream, expected, events) =>
+        log.append(stream, typeof expected === "number" && ends.get(stream) === expected ? "any" : expected, events),
+      async erase(stream, upTo) {
+        ends.set(stream, await headOf(log, stream));
+        await log.erase(stream, upTo);
+      },
+    };
+  },
   "a second erasure fails": (log) => {
     const gone = new Set<string>();
     return {
@@ -407,7 +419,8 @@ const erasing: Readonly<Record<string, Break>> = {
         return { ...appended, position: String(Number(appended.position) - given).padStart(16, "0") };
       },
       async erase(stream, upTo) {
-        given += (await log.read(stream, null, 1_000)).length;
+        // The erasure takes a revision, and a position with it.
+        given += (await log.read(stream, null, 1_000)).length + 1;
         await log.erase(stream, upTo);
       },
     };

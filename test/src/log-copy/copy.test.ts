@@ -101,9 +101,9 @@ const copiedPayload = async (source: EventLog, target: EventLog): Promise<string
   return stream;
 };
 
-const eraseIn = async (source: EventLog, stream: string): Promise<void> => {
+const eraseIn = async (source: EventLog, stream: string, upTo?: number): Promise<void> => {
   await source.append("delivery-evt_1", 0, [{ ...event({ event_id: "evt_1" }), type: "PayloadErased" }]);
-  await source.erase(stream);
+  await source.erase(stream, upTo);
 };
 
 test("a payload that was erased and came again since the last copy is in EventStoreDB as it is in the source", () =>
@@ -111,20 +111,21 @@ test("a payload that was erased and came again since the last copy is in EventSt
     const source = memoryEventLog();
     const stream = await copiedPayload(source, target);
     await eraseIn(source, stream);
-    assert.is((await source.append(stream, 0, [event()])).outcome, "appended");
+    await source.append(stream, "any", [event()]);
     assert.equal(await copy(source, target).then(({ copied, erased }) => [copied, erased]), [2, 1]);
     await isCopy(source, target);
     await staysErased(target, new Set(["evt_1"]));
   }));
 
-test("one that comes again when its erasure is copied has no place in EventStoreDB, and that is what is said", () =>
+test("a payload that comes again while the erasure before it is copied has no place in EventStoreDB, and the copy says so", () =>
   onEventStoreDB(async (target) => {
     const source = memoryEventLog();
     const stream = await copiedPayload(source, target);
-    await eraseIn(source, stream);
-    await copy(source, target);
-    await isCopy(source, target);
+    const before = await source.head();
     await source.append(stream, 0, [event()]);
+    await eraseIn(source, stream, 0);
+    // This copy does not reach the second payload yet.
+    await copy({ ...source, head: async () => before }, target);
     assert.match(
       (await rejection(() => copy(source, target))).message,
       /^payload-evt_1 was erased in the target by an earlier copy, .+ Copy into an empty target\.$/,
