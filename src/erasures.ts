@@ -1,21 +1,43 @@
-import { bundleErasure } from "../domain/bundle/erasure.ts";
+import { type BundleErasureRejection, bundleErasure, type ErasableBundle } from "../domain/bundle/erasure.ts";
 import type { Decider } from "../domain/decider.ts";
 import { erasure } from "../domain/delivery/erasure.ts";
 import type { ErasedUpTo } from "../domain/delivery/events.ts";
-import type { EventLog, RecordedEvent, Revision } from "../domain/ports.ts";
-import { categoryOf, subjectOf } from "../projections/streams.ts";
+import type { EventLog, Position, RecordedEvent, Revision } from "../domain/ports.ts";
+import { subjectOf } from "../projections/streams.ts";
+import { bundleStream } from "./bundles/bundle-id.ts";
 import type { Envelope, Fact } from "./envelope.ts";
 import type { Reaction } from "./loops/reactor.ts";
 import { payloadStream } from "./payloads.ts";
 import { type Known, type Ran, readOn, runLooked } from "./run-command.ts";
 
 type Erasing = { readonly upTo: ErasedUpTo };
+type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null };
+
+const readEvent = (log: EventLog, eventId: string) =>
+  readOn(log, erasure, `delivery-${eventId}`, { state: erasure.initial, revision: null });
+const readBundle = (log: EventLog, bundleId: string) =>
+  readOn(log, bundleErasure, bundleStream(bundleId), { state: bundleErasure.initial, revision: null });
 
 /**
- * Records the erasure of what an event's or a bundle's payload stream holds, then erases that: what is kept meanwhile stays,
- * and belongs to whoever is decided behind the record. A crash between the two leaves a record that a repeat makes true.
+ * Erases what the record of an erasure has taken, `upTo`. Of an event or bundle that is claimed that is everything, also
+ * what was stored since: no request stores its payload anew, so only an answer or a payload that came too late is there.
  */
-export const erase = async <S, C extends Erasing, E extends Fact, R>(
+const eraseRecorded = async (
+  log: EventLog,
+  id: string,
+  { claimed, erasedAt }: Erasable,
+  upTo: ErasedUpTo,
+): Promise<void> => {
+  if (claimed && erasedAt !== null) await log.erase(payloadStream(id));
+  else if (upTo !== null) await log.erase(payloadStream(id), upTo);
+};
+
+/**
+ * Records the erasure of what an event's or a bundle's payload stream holds, then erases that. What a request stores
+ * meanwhile stays, and belongs to the decision that follows the record. After a crash between the two the process manager
+ * erases (`erasureReactions`).
+ */
+export const erase = async <S extends Erasable, C extends Erasing, E extends Fact, R>(
   log: EventLog,
   decider: Decider<S, C, E, R>,
   stream: string,
@@ -23,84 +45,136 @@ export const erase = async <S, C extends Erasing, E extends Fact, R>(
   command: Omit<C, keyof Erasing>,
   envelope: Envelope,
 ): Promise<Ran<S, R>> => {
-  const kept = payloadStream(subjectOf(stream));
+  const id = subjectOf(stream);
   let upTo: ErasedUpTo = null;
   const look = async (): Promise<C> => {
-    upTo = (await log.last(kept))?.revision ?? null;
+    upTo = (await log.last(payloadStream(id)))?.revision ?? null;
     // `C` is its parts.
     return { ...command, upTo } as C;
   };
   const ran = await runLooked(log, decider, stream, known, look, envelope);
-  if (ran.outcome !== "rejected" && upTo !== null) await log.erase(kept, upTo);
+  if (ran.outcome !== "rejected") await eraseRecorded(log, id, ran.known.state, upTo);
   return ran;
 };
 
-/** Of an event that was admitted, so keeps no payload anew: what came behind the erasure of all that it had. */
-export const eraseLeft = async (log: EventLog, eventId: string): Promise<void> => {
-  const { state } = await readOn(log, erasure, `delivery-${eventId}`, { state: erasure.initial, revision: null });
-  if (state.erasedAt !== null) await log.erase(payloadStream(eventId));
+/** Why and when a bundle's payloads were erased, as the record of each of its events repeats it. */
+type Cause = { readonly reason: string; readonly at: string };
+
+/**
+ * Erases what the steps and undos of a bundle were sent and answered, once the bundle's own erasure is recorded. Returns
+ * the position of the last record; null if there was nothing to record.
+ */
+const eraseSteps = async (
+  log: EventLog,
+  { events }: ErasableBundle,
+  { reason, at }: Cause,
+  envelope: Envelope,
+): Promise<Position | null> => {
+  let position: Position | null = null;
+  for (const eventId of events) {
+    const command = { type: "ErasePayload", eventId, reason, at } as const;
+    const named = { ...envelope, commandId: `${envelope.commandId}/${eventId}` };
+    const known = await readEvent(log, eventId);
+    const ran = await erase(log, erasure, `delivery-${eventId}`, known, command, named);
+    if (ran.outcome === "accepted") position = ran.position;
+    // An event that was never admitted has no record to add to.
+    if (ran.outcome === "rejected") await log.erase(payloadStream(eventId));
+  }
+  return position;
+};
+
+type EraseBundle = Cause & { readonly endedUpTo?: string };
+
+/**
+ * Records the erasure of a bundle's payload, then erases that and those of its steps and undos. After a crash the process
+ * manager does the rest. The position in the answer is that of the last record.
+ */
+export const eraseBundle = async (
+  log: EventLog,
+  bundleId: string,
+  known: Known<ErasableBundle>,
+  cause: EraseBundle,
+  envelope: Envelope,
+): Promise<Ran<ErasableBundle, BundleErasureRejection>> => {
+  const command = { type: "EraseBundlePayload", bundleId, ...cause } as const;
+  const ran = await erase(log, bundleErasure, bundleStream(bundleId), known, command, envelope);
+  if (ran.outcome === "rejected") return ran;
+  const position = await eraseSteps(log, ran.known.state, cause, envelope);
+  return position === null ? ran : { outcome: "accepted", known: ran.known, position };
+};
+
+const isBundle = (id: string): boolean => id.startsWith("bun_");
+
+/**
+ * Erases what a request or a node that came too late has stored for an event or a bundle after its erasure. False if
+ * nothing may be erased.
+ */
+export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => {
+  const { state } = isBundle(id) ? await readBundle(log, id) : await readEvent(log, id);
+  await eraseRecorded(log, id, state, null);
+  return state.claimed && state.erasedAt !== null;
+};
+
+/** Whether an erasure of an admitted event's payload was recorded after this revision of its stream. */
+export const isErasedSince = async (log: EventLog, eventId: string, revision: Revision | null): Promise<boolean> => {
+  const from = { state: erasure.initial, revision };
+  return (await readOn(log, erasure, `delivery-${eventId}`, from)).state.erasedAt !== null;
 };
 
 /** What retention wants of an event or a bundle: gone if it has ended by then. */
 export type Expiry = { readonly reason: string; readonly endedUpTo: string };
 
-/** False when it has not ended by then, or is being sent: whatever a view said, the stream decides. */
-const expireEvent = async (log: EventLog, id: string, expiry: Expiry, envelope: Envelope): Promise<boolean> => {
-  const stream = `delivery-${id}`;
-  const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null });
-  const command = { type: "ErasePayload", eventId: id, at: envelope.at, ...expiry } as const;
-  const { outcome } = await erase(log, erasure, stream, known, command, envelope);
-  return outcome !== "rejected";
-};
-
-/** With those of its steps: the bundle's own are last, so that what a crash leaves is found again. */
-const expireBundle = async (log: EventLog, id: string, expiry: Expiry, envelope: Envelope): Promise<boolean> => {
-  const stream = `bundle-${id}`;
-  const known = await readOn(log, bundleErasure, stream, { state: bundleErasure.initial, revision: null });
-  const command = { type: "EraseBundlePayload", bundleId: id, at: envelope.at, ...expiry } as const;
-  if (!bundleErasure.decide({ ...command, upTo: null }, known.state).ok) return false;
-  for (const event of known.state.events) {
-    const named = { ...envelope, commandId: `${envelope.commandId}/${event}` };
-    await expireEvent(log, event, expiry, named);
+/**
+ * Records the erasure of an ended event's payload, or of a bundle's payloads, then erases. False where it has not ended
+ * by then, or an attempt is under way: whatever a view said, the stream decides.
+ */
+export const expirePayload = async (
+  log: EventLog,
+  id: string,
+  expiry: Expiry,
+  envelope: Envelope,
+): Promise<boolean> => {
+  const cause = { ...expiry, at: envelope.at };
+  if (isBundle(id)) {
+    const { outcome } = await eraseBundle(log, id, await readBundle(log, id), cause, envelope);
+    return outcome !== "rejected";
   }
-  const { outcome } = await erase(log, bundleErasure, stream, known, command, envelope);
+  const command = { type: "ErasePayload", eventId: id, ...cause } as const;
+  const { outcome } = await erase(log, erasure, `delivery-${id}`, await readEvent(log, id), command, envelope);
   return outcome !== "rejected";
 };
 
-const BUNDLE = "bun_";
+/** The data of both records, `PayloadErased` and `BundlePayloadErased`. */
+const dataOf = ({ data }: RecordedEvent) => data as unknown as Cause & { readonly up_to?: ErasedUpTo };
 
-/** Records the erasure of an ended event's payload, or of a bundle's, then erases; false where that may not be. */
-export const expirePayload = (log: EventLog, id: string, expiry: Expiry, envelope: Envelope): Promise<boolean> =>
-  (id.startsWith(BUNDLE) ? expireBundle : expireEvent)(log, id, expiry, envelope);
+const envelopeAfter = ({ id, meta, data }: RecordedEvent): Envelope => ({
+  commandId: `erasure-${id}`,
+  account: meta.account,
+  actor: meta.actor,
+  trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+  at: String(data.at),
+  causationId: id,
+});
 
-const isErased = async (log: EventLog, stream: string): Promise<boolean> => {
-  const isBundle = categoryOf(stream) === "bundle";
-  const { state } = isBundle
-    ? await readOn(log, bundleErasure, stream, { state: bundleErasure.initial, revision: null })
-    : await readOn(log, erasure, stream, { state: erasure.initial, revision: null });
-  return state.erasedAt !== null;
-};
-
-/** The last revision that a record of an erasure has taken; null for nothing. */
-const takenBy = async (log: EventLog, { stream, data }: RecordedEvent, last: Revision): Promise<ErasedUpTo> => {
-  // Of both records (`PayloadErased`, `BundlePayloadErased`).
-  const { up_to } = data as { readonly up_to?: ErasedUpTo };
-  if (up_to !== undefined) return up_to;
-  // An old record: what came again meanwhile brought its payload again.
-  return (await isErased(log, stream)) ? last : null;
-};
-
-/** Makes true what a crash between the record of an erasure and the erasure has left. */
-export const erasureReactions = (log: EventLog): readonly Reaction[] => {
-  const run = async (record: RecordedEvent): Promise<void> => {
-    const kept = payloadStream(subjectOf(record.stream));
-    const last = await log.last(kept);
-    if (last === null) return;
-    const upTo = await takenBy(log, record, last.revision);
-    if (upTo !== null) await log.erase(kept, upTo);
-  };
-  return [
-    { on: "PayloadErased", run },
-    { on: "BundlePayloadErased", run },
-  ];
-};
+/** Completes each recorded erasure, as a crash may have come at any point after the record. */
+export const erasureReactions = (log: EventLog): readonly Reaction[] => [
+  {
+    on: "PayloadErased",
+    async run(record) {
+      const id = subjectOf(record.stream);
+      if ((await log.last(payloadStream(id))) === null) return;
+      const { state } = await readEvent(log, id);
+      await eraseRecorded(log, id, state, dataOf(record).up_to ?? null);
+    },
+  },
+  {
+    on: "BundlePayloadErased",
+    async run(record) {
+      const id = subjectOf(record.stream);
+      const { state } = await readBundle(log, id);
+      await eraseRecorded(log, id, state, dataOf(record).up_to ?? null);
+      // A blocked bundle may have come again and started its steps since.
+      if (state.erasedAt !== null) await eraseSteps(log, state, dataOf(record), envelopeAfter(record));
+    },
+  },
+];

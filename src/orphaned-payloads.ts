@@ -6,10 +6,11 @@ import type { Clock, EventLog, Randomness, RecordedEvent } from "../domain/ports
 import { randomId } from "../infra/crypto/ids.ts";
 import { fenced } from "./admission/fate.ts";
 import { NO_TRACE } from "./envelope.ts";
+import { eraseLeft } from "./erasures.ts";
 import { type AgedLog, agedRecords } from "./loops/aged-records.ts";
 
 export type OrphanedPayloads = {
-  /** Fences what was kept for a request that died; how many that were. */
+  /** Fences what was kept for a request that died, and erases what one kept too late; how many that were. */
   sweep(isStopping: () => boolean): Promise<number>;
 };
 
@@ -19,6 +20,14 @@ const AGE_MS = 24 * 60 * 60 * 1_000;
 /** A record here may carry a megabyte, so few are held at once. */
 const PAGE = 20;
 const PAYLOAD = "payload-";
+
+/** Records that may follow the erasure of an event that was admitted. */
+const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
+  "PayloadErased",
+  "BundlePayloadErased",
+  "DuplicatesCounted",
+  "DeliveryIdReused",
+]);
 
 /** Nothing was decided with it, or all that was decided was erased before it was kept. */
 const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): boolean => {
@@ -63,7 +72,9 @@ export const orphanedPayloads = (
       kept.sweep(isStopping, async (record) => {
         const id = record.stream.slice(PAYLOAD.length);
         const last = await log.last(`${id.startsWith("bun_") ? "bundle" : "delivery"}-${id}`);
-        return isOrphan(record, last) && (await fence(id, record.meta.account));
+        if (isOrphan(record, last) && (await fence(id, record.meta.account))) return true;
+        // An admitted event does not end once more, so a payload that was stored after its erasure is erased here.
+        return last !== null && FOLLOW_ERASURE.has(last.type) && (await eraseLeft(log, id));
       }),
   };
 };

@@ -6,12 +6,17 @@ import type { BundleEvent } from "./events.ts";
 /** What an erasure of a bundle's payloads depends on. */
 export type ErasableBundle = {
   readonly decided: boolean;
+  /** Decided for good: no request stores the payload anew, so an erasure takes whatever the streams hold. */
+  readonly claimed: boolean;
   /**
    * Since when nothing is sent any more that would be kept behind the erasure, and nobody takes steps back by hand, who
    * needs to see what they were; null while something is, and before anything is known.
    */
   readonly endedAt: string | null;
-  /** The events that carry its steps and their undos, as far as they were started. */
+  /**
+   * The events that carry the steps and undos of a claimed bundle. Also those that were never started: a crash before the
+   * start leaves a payload.
+   */
   readonly events: readonly string[];
   readonly erasedAt: string | null;
   readonly erased: Erased;
@@ -30,18 +35,26 @@ export type EraseBundlePayload = {
 
 export type BundleErasureRejection = "absent" | "under-way" | "not-ended";
 
+const withEvents = (state: ErasableBundle, ...ids: readonly string[]): ErasableBundle => ({
+  ...state,
+  events: [...new Set([...state.events, ...ids])],
+});
+
 /**
  * A bundle's payloads go together: as long as it may roll back, an undo is made of what its step was sent and answered.
  * The second decider on a bundle's stream, as that of `domain/delivery/erasure.ts` is on a delivery's.
  */
 export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEvent, BundleErasureRejection> = {
-  initial: { decided: false, endedAt: null, events: [], erasedAt: null, erased: null },
+  initial: { decided: false, claimed: false, endedAt: null, events: [], erasedAt: null, erased: null },
 
   evolve(state, event) {
     switch (event.type) {
       case "BundleAdmitted":
-      case "BundleHeld":
-        return { ...state, decided: true, endedAt: null, erasedAt: null };
+      case "BundleHeld": {
+        const { steps = [] } = event.data;
+        const claimed = { ...state, decided: true, claimed: true, endedAt: null, erasedAt: null };
+        return withEvents(claimed, ...steps.flatMap(({ event_id, undo_event_id }) => [event_id, undo_event_id]));
+      }
       case "BundleBlocked":
         // One that comes again brings its payload again.
         return { ...state, decided: true, endedAt: event.data.at, erasedAt: null };
@@ -50,7 +63,7 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
         return { ...state, endedAt: null };
       case "StepStarted":
       case "UndoStarted":
-        return { ...state, events: [...state.events, event.data.event_id] };
+        return withEvents(state, event.data.event_id);
       case "BundleAbandoned":
       case "BundleHoldEnded":
       case "BundleCommitted":
@@ -69,8 +82,10 @@ export const bundleErasure: Decider<ErasableBundle, EraseBundlePayload, BundleEv
   decide({ bundleId: bundle_id, reason, at, upTo, endedUpTo }, { decided, endedAt, erasedAt, erased }) {
     // Of a request that was never decided the payload may be there all the same: retention takes it.
     if (!decided && (endedUpTo === undefined || endedAt === null)) return reject("absent");
+    // What was erased before the last step was resolved by hand is recorded once more after that: it ends anew.
+    const wasOver = endedUpTo === undefined || endedAt === null || erasedAt === null || endedAt <= erasedAt;
     const isCovered = upTo === null || (erased !== "all" && isErasedAt(erased, upTo));
-    if (erasedAt !== null && isCovered) return accept();
+    if (erasedAt !== null && wasOver && isCovered) return accept();
     if (endedAt === null) return reject("under-way");
     if (endedUpTo !== undefined && endedAt > endedUpTo) return reject("not-ended");
     return accept({ type: "BundlePayloadErased", data: { bundle_id, reason, up_to: upTo, at } });

@@ -5,9 +5,11 @@ import type { DeliveryEvent, ErasedUpTo } from "./events.ts";
 /** What an erasure of the payload depends on. */
 export type Erasable = {
   readonly decided: boolean;
+  /** Decided for good: no request stores the payload anew, so an erasure takes whatever the stream holds. */
+  readonly claimed: boolean;
   /** Since when nothing is to be sent and nobody is asked; null while something is, and before anything is known. */
   readonly endedAt: string | null;
-  /** Set during an attempt: its answer would be kept behind the erasure. */
+  /** Set during an attempt whose answer is awaited. */
   readonly leaseUntil: string | null;
   readonly erasedAt: string | null;
   readonly erased: Erased;
@@ -28,7 +30,7 @@ export type ErasureRejection = "absent" | "under-way" | "not-ended";
 
 /** The second decider on a delivery's stream: who reads it for one purpose need not know the other's state. */
 export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureRejection> = {
-  initial: { decided: false, endedAt: null, leaseUntil: null, erasedAt: null, erased: null },
+  initial: { decided: false, claimed: false, endedAt: null, leaseUntil: null, erasedAt: null, erased: null },
 
   evolve(state, event) {
     switch (event.type) {
@@ -38,7 +40,8 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
         const { at, endpoint_id } = event.data;
         const isOver = event.type === "EventBlocked" || (event.type === "EventAdmitted" && endpoint_id === null);
         // A blocked event that comes again brings its payload again.
-        return { ...state, decided: true, endedAt: isOver ? at : null, leaseUntil: null, erasedAt: null };
+        const claimed = event.type !== "EventBlocked";
+        return { ...state, decided: true, claimed, endedAt: isOver ? at : null, leaseUntil: null, erasedAt: null };
       }
       case "EventReleased":
         return { ...state, endedAt: event.data.endpoint_id === null ? event.data.at : null };
@@ -46,7 +49,8 @@ export const erasure: Decider<Erasable, ErasePayload, DeliveryEvent, ErasureReje
       case "EventCancelled":
       case "EventDelivered":
       case "DeliveryFailed":
-        return { ...state, endedAt: event.data.at };
+        // Nobody waits for the answer to an attempt that is still under way.
+        return { ...state, endedAt: event.data.at, leaseUntil: null };
       case "AdmissionAbandoned":
         // Of a request that was never decided the payload may be there all the same.
         return { ...state, endedAt: event.data.at };

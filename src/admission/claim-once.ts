@@ -8,6 +8,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { approvalIdOf } from "../approvals.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
+import { eraseLeft } from "../erasures.ts";
 import type { Decided as DecisionTold } from "../observing/observer.ts";
 import { contentEncodingField, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
@@ -204,6 +205,8 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
   ): Promise<ClaimedOnce<S, Q, J>> => {
     const { id, stream, decider, isClaimed } = it;
     if (isClaimed(from.state)) {
+      // An earlier attempt may have stored a payload after the winner's was erased.
+      if (attempt > 1) await eraseLeft(log, id);
       tell(it, "duplicate");
       return { outcome: "taken", known: from };
     }

@@ -12,8 +12,9 @@ import { type Envelope, NO_TRACE, type Trace } from "../envelope.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
-import type { KeptPayload, Payloads } from "../payloads.ts";
+import { type KeptPayload, type Payloads, payloadStream } from "../payloads.ts";
 import { type Known, readOn, runCommand } from "../run-command.ts";
+import { hasEnded } from "./answer.ts";
 import { bundleStream } from "./bundle-id.ts";
 import type { BeginBundle } from "./claiming.ts";
 import { contents } from "./contents.ts";
@@ -112,6 +113,11 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
     const { revision, sha256 } = await keep(it, eventId, body);
     const payload = { revision, content_type: JSON_TYPE, size: body.length, sha256 };
     await tell(it, { type, index, payload, at: now() });
+    const { state } = it.known;
+    const step = "steps" in state ? state.steps[index] : undefined;
+    const isStarted = (type === "StartStep" ? step?.startedAt : step?.undo.startedAt) !== null;
+    // Another node has ended the bundle meanwhile, and it may be erased by now: nobody sends this any more.
+    if (!isStarted && hasEnded(state)) await log.erase(payloadStream(eventId));
     it.delivery = { eventId, known: UNKNOWN, body };
   };
 

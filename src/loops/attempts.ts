@@ -5,12 +5,12 @@ import { attemptOfSchedule, replayIdOf, triggerOf } from "../../domain/delivery/
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
-import type { Clock, EventLog, Expected, HttpSender, Randomness, Revision, Sent } from "../../domain/ports.ts";
+import type { Clock, EventLog, Expected, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { CLOCKS_APART_MS_MAX } from "../../infra/eventstoredb/clock-check.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
-import { eraseLeft } from "../erasures.ts";
+import { isErasedSince } from "../erasures.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
 import type { Attempted } from "../observing/observer.ts";
 import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
@@ -162,20 +162,17 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       return ran;
     });
 
-  /** A process that has slept longer than its lease has kept an answer behind whatever happened meanwhile. */
-  const forgetErased = async ({ eventId }: Offered, { outcome, known: { state } }: Awaited<ReturnType<typeof run>>) => {
-    const isLate = outcome === "rejected" || state.phase !== "admitted" || state.erased;
-    if (isLate) await eraseLeft(log, eventId);
-  };
-
-  /** Appends the same, however often it is called. */
+  /**
+   * Appends the same, however often it is called; nothing once the payload is erased. An erasure takes a revision of this
+   * stream after its own record, so an append that expects what stood there before either comes first, and is erased, or
+   * conflicts, and then the record is found.
+   */
   const keepingResponse = (
     job: Offered,
-    number: number,
+    { state: { attempts: number, request }, revision: started }: Known<Admitted>,
     sent: Sent,
     headers: Record<string, string>,
     trace: Trace,
-    payload: Revision,
   ): (() => Promise<void>) => {
     const answered = sent.outcome === "answered";
     const data = {
@@ -187,12 +184,12 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       request_headers: deps.outbound.shown(headers),
     };
     const events = toEvents([{ type: "ResponseKept", data }], envelope(job.account, trace));
-    // Behind the payload come the answers, one an attempt: to append there costs no look at where the stream ends.
-    let expected: Exclude<Expected, "any"> = payload + number - 1;
+    // The payload's, because an erasure may have taken any later one.
+    let expected: Exclude<Expected, "any"> = request.payload.revision;
     return async () => {
       for (;;) {
         const appended = await log.append(payloadStream(job.eventId), expected, events);
-        if (appended.outcome === "appended") return;
+        if (appended.outcome === "appended" || (await isErasedSince(log, job.eventId, started))) return;
         expected = appended.actual;
       }
     };
@@ -340,14 +337,13 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       const reported = deps.onAnswered(job, answered, trace).catch(deps.onError);
       const command = outcome(job, endpoint, state, sent, answered);
       tell(job, command, trace);
-      const keep = keepingResponse(job, number, sent, headers ?? {}, trace, request.payload.revision);
+      const keep = keepingResponse(job, started, sent, headers ?? {}, trace);
       const isAgents = request.origin.kind === "agent";
       // An agent is answered with what its target said: once the outcome is known, so is that.
       if (isAgents) await persistently(keep).catch(deps.onError);
       const response = isAgents ? null : keep().catch(deps.onError);
-      const ran = await record(job, command, started, trace);
+      await record(job, command, started, trace);
       await Promise.all([response, reported]);
-      await forgetErased(job, ran);
     };
   };
 

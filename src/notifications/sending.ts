@@ -5,6 +5,7 @@ import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/po
 import { randomId } from "../../infra/crypto/ids.ts";
 import { UNKNOWN } from "../admission/claim.ts";
 import { type Envelope, traceOfRecord } from "../envelope.ts";
+import { eraseLeft } from "../erasures.ts";
 import { eventIdOf } from "../event-id.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import type { KeptPayload, Payloads } from "../payloads.ts";
@@ -67,7 +68,10 @@ export const sending =
       at,
     };
     const ran = await runCommand(log, delivery, stream, known, { type: "Admit", request }, envelope);
-    // Another node was faster, and delivers it.
-    if (ran.outcome === "rejected") return;
+    if (ran.outcome === "rejected") {
+      // Another node was faster, and delivers it. Its payload may be erased by now, and this one was stored since.
+      await eraseLeft(log, eventId);
+      return;
+    }
     deliver.offer({ eventId, account, endpointId, trace, known: ran.known, body, contentType: CONTENT_TYPE });
   };

@@ -7,7 +7,7 @@ import { isEventId } from "../event-id.ts";
 import { payloadDamaged } from "../payload-damage.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { readOn } from "../run-command.ts";
-import { eraseBundle } from "./bundle-payload.ts";
+import { eraseOwnBundle } from "./bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
 import { redactText } from "./redact-text.ts";
 import { type Answer, type Call, type Principal, positionOf } from "./route.ts";
@@ -74,7 +74,7 @@ const RETRY_AFTER_S = 5;
 
 /** Its payload is in that of the bundle as well, and in that of its undo. */
 const eraseOfBundle = async (log: EventLog, id: string, step: BundleStep, call: Call): Promise<Answer | Problem> => {
-  const erased = await eraseBundle(log, step.id, call);
+  const erased = await eraseOwnBundle(log, step.id, call);
   if (!("problem" in erased))
     return { status: 200, body: { event_id: id, erased_at: erased.erasedAt }, ...erased.written };
   if (erased.problem !== "conflict") return erased;
