@@ -55,6 +55,12 @@ export type Appended =
 export type TypesPage = { readonly events: readonly RecordedEvent[]; readonly upTo: Position | null };
 
 /**
+ * When the bytes of erased events leave the engine's files. "within-seconds": by itself. "with-the-next-scavenge": when an
+ * operator scavenges the server, and the 256 MB chunk that holds them is full by then.
+ */
+export type BytesRemoved = "within-seconds" | "with-the-next-scavenge";
+
+/**
  * The append-only log. Adapters throw `LogUnavailable` when nothing was written and `OutcomeUnknown` when that
  * cannot be known (`infra/log-errors.ts`): after the latter the same call, with the same ids and revision, is safe.
  */
@@ -78,6 +84,8 @@ export type EventLog = {
    * stands, the erasure takes a revision: an append that was under way and expects the last erased one is a conflict.
    */
   erase(stream: string, upTo?: Revision): Promise<void>;
+  /** Erased events are hidden from every reader at once; their bytes may stay in the files for longer. */
+  readonly bytesRemoved: BytesRemoved;
   /** A hint that may be lost: followers of the log also poll. Returns a function that stops listening. */
   onAppended(wake: () => void): () => void;
   close(): Promise<void>;

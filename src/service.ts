@@ -427,6 +427,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       informational,
       runtime: async () => ({
         engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
+        erasure: { bytes_removed: log.bytesRemoved },
         roles: config.roles,
         projections: await projector.progress(),
         feed: feeding?.status() ?? null,

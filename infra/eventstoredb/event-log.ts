@@ -186,6 +186,8 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
       });
     },
 
+    bytesRemoved: "with-the-next-scavenge",
+
     onAppended: (wake) => signal.listen(wake),
 
     close() {

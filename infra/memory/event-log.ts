@@ -144,6 +144,8 @@ export const memoryEventLog = (): EventLog => {
       erase(entriesOf(stream), upTo);
     },
 
+    bytesRemoved: "within-seconds",
+
     onAppended(wake) {
       const listener = { wake };
       listeners.add(listener);

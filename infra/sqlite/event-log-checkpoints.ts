@@ -17,6 +17,8 @@ import type { Operation } from "./event-log-writer.ts";
 export type Checkpoints = {
   /** To be called after each group, outside a transaction. */
   written(operations: readonly Operation[]): void;
+  /** Cuts the WAL off in about a second. Until then it may hold what was erased. */
+  cutSoon(): void;
   /** Stops the copying thread and empties the WAL as far as readers let it. */
   close(): Promise<void>;
 };
@@ -89,6 +91,8 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
   };
 
   return {
+    cutSoon,
+
     written(operations) {
       for (const operation of operations) {
         bytes += BYTES_PER_OPERATION + sizeOf(operation);

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { BroadcastChannel, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { checkpoints } from "./event-log-checkpoints.ts";
 import { channelOf, type FromWriter, sizeOf, type ToWriter, type WriterData } from "./event-log-protocol.ts";
@@ -19,9 +20,12 @@ const port = parentPort;
 // workerData is untyped: this thread is started by event-log-appender.ts alone.
 const options = workerData as WriterData;
 
+// A process that died has left it, perhaps right after an erasure.
+const hasWal = (statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 const db = openWriting(options);
 const writer = eventLogWriter(db);
 const wal = checkpoints(db, options.path);
+if (hasWal) wal.cutSoon();
 const channel = new BroadcastChannel(channelOf(options.path));
 const backlog: Operation[] = [];
 let isClosing = false;

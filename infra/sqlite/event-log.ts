@@ -100,6 +100,9 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       await appender.submit({ kind: "erase", category, key, upTo });
     },
 
+    // With the next cut of the WAL (event-log-checkpoints.ts).
+    bytesRemoved: "within-seconds",
+
     onAppended: (wake) => signal.listen(wake),
 
     close() {

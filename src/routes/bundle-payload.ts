@@ -39,5 +39,6 @@ export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Ans
   const { id = "" } = call.params;
   const erased = await eraseOwnBundle(log, id, call);
   if ("problem" in erased) return erased;
-  return { status: 200, body: { bundle_id: id, erased_at: erased.erasedAt }, ...erased.written };
+  const body = { bundle_id: id, erased_at: erased.erasedAt, bytes_removed: log.bytesRemoved };
+  return { status: 200, body, ...erased.written };
 };

@@ -2,7 +2,7 @@ import { ACTION_NAME_MAX } from "../../domain/action/name.ts";
 import { BUNDLE_STATUSES, STEP_STATUSES } from "../../projections/schemas/bundles.ts";
 import { STEPS_MAX } from "../bundles/plan.ts";
 import { ASKING, RESULT } from "./asking.ts";
-import { nonBlank, nullable, nullableTime, object, text, time } from "./json-schema.ts";
+import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
 const NAME_LENGTH_MAX = 100;
@@ -126,4 +126,4 @@ export const BUNDLE: JsonSchema = shaped(
   },
 );
 
-export const ERASED: JsonSchema = object({ bundle_id: text, erased_at: time });
+export const ERASED: JsonSchema = object({ bundle_id: text, erased_at: time, bytes_removed: BYTES_REMOVED });

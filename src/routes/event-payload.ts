@@ -75,8 +75,10 @@ const RETRY_AFTER_S = 5;
 /** Its payload is in that of the bundle as well, and in that of its undo. */
 const eraseOfBundle = async (log: EventLog, id: string, step: BundleStep, call: Call): Promise<Answer | Problem> => {
   const erased = await eraseOwnBundle(log, step.id, call);
-  if (!("problem" in erased))
-    return { status: 200, body: { event_id: id, erased_at: erased.erasedAt }, ...erased.written };
+  if (!("problem" in erased)) {
+    const body = { event_id: id, erased_at: erased.erasedAt, bytes_removed: log.bytesRemoved };
+    return { status: 200, body, ...erased.written };
+  }
   if (erased.problem !== "conflict") return erased;
   const detail = `The event belongs to the bundle ${step.id}, which has not ended: end or cancel the bundle first.`;
   return problem("conflict", detail);
@@ -104,6 +106,6 @@ export const erasePayload = async (log: EventLog, id: string, call: Call): Promi
     const detail = "An attempt to deliver this event is under way: its payload can be erased once that has ended.";
     return problem("conflict", detail, { retryAfterS: RETRY_AFTER_S });
   }
-  const body = { event_id: id, erased_at: ran.known.state.erasedAt };
+  const body = { event_id: id, erased_at: ran.known.state.erasedAt, bytes_removed: log.bytesRemoved };
   return { status: 200, body, ...positionOf(ran) };
 };

@@ -10,7 +10,7 @@ import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, timelineShown } from "./event-shown.ts";
 import { hiddenOfEvent } from "./hidden-fields.ts";
-import { nonBlank } from "./json-schema.ts";
+import { BYTES_REMOVED, nonBlank, object, text, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import { type Answer, type Call, READERS, type Route } from "./route.ts";
 
@@ -163,11 +163,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       properties: { reason: nonBlank(REASON_LENGTH_MAX) },
     },
     answers: {
-      200: {
-        type: "object",
-        required: ["event_id", "erased_at"],
-        properties: { event_id: { type: "string" }, erased_at: { type: "string", format: "date-time" } },
-      },
+      200: object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
     },
     handle: (call) => erasePayload(deps.log, call.params.id ?? "", call),
   },

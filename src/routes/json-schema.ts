@@ -1,3 +1,4 @@
+import type { BytesRemoved } from "../../domain/ports.ts";
 import { NOT_BLANK } from "../http/validation.ts";
 import type { JsonSchema } from "./route.ts";
 
@@ -17,6 +18,16 @@ export const number: JsonSchema = { type: "number" };
 /** ISO-8601, UTC. */
 export const time: JsonSchema = { type: "string", format: "date-time" };
 export const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
+
+const BYTES_REMOVED_VALUES: readonly BytesRemoved[] = ["within-seconds", "with-the-next-scavenge"];
+
+export const BYTES_REMOVED: JsonSchema = {
+  type: "string",
+  enum: BYTES_REMOVED_VALUES,
+  description:
+    "When the bytes of an erased payload leave the log's files; nobody can read them here any more. within-seconds: by " +
+    "itself. with-the-next-scavenge: when an operator scavenges EventStoreDB, which rewrites full chunks (256 MB) only",
+};
 
 export const nullable = (type: string, description?: string): JsonSchema => ({
   type: [type, "null"],

@@ -1,12 +1,13 @@
-import type { Clock, Json, JsonObject } from "../../domain/ports.ts";
+import type { BytesRemoved, Clock, Json, JsonObject } from "../../domain/ports.ts";
 import { consoleRoutes } from "./console.ts";
-import { number, object, text } from "./json-schema.ts";
+import { BYTES_REMOVED, number, object, text } from "./json-schema.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
 /** What `/runtime` tells beside what the process knows of itself. No tenant data and no secret. */
 export type Runtime = {
   readonly engines: { readonly log: string; readonly views: string; readonly feed: string };
+  readonly erasure: { readonly bytes_removed: BytesRemoved };
   readonly roles: readonly string[];
   readonly projections: readonly {
     readonly view: string;
@@ -72,7 +73,7 @@ const ready = async (checks: Checks, beside: Checks): Promise<Answer> => {
 };
 
 const describeProcess = async ({ version, startedAt, clock, runtime }: OperationsDeps): Promise<JsonObject> => {
-  const { engines, roles, projections, feed } = await runtime();
+  const { engines, erasure, roles, projections, feed } = await runtime();
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
   return {
     version,
@@ -80,6 +81,7 @@ const describeProcess = async ({ version, startedAt, clock, runtime }: Operation
     started_at: new Date(startedAt).toISOString(),
     uptime_s: Math.max(0, Math.floor((clock.now() - startedAt) / 1000)),
     engines,
+    erasure,
     roles,
     projections: projections.map((projection): Json => ({ ...projection })),
     feed: feed === null ? null : { ...feed },
@@ -101,6 +103,7 @@ const RUNTIME = object({
   started_at: text,
   uptime_s: number,
   engines: object({ log: text, views: text, feed: text }),
+  erasure: object({ bytes_removed: BYTES_REMOVED }),
   roles: { type: "array", items: text },
   projections: {
     type: "array",

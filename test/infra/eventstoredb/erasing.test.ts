@@ -31,6 +31,7 @@ test("after a scavenge nothing of an erased payload is left, not even of the str
     const kept = event();
     await log.append(later, "absent", [kept]);
     assert.ok(isOnDisk(double));
+    assert.is(log.bytesRemoved, "with-the-next-scavenge");
     await log.erase(stream);
     assert.equal(idsOf(await log.readAll(null, 10)), [kept.id], "hidden at once");
     assert.is(await log.head(), (await log.last(later))?.position);

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -215,10 +215,28 @@ test("erased content soon is in no file, also where it was moved about", () =>
     const kept = order.at(-1) ?? 0;
     const traces = (): string[] => order.slice(0, -1).flatMap((n) => filesWith(path, `«secret-${n}»`));
     await until("no file has a trace of it", () => traces().length === 0);
+    assert.is(log.bytesRemoved, "within-seconds");
     assert.equal((await log.read(streams[kept] ?? "", null, 1))[0]?.data, { secret: secret(kept) });
     await log.close();
     // Of long content, a piece without its beginning would be one as well.
     for (const n of order.slice(0, -1)) assert.equal(filesWith(path, `s${n}es${n}es${n}es${n}es${n}e`), [], String(n));
+  }));
+
+test("what a process erased right before it died leaves the files after the next start", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const stream = newStream("payload");
+    await log.append(stream, "absent", [event({ secret: "«secret»" })]);
+    await log.erase(stream);
+    // The files as the process leaves them, without the cut that is due.
+    const left = join(dirname(path), "..", "left", "log.db");
+    mkdirSync(dirname(left));
+    for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, `${left}${end}`);
+    await log.close();
+    assert.ok(filesWith(left, "«secret»").length > 0);
+    const again = await sqliteEventLog({ path: left });
+    await until("no file has a trace of it", () => filesWith(left, "«secret»").length === 0);
+    await again.close();
   }));
 
 test("the WAL begins anew while appends go on", () =>

@@ -226,7 +226,7 @@ test("a payload that has changed on disk is shown to nobody, as bytes or as a co
 test("an erasure is recorded, then done; the record stays, and a repeat changes nothing", async () => {
   const { log, project, get, erase } = await world(delivered().events);
   const erased = await erase();
-  assert.equal(erased.body, { event_id: ID, erased_at: at(60) });
+  assert.equal(erased.body, { event_id: ID, erased_at: at(60), bytes_removed: "within-seconds" });
   assert.equal(await log.read(`payload-${ID}`, null, 10), []);
   const last = await log.last(`delivery-${ID}`);
   assert.equal([last?.type, last?.data.reason], ["PayloadErased", "asked for"]);
@@ -309,11 +309,19 @@ test("the payload of a bundle's step or undo is erased with all of its bundle, a
   for (const id of [ID, UNDO_ID]) {
     const { log, erase } = await world(bundled(bundleFacts(BUNDLE_ID).rolledBack(9)));
     assert.is((await erase(STRANGER, at(60), id)).outcome, "not-found");
-    assert.equal((await erase(ADMIN, at(60), id)).body, { event_id: id, erased_at: at(60) });
+    assert.equal((await erase(ADMIN, at(60), id)).body, {
+      event_id: id,
+      erased_at: at(60),
+      bytes_removed: "within-seconds",
+    });
     for (const gone of [BUNDLE_ID, ID, UNDO_ID]) assert.equal(await log.read(`payload-${gone}`, null, 10), []);
     assert.is((await log.last(`bundle-${BUNDLE_ID}`))?.type, "BundlePayloadErased");
     for (const of of [ID, UNDO_ID]) assert.is((await log.last(`delivery-${of}`))?.type, "PayloadErased");
-    assert.equal((await erase(ADMIN, at(90), id)).body, { event_id: id, erased_at: at(60) });
+    assert.equal((await erase(ADMIN, at(90), id)).body, {
+      event_id: id,
+      erased_at: at(60),
+      bytes_removed: "within-seconds",
+    });
   }
 });
 
@@ -322,7 +330,7 @@ test("what a crash left recorded and not erased is erased by the repeat", async 
   const upTo = past.events.filter(({ stream }) => stream === `payload-${ID}`).length - 1;
   past.add(`delivery-${ID}`, deliveryFacts(ID).erased(50, upTo));
   const { log, erase } = await world(past.events);
-  assert.equal((await erase()).body, { event_id: ID, erased_at: at(50) });
+  assert.equal((await erase()).body, { event_id: ID, erased_at: at(50), bytes_removed: "within-seconds" });
   assert.equal(await log.read(`payload-${ID}`, null, 10), []);
 });
 
@@ -330,8 +338,8 @@ test("an old record of an erasure does not say how far it went: what is there is
   const past = delivered();
   past.add(`delivery-${ID}`, deliveryFacts(ID).erased(50));
   const { log, erase } = await world(past.events);
-  assert.equal((await erase()).body, { event_id: ID, erased_at: at(60) });
-  assert.equal((await erase(ADMIN, at(90))).body, { event_id: ID, erased_at: at(60) });
+  assert.equal((await erase()).body, { event_id: ID, erased_at: at(60), bytes_removed: "within-seconds" });
+  assert.equal((await erase(ADMIN, at(90))).body, { event_id: ID, erased_at: at(60), bytes_removed: "within-seconds" });
   assert.equal(await log.read(`payload-${ID}`, null, 10), []);
 });
 
