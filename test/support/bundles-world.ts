@@ -102,6 +102,11 @@ export const bundlesWorld = async () => {
       };
       await log.append(`bundle-${bundleId}`, "any", toEvents([event], systems(now())));
     },
+    /** As another node records it once nothing is left to take back. */
+    async end(bundleId: string): Promise<void> {
+      const event: BundleEvent = { type: "BundleRolledBack", data: { bundle_id: bundleId, at: now() } };
+      await log.append(`bundle-${bundleId}`, "any", toEvents([event], systems(now())));
+    },
     /** The target is gone for good, or somebody has disabled its endpoint. */
     async disable(): Promise<void> {
       const data = { endpoint_id: TARGET_ID, reason: "gone", at: now() };

@@ -8,6 +8,7 @@ import { NO_TRACE } from "../../../src/envelope.ts";
 import { erasureReactions, expirePayload } from "../../../src/erasures.ts";
 import { payloadStream, payloads } from "../../../src/payloads.ts";
 import { ACCOUNT, admissionNode } from "../../support/admission-world.ts";
+import { testClock } from "../../support/http-app.ts";
 
 const test = suite("an erasure while its event comes again");
 
@@ -29,21 +30,26 @@ const stepped = (log: EventLog, at: (call: number) => Promise<void>): EventLog =
 /** What the policy of that world asks for. */
 const FINE = { never: false, large: false };
 
+/** A log in which the event `d` was refused by the rate, which takes it a minute later. */
+const refusedOnce = async () => {
+  const log = memoryEventLog();
+  const clock = testClock(Date.parse("2026-05-05T12:00:00Z"));
+  const node = admissionNode(log, clock);
+  for (const id of ["a", "b", "c"]) assert.is((await node.send(id, FINE)).outcome, 202);
+  assert.is((await node.send("d", FINE)).outcome, "gate-rate");
+  await node.rest();
+  return { log, clock };
+};
+
 type Story = { readonly erasesAt: number; readonly done: "at once" | "behind the answer" | "by another start" };
 
 /** A blocked event comes again, and is erased before one of the calls that this makes; how many calls it made. */
 const told = async ({ erasesAt, done }: Story): Promise<number> => {
-  const log = memoryEventLog();
-  let now = Date.parse("2026-05-05T12:00:00Z");
-  const clock = { now: () => now };
-  const first = admissionNode(log, clock);
-  for (const id of ["a", "b", "c"]) assert.is((await first.send(id, FINE)).outcome, 202);
-  assert.is((await first.send("d", FINE)).outcome, "gate-rate");
-  await first.rest();
+  const { log, clock } = await refusedOnce();
   const refused = (await log.readAll(null, 100)).find(({ type }) => type === "EventBlocked");
   const id = String(refused?.data.event_id);
   const old = await log.last(payloadStream(id));
-  now += 61_000;
+  clock.advance(61_000);
 
   const late: (() => Promise<void>)[] = [];
   const eraser: EventLog = {
@@ -53,7 +59,7 @@ const told = async ({ erasesAt, done }: Story): Promise<number> => {
       if (done === "behind the answer") late.push(() => log.erase(stream, upTo));
     },
   };
-  const at = new Date(now).toISOString();
+  const at = new Date(clock.now()).toISOString();
   const envelope = {
     commandId: "erase",
     account: ACCOUNT,
@@ -98,6 +104,43 @@ test("whoever was admitted keeps its payload and what was erased is gone, wherev
     for (let erasesAt = 1; erasesAt <= calls; erasesAt += 1) calls = await told({ erasesAt, done });
     assert.ok(calls > 4, `${calls}`);
   }
+});
+
+/** A blocked event comes twice again. The first is admitted and erased before one of the calls that the second makes. */
+const toldTwice = async (erasesAt: number): Promise<number> => {
+  const { log, clock } = await refusedOnce();
+  clock.advance(61_000);
+  const at = new Date(clock.now()).toISOString();
+  const envelope = {
+    commandId: "erase",
+    account: ACCOUNT,
+    actor: { kind: "system", id: "t" },
+    trace: NO_TRACE,
+    at,
+  } as const;
+  let [calls, id] = [0, ""];
+  const second = admissionNode(
+    stepped(log, async (call) => {
+      calls = call;
+      if (call !== erasesAt) return;
+      const other = admissionNode(log, clock);
+      id = String((await other.send("d", FINE)).eventId);
+      await other.rest();
+      assert.ok(await expirePayload(log, id, { reason: "asked for", endedUpTo: at }, envelope));
+    }),
+    clock,
+  );
+  // Another body under the same name: it would be stored beside the one that was admitted.
+  await second.send("d", { ...FINE, note: "other" });
+  await second.rest();
+  if (id !== "") assert.equal(await log.read(payloadStream(id), null, 10), [], `erased before call ${erasesAt}`);
+  return calls;
+};
+
+test("a request that has lost leaves no payload after the erasure of the one that was admitted", async () => {
+  let calls = 1;
+  for (let erasesAt = 1; erasesAt <= calls; erasesAt += 1) calls = await toldTwice(erasesAt);
+  assert.ok(calls > 4, `${calls}`);
 });
 
 test.run();

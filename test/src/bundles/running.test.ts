@@ -489,4 +489,30 @@ for (const side of ["before", "behind"] as const) {
   });
 }
 
+test("what was stored for a step is gone if another node has ended the bundle before the step was started", async () => {
+  const world = await bundlesWorld();
+  const { log } = world;
+  let isEnded = false;
+  const node = await startBundleNode(world, {
+    log: {
+      ...log,
+      async append(stream, expected, events) {
+        const appended = await log.append(stream, expected, events);
+        if (stream.startsWith("payload-evt_") && !isEnded) {
+          isEnded = true;
+          await world.cancel(BUNDLE, "asked for");
+          await world.end(BUNDLE);
+        }
+        return appended;
+      },
+    },
+  });
+  await world.admit(BUNDLE, [order(1)]);
+  await ended(world);
+  const stored = async () => (await log.readAll(null, 1_000)).filter(({ stream }) => stream.startsWith("payload-evt_"));
+  await node.stop();
+  assert.equal(await stored(), []);
+  assert.equal(world.target.arrivals, []);
+});
+
 test.run();

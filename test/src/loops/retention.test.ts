@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS, type Plan } from "../../../domain/account/plans.ts";
 import type { RetentionTerm } from "../../../domain/account/retention.ts";
+import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import type { EventLog, JsonObject, Position } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
@@ -15,7 +16,7 @@ import { orphanedPayloads } from "../../../src/orphaned-payloads.ts";
 import { payloadStream, payloads } from "../../../src/payloads.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../../support/engine-sets.ts";
 import { foldInto } from "../../support/fold-into.ts";
-import { at, deliveryFacts, type Fact, START } from "../../support/history.ts";
+import { at, bundleFacts, bundleStep, deliveryFacts, type Fact, START } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { until } from "../../support/until.ts";
@@ -350,6 +351,49 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     await it.close();
   });
 
+  test("a step that ended after its bundle, by the clock of another node, goes with its bundle", async () => {
+    const it = await world();
+    const bundle = it.id("x").replace("evt_", "bun_");
+    const is = bundleFacts(bundle);
+    const step = bundleStep(0, { event_id: it.id("step"), undo_event_id: it.id("undo") }, bundle);
+    const started = { bundle_id: bundle, index: 0, event_id: step.event_id, payload: {}, at: at(1) };
+    await it.keep(bundle);
+    await it.write(`bundle-${bundle}`, [
+      is.admitted({ steps: [step] }) as unknown as Fact,
+      { type: "StepStarted", data: started },
+      is.committed(5) as unknown as Fact,
+    ]);
+    await it.told("step", (of) => [of.admitted(), of.started(1, 1), of.succeeded(1, 8), of.delivered(8)]);
+    await it.fold();
+    it.clock.advance(3 * DAY_MS + 6_000);
+    assert.is(await it.loop().look(), 1);
+    for (const kept of [bundle, step.event_id]) assert.not(await it.isKept(kept), kept);
+    await it.fold();
+    assert.is(await it.loop().look(), 0);
+    await it.close();
+  });
+
+  test("a bundle whose last step is resolved after its erasure is recorded once more, and then left alone", async () => {
+    const it = await world();
+    const bundle = it.id("x").replace("evt_", "bun_");
+    const is = bundleFacts(bundle);
+    const write = (...facts: readonly BundleEvent[]) =>
+      it.write(`bundle-${bundle}`, facts as unknown as readonly Fact[]);
+    await it.keep(bundle);
+    await write(is.admitted({ steps: [] }), is.incomplete(5, 0));
+    await it.fold();
+    it.clock.advance(3 * DAY_MS + 5_000);
+    assert.is(await it.loop().look(), 1);
+    await write(is.resolved(0, 4 * 86_400));
+    await it.fold();
+    it.clock.advance(5 * DAY_MS);
+    for (const erased of [1, 0]) {
+      assert.is(await it.loop().look(), erased);
+      await it.fold();
+    }
+    await it.close();
+  });
+
   const go = () => false;
   const orphans = ({ log, clock }: Pick<Awaited<ReturnType<typeof world>>, "log" | "clock">) =>
     orphanedPayloads(log, clock, randomness, (error) => assert.unreachable(String(error)));
@@ -415,6 +459,23 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     assert.is(await it.loop().look(), 1);
     assert.not(await it.isKept(it.id("late")));
     await it.close();
+  });
+
+  test("what was stored for an admitted event after its erasure goes a day later, also behind counted repeats", async () => {
+    for (const isRepeated of [false, true]) {
+      const it = await world();
+      await it.told("late", (is) => [is.admitted(), is.started(1, 1), is.succeeded(1, 2), is.delivered(2)]);
+      await it.fold();
+      it.clock.advance(3 * DAY_MS + 2_000);
+      assert.is(await it.loop().look(), 1);
+      // By a request that had not seen the admission, and died.
+      await it.keep(it.id("late"));
+      if (isRepeated) await it.write(`delivery-${it.id("late")}`, [deliveryFacts(it.id("late")).duplicates(1, 9)]);
+      it.clock.advance(DAY_MS);
+      await orphans(it).sweep(go);
+      assert.not(await it.isKept(it.id("late")), `${isRepeated}`);
+      await it.close();
+    }
   });
 
   test("it looks by itself, and stops", async () => {

@@ -261,6 +261,30 @@ test("a payload that was erased does not come back", async () => {
   assert.equal(await world.log.read(stream, null, 10), []);
 });
 
+test("a payload that a slower node stores after the erasure of the same notification is gone as well", async () => {
+  const world = notificationsWorld();
+  await world.endpoint("end_1", NOTIFICATIONS);
+  await world.approval("apr_1");
+  let erased = "";
+  const slower: EventLog = {
+    ...world.log,
+    async append(stream, expected, events) {
+      if (stream.startsWith("payload-") && erased === "") {
+        erased = stream;
+        await world.react();
+        const [told] = await world.told();
+        const id = String(told?.eventId);
+        const data = { event_id: id, reason: "asked for", up_to: 0, at: at(9) };
+        await world.add(`delivery-${id}`, { type: "PayloadErased", data });
+        await world.log.erase(stream);
+      }
+      return world.log.append(stream, expected, events);
+    },
+  };
+  await world.another(slower).react();
+  assert.equal([erased !== "", await world.log.read(erased, null, 10)], [true, []]);
+});
+
 test("a notification waits for the view of endpoints, which is no error, and passes nobody over", async () => {
   const world = notificationsWorld();
   await world.endpoint("end_1", NOTIFICATIONS);
