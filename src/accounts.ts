@@ -37,8 +37,9 @@ export type Signup = {
 
 export type NewMember = { readonly email: string; readonly password: string; readonly role: Role };
 
-export type Joined = { readonly outcome: "joined"; readonly position: Position | null } & Belonging;
-export type Removed = { readonly outcome: "removed"; readonly position: Position | null };
+/** `position`: undefined when nothing had to be written. */
+export type Joined = { readonly outcome: "joined"; readonly position: Position | undefined } & Belonging;
+export type Removed = { readonly outcome: "removed"; readonly position: Position | undefined };
 type Refused<R> = { readonly outcome: "refused"; readonly rejection: R };
 const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", rejection });
 
@@ -92,8 +93,7 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
     }
     const belonging = joined.state.phase === "open" ? belongingTo(joined.state, member) : null;
     if (belonging === null) return refused("member-absent");
-    const position = joined.outcome === "accepted" ? joined.position : null;
-    return { outcome: "joined", position, ...belonging };
+    return { outcome: "joined", position: joined.position, ...belonging };
   };
 
   /** Claims the address, then joins. The slow hash is made only when the address looks free. */
@@ -145,7 +145,7 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
 
       const there = await aggregates.load(account, accountStream(claim.account), 0);
       const belonging = there.state.phase === "open" ? belongingTo(there.state, claim.member) : null;
-      if (belonging !== null) return { outcome: "joined", position: null, ...belonging };
+      if (belonging !== null) return { outcome: "joined", position: undefined, ...belonging };
       // The process ended between the claim and the account, or the member was removed: then this changes nothing.
       const actor = { kind: "member", id: claim.member } as const;
       const finished = await finishClaim(claim, { ...call, account: claim.account, actor });
@@ -167,7 +167,7 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
       if (removed.outcome === "rejected") return refused(removed.rejection);
       if (leaving !== undefined)
         await releaseEmail({ account: envelope.account, id: member, email: leaving.email }, envelope);
-      return { outcome: "removed", position: removed.outcome === "accepted" ? removed.position : null };
+      return { outcome: "removed", position: removed.position };
     },
   };
 };

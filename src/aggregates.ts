@@ -7,7 +7,8 @@ export type Loaded<S> = Known<S>;
 
 export type Handled<S, R> =
   | { readonly outcome: "accepted"; readonly state: S; readonly position: Position; readonly revision: Revision }
-  | { readonly outcome: "unchanged"; readonly state: S }
+  /** `position`: of the stream's last record; undefined when it has none. */
+  | { readonly outcome: "unchanged"; readonly state: S; readonly position: Position | undefined }
   | { readonly outcome: "rejected"; readonly rejection: R; readonly state: S };
 
 export type Aggregates = {
@@ -125,13 +126,15 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
       const entry = cached(stream, decider.initial);
       await catchUp(entry, decider, stream);
       const known = entry.known as Known<S>;
-      if (entry.commands.has(envelope.commandId)) return { outcome: "unchanged", state: known.state };
+      if (entry.commands.has(envelope.commandId)) {
+        return { outcome: "unchanged", state: known.state, position: known.position };
+      }
       const ran = await runCommand(log, decider, stream, known, command, envelope);
       keep(entry, ran.known, stream);
       const { state, revision } = ran.known;
       if (ran.outcome === "rejected") return { outcome: "rejected", rejection: ran.rejection, state };
       remember(entry.commands, envelope.commandId);
-      if (ran.outcome === "unchanged") return { outcome: "unchanged", state };
+      if (ran.outcome === "unchanged") return { outcome: "unchanged", state, position: ran.position };
       // Something was appended, so the stream has a last revision.
       return { outcome: "accepted", state, position: ran.position, revision: revision ?? 0 };
     },

@@ -1,11 +1,11 @@
 import type { ApprovalCommand } from "../domain/approval/commands.ts";
 import { approval } from "../domain/approval/decider.ts";
 import type { ApprovalEvent } from "../domain/approval/events.ts";
-import { approvalOfHeld } from "../domain/approval/requested.ts";
 import { type Delivery, type DeliveryCommand, delivery } from "../domain/delivery/decider.ts";
 import type { DeliveryEvent, HoldOutcome } from "../domain/delivery/events.ts";
 import type { Clock, EventLog, RecordedEvent } from "../domain/ports.ts";
 import type { Aggregates } from "./aggregates.ts";
+import { approvalRequests } from "./approval-requests.ts";
 import { approvalStream } from "./approvals.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Deliverer } from "./loops/deliverer.ts";
@@ -73,6 +73,8 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     causationId: id,
   });
 
+  const asking = approvalRequests({ log, aggregates, clock });
+
   const ask = async (cause: RecordedEvent, approvalId: string, command: ApprovalCommand): Promise<void> => {
     await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
   };
@@ -86,10 +88,10 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
 
   return [
     {
+      // The request's own path does this before it answers. After a crash in between it is done here.
       on: "EventHeld",
       async run(event) {
-        const request = approvalOfHeld(event.meta.account, dataOf("EventHeld", event));
-        await ask(event, request.approval_id, { type: "RequestApproval", request });
+        await asking.request(event);
       },
     },
     {

@@ -8,7 +8,7 @@ import { bundleStream } from "./bundles/bundle-id.ts";
 import type { Envelope, Fact } from "./envelope.ts";
 import type { Reaction } from "./loops/reactor.ts";
 import { payloadStream } from "./payloads.ts";
-import { type Known, type Ran, readOn, runLooked } from "./run-command.ts";
+import { type Known, latestOf, type Ran, readOn, runLooked } from "./run-command.ts";
 
 type Erasing = { readonly upTo: ErasedUpTo };
 type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null };
@@ -62,23 +62,23 @@ type Cause = { readonly reason: string; readonly at: string };
 
 /**
  * Erases what the steps and undos of a bundle were sent and answered, once the bundle's own erasure is recorded. Returns
- * the position of the last record; null if there was nothing to record.
+ * the position of the last record; undefined if there is none.
  */
 const eraseSteps = async (
   log: EventLog,
   { events }: ErasableBundle,
   { reason, at }: Cause,
   envelope: Envelope,
-): Promise<Position | null> => {
-  let position: Position | null = null;
+): Promise<Position | undefined> => {
+  let position: Position | undefined;
   for (const eventId of events) {
     const command = { type: "ErasePayload", eventId, reason, at } as const;
     const named = { ...envelope, commandId: `${envelope.commandId}/${eventId}` };
     const known = await readEvent(log, eventId);
     const ran = await erase(log, erasure, `delivery-${eventId}`, known, command, named);
-    if (ran.outcome === "accepted") position = ran.position;
+    if (ran.outcome !== "rejected") position = latestOf(position, ran.position);
     // An event that was never admitted has no record to add to.
-    if (ran.outcome === "rejected") await log.erase(payloadStream(eventId));
+    else await log.erase(payloadStream(eventId));
   }
   return position;
 };
@@ -99,8 +99,8 @@ export const eraseBundle = async (
   const command = { type: "EraseBundlePayload", bundleId, ...cause } as const;
   const ran = await erase(log, bundleErasure, bundleStream(bundleId), known, command, envelope);
   if (ran.outcome === "rejected") return ran;
-  const position = await eraseSteps(log, ran.known.state, cause, envelope);
-  return position === null ? ran : { outcome: "accepted", known: ran.known, position };
+  const position = latestOf(ran.position, await eraseSteps(log, ran.known.state, cause, envelope));
+  return position === undefined ? ran : { ...ran, position };
 };
 
 const isBundle = (id: string): boolean => id.startsWith("bun_");

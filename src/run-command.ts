@@ -3,15 +3,29 @@ import type { EventLog, Expected, Position, RecordedEvent, Revision } from "../d
 import { LogUnavailable, OutcomeUnknown } from "../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
 
-/** The folded beginning of a stream: up to and with `revision`; null when nothing of it is known or there. */
-export type Known<S> = { readonly state: S; readonly revision: Revision | null };
+/**
+ * The folded beginning of a stream: up to and with `revision`; null when nothing of it is known or there. `position` is that
+ * of the record at `revision`: undefined when nothing was read yet.
+ */
+export type Known<S> = {
+  readonly state: S;
+  readonly revision: Revision | null;
+  readonly position?: Position | undefined;
+};
 
 export type Foldable<S, E> = Pick<Decider<S, never, E, unknown>, "initial" | "evolve">;
 
 export type Ran<S, R> =
   | { readonly outcome: "accepted"; readonly known: Known<S>; readonly position: Position }
-  | { readonly outcome: "unchanged"; readonly known: Known<S> }
+  | { readonly outcome: "unchanged"; readonly known: Known<S>; readonly position: Position | undefined }
   | { readonly outcome: "rejected"; readonly rejection: R; readonly known: Known<S> };
+
+/** The latest of these positions in the log; undefined when there is none. */
+export const latestOf = (...positions: readonly (Position | undefined)[]): Position | undefined =>
+  positions.reduce(
+    (latest, it) => (latest === undefined || (it !== undefined && it > latest) ? it : latest),
+    undefined,
+  );
 
 const READ_PAGE = 500;
 /** Each lost race means that another writer won: so many in a row is a stream that should be an actor's. */
@@ -27,16 +41,17 @@ export const readOn = async <S, E extends Fact>(
   known: Known<S>,
   seen?: (event: RecordedEvent) => void,
 ): Promise<Known<S>> => {
-  let { state, revision } = known;
+  let { state, revision, position } = known;
   for (;;) {
     const page = await log.read(stream, revision, READ_PAGE);
     for (const event of page) {
       // The stream's category says which events are in it; the log itself knows only JSON.
       state = decider.evolve(state, event as unknown as E);
       revision = event.revision;
+      position = event.position;
       seen?.(event);
     }
-    if (page.length < READ_PAGE) return { state, revision };
+    if (page.length < READ_PAGE) return { state, revision, position };
   }
 };
 
@@ -68,14 +83,15 @@ export const runLooked = async <S, C, E extends Fact, R>(
   let known = from;
   let repeated = false;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    if (repeated) return { outcome: "unchanged", known };
+    if (repeated) return { outcome: "unchanged", known, position: known.position };
     const decision = decider.decide(await look(), known.state);
     if (!decision.ok) return { outcome: "rejected", rejection: decision.rejection, known };
-    if (decision.events.length === 0) return { outcome: "unchanged", known };
+    if (decision.events.length === 0) return { outcome: "unchanged", known, position: known.position };
     const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
     if (appended.outcome === "appended") {
       const state = decision.events.reduce(decider.evolve, known.state);
-      return { outcome: "accepted", known: { state, revision: appended.revision }, position: appended.position };
+      const { revision, position } = appended;
+      return { outcome: "accepted", known: { state, revision, position }, position };
     }
     known = await readOn(log, decider, stream, known, (event) => {
       repeated ||= event.meta.command_id === envelope.commandId;

@@ -28,6 +28,7 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { approvalRequests } from "./approval-requests.ts";
 import { manualPages } from "./billing/manual-pages.ts";
 import { providerWebhooks } from "./billing/provider-webhooks.ts";
 import { bundling } from "./bundles/claiming.ts";
@@ -481,7 +482,14 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
-    ...bundleRoutes({ log, views, payloads: kept, begin: beginBundle, outcomes: bundlesWaiting }),
+    ...bundleRoutes({
+      log,
+      views,
+      payloads: kept,
+      begin: beginBundle,
+      approvals: approvalRequests({ log, aggregates: streams, clock }),
+      outcomes: bundlesWaiting,
+    }),
     ...eventRoutes({ views, log, payloads: kept, publicUrl }),
     ...replayRoutes({
       ...{ log, views, progress: projector, aggregates: streams },

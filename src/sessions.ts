@@ -29,8 +29,8 @@ export type OpenedSession = { readonly token: string; readonly position: Positio
 export type Sessions = {
   /** Always a new token: one that was planted before the login is worth nothing after it. */
   open(account: string, member: string, envelope: Envelope): Promise<OpenedSession>;
-  /** Closed on every node. Closing twice is closing once. */
-  close(stream: string, envelope: Envelope): Promise<Position | null>;
+  /** Closed on every node. Closing twice is closing once. Undefined when there was no such session. */
+  close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
 
 type SessionsDeps = { readonly aggregates: Aggregates; readonly clock: Clock; readonly randomness: Randomness };
@@ -49,6 +49,6 @@ export const sessions = ({ aggregates, clock, randomness }: SessionsDeps): Sessi
 
   async close(stream, envelope) {
     const closed = await aggregates.handle(session, stream, { type: "CloseSession", at: envelope.at }, envelope);
-    return closed.outcome === "accepted" ? closed.position : null;
+    return closed.outcome === "rejected" ? undefined : closed.position;
   },
 });

@@ -3,13 +3,14 @@ import { statusOf } from "../../domain/delivery/status.ts";
 import { activeSecrets, type PresentSource } from "../../domain/source/decider.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import { approvalRequests } from "../approval-requests.ts";
 import type { Trace } from "../envelope.ts";
 import { type Problem, problem } from "../problems.ts";
 import { answerDirectly, identify } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
 import { webhookRequest } from "../providers/request.ts";
 import { verify } from "../providers/verify.ts";
-import type { Answer } from "../routes/route.ts";
+import { type Answer, positionOf } from "../routes/route.ts";
 import { type Known, readOn } from "../run-command.ts";
 import type { Accepting } from "./accepting.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
@@ -35,6 +36,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 export const admission = (deps: AdmissionDeps): Admission => {
   const { log, clock } = deps;
   const claim = claiming(deps);
+  const approvals = approvalRequests(deps);
   /** By event, the request of this process that is being decided. Others with the same body answer with its outcome. */
   const flights = new Map<string, { readonly body: Buffer; readonly landed: Promise<Answer | Problem> }>();
   const seen = recentIds();
@@ -52,8 +54,10 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const kept = first === null ? null : await deps.payloads.read(eventId, first);
     // After an erasure nothing is left to compare with, nor if it is damaged.
     if (kept !== null && kept !== "damaged" && !kept.body.equals(body)) return reused(event, trace);
+    const position = await approvals.recorded(`delivery-${eventId}`, known);
     deps.counts.duplicate(event, trace);
-    return { status: 200, body: { event_id: eventId, status: statusOf(state), duplicate: true } };
+    const answer = { event_id: eventId, status: statusOf(state), duplicate: true };
+    return { status: 200, body: answer, ...positionOf({ position }) };
   };
 
   const reused = (event: { account: string; id: string }, trace: Trace): Problem => {
@@ -104,7 +108,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     deps.onDecided?.({ trace_id, id: it.eventId, origin: "source", outcome: "duplicate", gate: null, code: null, ms });
     deps.counts.duplicate(event, it.trace);
     // The answer of an admission or of a duplicate is this object.
-    return { status: 200, body: { ...(outcome.body as object), duplicate: true } };
+    return { ...outcome, status: 200, body: { ...(outcome.body as object), duplicate: true } };
   };
 
   return async (webhook) => {

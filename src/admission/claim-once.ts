@@ -6,6 +6,8 @@ import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/
 import type { Clock, EventLog, Position, Randomness, RecordedEvent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { approvalRequests, isHold } from "../approval-requests.ts";
 import { approvalIdOf } from "../approvals.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
 import { eraseLeft } from "../erasures.ts";
@@ -19,6 +21,7 @@ import type { Ledgers } from "./ledgers.ts";
 
 export type ClaimOnceDeps = {
   readonly log: EventLog;
+  readonly aggregates: Pick<Aggregates, "handle">;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly ledgers: Ledgers;
@@ -76,7 +79,7 @@ export type Claimable<S, E extends Fact, Q, J extends Judged> = Named & {
 };
 
 export type ClaimedOnce<S, Q, J> =
-  /** Admitted, or held for people. */
+  /** Admitted, or held for people. `position`: of the last record, which for a hold is that of its approval. */
   | { readonly outcome: "claimed"; readonly known: Known<S>; readonly position: Position }
   | { readonly outcome: "refused"; readonly request: Q; readonly judged: J }
   /**
@@ -137,6 +140,7 @@ const commandFor = <Q>(
 /** Takes whatever can be asked for to its one verdict, or refuses it. `from`: what is known of its stream. Rejects with the log's errors. */
 export const claimingOnce = (deps: ClaimOnceDeps) => {
   const { log, clock, ledgers } = deps;
+  const approvals = approvalRequests(deps);
 
   const envelopeOf = ({ account, origin, trace, replay }: Named): Envelope => ({
     commandId: randomId("adm_", deps.randomness),
@@ -237,7 +241,8 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     const request = it.requestOf(about, judged);
     const decision = decider.decide(commandFor(it, request, it.digestOf, judged, about.at), known.state);
     if (!decision.ok) return { outcome: "taken", known };
-    const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
+    const records = toEvents(decision.events, envelope);
+    const appended = await appendKnown(log, stream, known.revision ?? "absent", records);
     if (appended.outcome === "conflict") {
       const lost = await readOn(log, decider, stream, known, seen);
       // The winner may have asked other ledgers: those of the policy as it was, or of another day.
@@ -249,8 +254,12 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     if (verdict === "deny") return { outcome: "refused", request, judged };
 
     settle(it, judged, about);
-    const claimed = { state: decision.events.reduce(decider.evolve, known.state), revision: appended.revision };
-    return { outcome: "claimed", known: claimed, position: appended.position };
+    const state = decision.events.reduce(decider.evolve, known.state);
+    const { revision, position } = appended;
+    // The answer names the approval, so it is requested first. Its record comes after that of the hold.
+    const hold = records.find(isHold);
+    const latest = hold === undefined ? position : await approvals.request(hold);
+    return { outcome: "claimed", known: { state, revision, position }, position: latest };
   };
 
   return claim;

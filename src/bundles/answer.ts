@@ -2,6 +2,7 @@ import { costOfStep } from "../../domain/bundle/cost.ts";
 import type { Bundle, StepState } from "../../domain/bundle/decider.ts";
 import { bundleErasure } from "../../domain/bundle/erasure.ts";
 import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
+import { isUnderWay } from "../../domain/bundle/next.ts";
 import {
   type BundleStatus,
   bundleStatus,
@@ -14,8 +15,8 @@ import type { FieldPath } from "../../domain/gate/field-path.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
 import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
-import type { Answer } from "../routes/route.ts";
-import { readOn } from "../run-command.ts";
+import { type Answer, positionOf } from "../routes/route.ts";
+import { type Known, latestOf, readOn } from "../run-command.ts";
 import { bundleStream } from "./bundle-id.ts";
 
 const UNDER_WAY: readonly BundleStatus[] = ["held", "running", "rolling_back"];
@@ -77,12 +78,19 @@ const costOf = (step: Step, status: StepStatus, came: StepState | undefined, isO
   return (isOver ? costOfStep(came) : came.cost) ?? 0;
 };
 
+/** The events of a step and of its undo: null for one that is not recorded. */
+const eventsOf = (step: Step, came: StepState | undefined, unrecorded: ReadonlySet<string>): JsonObject => {
+  const shown = (id: string, isStarted: boolean): string | null => (isStarted && !unrecorded.has(id) ? id : null);
+  return {
+    event_id: shown(step.event_id, came !== undefined && came.startedAt !== null),
+    compensation_event_id: shown(step.undo_event_id, came !== undefined && came.undo.payload !== null),
+  };
+};
+
 const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined, isOver: boolean): JsonObject => ({
   index: step.index,
   action: step.action.name,
   status,
-  event_id: came === undefined || came.startedAt === null ? null : step.event_id,
-  compensation_event_id: came === undefined || came.undo.payload === null ? null : step.undo_event_id,
   reversibility: step.reversibility,
   compensation: step.compensation?.name ?? null,
   cost_eur: eurOrNull(costOf(step, status, came, isOver)),
@@ -96,13 +104,28 @@ const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promi
   return (await readOn(log, bundleErasure, bundleStream(bundleId), from)).state.erasedAt;
 };
 
+/** The events of a step and an undo that have started and not ended. Each is recorded a moment after its start. */
+const eventsUnderWay = (state: Bundle): readonly string[] =>
+  state.phase !== "running"
+    ? []
+    : state.steps.flatMap((came, index) => {
+        const step = state.request.steps[index];
+        if (step === undefined) return [];
+        const { undo } = came;
+        return [
+          ...(isUnderWay(came) ? [step.event_id] : []),
+          ...(undo.payload !== null && undo.outcome === null ? [step.undo_event_id] : []),
+        ];
+      });
+
 /**
  * A bundle that was decided, with its steps and what their targets answered, as every call for one says it; 202 until it
- * has ended. `hidden`: what is kept from the reader of each step's result; nothing, left out.
+ * has ended. `hidden`: what is kept from the reader of each step's result; nothing, left out. The position is that of the
+ * last record that the answer rests on, in the stream of the bundle or of an event that it names.
  */
 export const bundleAnswer = async (
   log: EventLog,
-  state: Bundle,
+  { state, position }: Known<Bundle>,
   hidden: readonly (readonly FieldPath[])[] = [],
 ): Promise<Answer & { readonly body: JsonObject }> => {
   const request = requestOf(state);
@@ -110,6 +133,11 @@ export const bundleAnswer = async (
   const { bundle_id: id, steps, verdict, cost: estimate } = request;
   const came = state.phase === "running" ? state.steps : [];
   const statuses = stepStatuses(state);
+  const underWay = eventsUnderWay(state);
+  const recorded = await Promise.all(
+    underWay.map(async (eventId) => (await log.last(`delivery-${eventId}`))?.position),
+  );
+  const unrecorded = new Set(underWay.filter((_, index) => recorded[index] === undefined));
   const results = await Promise.all(steps.map((step, index) => resultOfStep(log, step, came[index])));
   const spent = "spent" in state ? state.spent : undefined;
   const approvalId = approvalIdOf(state);
@@ -121,6 +149,7 @@ export const bundleAnswer = async (
     agent_id: request.origin.id,
     steps: steps.map((step, index) => ({
       ...stepAnswer(step, statuses[index] ?? "pending", came[index], hasEnded(state)),
+      ...eventsOf(step, came[index], unrecorded),
       result: redacted(results[index] ?? null, hidden[index] ?? []),
     })),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
@@ -135,5 +164,10 @@ export const bundleAnswer = async (
     ended_at: endedAtOf(state),
     payload_erased_at: await erasedAtOf(log, id, state),
   };
-  return { status: hasEnded(state) ? 200 : 202, headers: { location: `/v1/bundles/${id}` }, body };
+  return {
+    status: hasEnded(state) ? 200 : 202,
+    headers: { location: `/v1/bundles/${id}` },
+    body,
+    ...positionOf({ position: latestOf(position, ...recorded) }),
+  };
 };

@@ -6,6 +6,7 @@ import { derivedId } from "../../infra/crypto/ids.ts";
 import { type Claimable, type ClaimOnceDeps, claimingOnce, type Decided } from "../admission/claim-once.ts";
 import type { JudgeDeps } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
+import { approvalRequests } from "../approval-requests.ts";
 import { canonicalJson } from "../audit/canonical-json.ts";
 import type { Trace } from "../envelope.ts";
 import { askingAgent, flights } from "../execute/asking.ts";
@@ -37,8 +38,8 @@ export type BundleBegun = {
   readonly bundleId: string;
   readonly known: Known<Bundle>;
   readonly replayed: boolean;
-  /** Of the record that admitted it, when this request did. */
-  readonly position?: Position;
+  /** Of the last record that this rests on, its approval's included. */
+  readonly position: Position | undefined;
 };
 
 /** Rejects with the log's errors. */
@@ -65,22 +66,29 @@ const isRepeatOf = ({ account, agentId: agent, steps }: BundleAsk, recorded: Bun
   return bundleDigest(account, agent, stepDigests({ account, agent, steps: identities })) === recorded.digest;
 };
 
-/** What came of the bundle before this request; null when nothing has that stands. */
-const before = (ask: BundleAsk, bundleId: string, known: Known<Bundle>): BundleBegun | Problem | null => {
-  const { state } = known;
-  const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
-  if (recorded !== null && !isRepeatOf(ask, recorded)) return reused(bundleId);
-  // What was refused is asked again.
-  return "request" in state ? { bundleId, known, replayed: true } : null;
-};
-
 /** Takes a bundle to its verdict, once however often it is asked for; what it does then is the runner's. */
 export const bundling = (deps: BundlingDeps): BeginBundle => {
   const { log, clock, aggregates } = deps;
   const plan = planning(deps);
   const judge = bundleJudgement(deps);
   const claim = claimingOnce(deps);
+  const approvals = approvalRequests(deps);
   const decideOnce = flights<BundleBegun | Problem>();
+
+  /** What came of the bundle before this request; null when nothing has that stands. */
+  const before = async (
+    ask: BundleAsk,
+    bundleId: string,
+    known: Known<Bundle>,
+  ): Promise<BundleBegun | Problem | null> => {
+    const { state } = known;
+    const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+    if (recorded !== null && !isRepeatOf(ask, recorded)) return reused(bundleId);
+    // What was refused is asked again.
+    if (!("request" in state)) return null;
+    const position = await approvals.recorded(bundleStream(bundleId), known);
+    return { bundleId, known, replayed: true, position };
+  };
 
   const claimable = (
     ask: BundleAsk,
@@ -116,7 +124,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
   const begin = async (ask: BundleAsk, agent: PresentAgent, bundleId: string): Promise<BundleBegun | Problem> => {
     const receivedAt = clock.now();
     const from = await readOn(log, bundle, bundleStream(bundleId), UNKNOWN);
-    const earlier = before(ask, bundleId, from);
+    const earlier = await before(ask, bundleId, from);
     if (earlier !== null) return earlier;
     const { account, steps } = ask;
     const planned = await plan({ bundleId, account, steps }, agent);
@@ -125,7 +133,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     if (claimed.outcome === "refused") return refusal({ bundle_id: bundleId }, claimed.judged);
     const { known } = claimed;
     if (claimed.outcome === "claimed") return { bundleId, known, replayed: false, position: claimed.position };
-    return before(ask, bundleId, known) ?? reused(bundleId);
+    return (await before(ask, bundleId, known)) ?? reused(bundleId);
   };
 
   return async (ask) => {

@@ -1,6 +1,5 @@
 import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
-import { approvalOfHeldBundle } from "../../domain/approval/requested.ts";
 import type { BundleCommand } from "../../domain/bundle/commands.ts";
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent } from "../../domain/bundle/events.ts";
@@ -10,6 +9,7 @@ import { bundles } from "../../projections/bundles.ts";
 import type { Ledgers } from "../admission/ledgers.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { holdEnds } from "../approval-reactions.ts";
+import { approvalRequests } from "../approval-requests.ts";
 import { approvalStream } from "../approvals.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
@@ -92,6 +92,7 @@ const telling =
  */
 export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] => {
   const { aggregates, ledgers, clock, runner } = deps;
+  const asking = approvalRequests(deps);
   const tell = telling(deps);
   const now = (): string => new Date(clock.now()).toISOString();
 
@@ -105,12 +106,10 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
   return [
     ...(["BundleAdmitted", "BundleReleased", "BundleStepEnded", "RollbackStarted"] as const).map(advance),
     {
+      // The request's own path does this before it answers. After a crash in between it is done here.
       on: "BundleHeld",
       async run(event) {
-        const request = approvalOfHeldBundle(event.meta.account, dataOf("BundleHeld", event));
-        const stream = approvalStream(request.approval_id);
-        const envelope = envelopeOf(event, request.subject.id, now());
-        await aggregates.handle(approval, stream, { type: "RequestApproval", request }, envelope);
+        await asking.request(event);
       },
     },
     {

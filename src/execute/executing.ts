@@ -6,6 +6,7 @@ import type { Json, Position } from "../../domain/ports.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
 import { refusal } from "../admission/refusal.ts";
+import { approvalRequests } from "../approval-requests.ts";
 import { canonicalJson } from "../audit/canonical-json.ts";
 import type { Trace } from "../envelope.ts";
 import { eventIdOf } from "../event-id.ts";
@@ -38,8 +39,8 @@ export type Begun = {
   readonly eventId: string;
   readonly known: Known<Delivery>;
   readonly replayed: boolean;
-  /** Of the record that admitted it, when this request did. */
-  readonly position?: Position;
+  /** Of the last record that this rests on, its approval's included. */
+  readonly position: Position | undefined;
 };
 
 /** Rejects with the log's errors. */
@@ -67,21 +68,28 @@ const isRepeatOf = (request: ExecuteRequest, { action, endpoint_id: target }: Re
 export const executing = (deps: ExecuteDeps): Execute => {
   const { log, clock, aggregates } = deps;
   const claim = claiming(deps);
+  const approvals = approvalRequests(deps);
   const decideOnce = flights<Begun | Problem>();
 
   /** What came of the event before this request; null when nothing has that stands. */
-  const before = (request: ExecuteRequest, eventId: string, known: Known<Delivery>): Begun | Problem | null => {
+  const before = async (
+    request: ExecuteRequest,
+    eventId: string,
+    known: Known<Delivery>,
+  ): Promise<Begun | Problem | null> => {
     const { state } = known;
     const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
     if (recorded !== null && !isRepeatOf(request, recorded)) return reused(eventId);
     // What was refused is asked again.
-    return "request" in state ? { eventId, known, replayed: true } : null;
+    if (!("request" in state)) return null;
+    const position = await approvals.recorded(`delivery-${eventId}`, known);
+    return { eventId, known, replayed: true, position };
   };
 
   const begin = async (request: ExecuteRequest, agent: PresentAgent, eventId: string): Promise<Begun | Problem> => {
     const receivedAt = clock.now();
     const from = await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN);
-    const earlier = before(request, eventId, from);
+    const earlier = await before(request, eventId, from);
     if (earlier !== null) return earlier;
 
     const { account, agentId, action: name, payload, trace } = request;
@@ -123,7 +131,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
     if (claimed.outcome === "refused") return refusal({ event_id: eventId }, claimed.judged);
     const { known } = claimed;
     if (claimed.outcome === "claimed") return { eventId, known, replayed: false, position: claimed.position };
-    return before(request, eventId, known) ?? reused(eventId);
+    return (await before(request, eventId, known)) ?? reused(eventId);
   };
 
   return async (request) => {

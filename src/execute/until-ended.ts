@@ -26,12 +26,12 @@ export const untilEndedOrHeld = async <S>(
   outcomes: Pick<Outcomes<S>, "wait">,
   { id, known, heldFor, hasEnded }: Awaited<S>,
   options: Omit<WaitOptions<S>, "isEnough">,
-): Promise<S> => {
+): Promise<Known<S>> => {
   const until = performance.now() + options.waitMs;
   const isEnough = (state: S): boolean => heldFor(state) !== null || hasEnded(state);
   const seen = await outcomes.wait(id, known, { ...options, isEnough });
   const approvalId = heldFor(seen.state);
-  if (approvalId === null || !(await isDecided(log, approvalId))) return seen.state;
+  if (approvalId === null || !(await isDecided(log, approvalId))) return seen;
   const waitMs = until - performance.now();
-  return (await outcomes.wait(id, seen, { ...options, waitMs, isEnough: hasEnded })).state;
+  return outcomes.wait(id, seen, { ...options, waitMs, isEnough: hasEnded });
 };

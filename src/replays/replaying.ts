@@ -11,6 +11,7 @@ import type { CompiledActions } from "../admission/compiled-action.ts";
 import { isFence } from "../admission/fate.ts";
 import { judgement } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
+import { approvalRequests } from "../approval-requests.ts";
 import { type Envelope, NO_TRACE, type Trace, toEvents } from "../envelope.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
 import { payloadDamaged } from "../payload-damage.ts";
@@ -35,7 +36,7 @@ export type ReplayOrder = {
 
 export type Replayed =
   /** On its way again, or held for people. */
-  | { readonly outcome: "replayed"; readonly state: Delivery; readonly position?: Position }
+  | { readonly outcome: "replayed"; readonly state: Delivery; readonly position: Position | undefined }
   /** The gates have refused it once more, and that is written down. */
   | { readonly outcome: "blocked"; readonly problem: Problem }
   /** Nothing was written. */
@@ -100,6 +101,7 @@ type Recalled = {
 export const replaying = (deps: ReplayingDeps): Replaying => {
   const { log, aggregates } = deps;
   const again = askedAgain(deps);
+  const approvals = approvalRequests(deps);
   const claim = claiming(deps);
   const claimAlone = claiming({ ...deps, deliver: { offer: (job) => deps.deliver.offer({ ...job, ...AT_ONCE }) } });
   const takePlaces = placesAgain({ ...deps, judge: judgement(deps) });
@@ -131,18 +133,26 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     }
     const { state } = claimed.known;
     if (claimed.outcome === "claimed") return { outcome: "replayed", state, position: claimed.position };
-    return taken(replay, state);
+    return taken(order, claimed.known);
+  };
+
+  /** What this replay has come to before. */
+  const repeated = async ({ eventId }: ReplayOrder, known: Known<Delivery>): Promise<Replayed> => {
+    const position = await approvals.recorded(`delivery-${eventId}`, known);
+    return { outcome: "replayed", state: known.state, position };
   };
 
   /** Decided meanwhile, by this replay before or by somebody else, or erased. */
-  const taken = ({ id }: Replay, state: Delivery): Replayed => {
+  const taken = async (order: ReplayOrder, known: Known<Delivery>): Promise<Replayed> => {
+    const { state } = known;
+    const { id } = order.replay;
     if (state.phase === "undecided" && state.last !== null) {
       if (!wasReplayedBy(state, id)) return refused(why("payload-erased", state));
       const { verdict, event_id } = state.last;
       const judged = { verdict, refusedBy: refusedBy(verdict.gates, true), retryAfterS: null };
       return { outcome: "blocked", problem: refusal({ event_id }, judged) };
     }
-    return wasReplayedBy(state, id) ? { outcome: "replayed", state } : refused(why("in-progress", state));
+    return wasReplayedBy(state, id) ? repeated(order, known) : refused(why("in-progress", state));
   };
 
   /** Why nothing can be sent for it, though it may be replayed; null where it can. */
@@ -174,7 +184,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const command: ReplayCommand = { type: "Replay", replay, places: null, at: envelope.at };
     const first = delivery.decide(command, state);
     if (!first.ok && first.rejection !== "places-needed") return refused(why(first.rejection, state));
-    if (first.ok && first.events.length === 0) return { outcome: "replayed", state };
+    if (first.ok && first.events.length === 0) return repeated(order, from.known);
     if (state.phase !== "admitted") return refused(why("not-admitted", state));
     const hindered = await hindrance(state.request);
     if (hindered !== null) return refused(hindered);
@@ -198,9 +208,10 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
       return null;
     }
     places?.keep();
-    const known = { state: decision.events.reduce(delivery.evolve, state), revision: appended.revision };
+    const { position } = appended;
+    const known = { state: decision.events.reduce(delivery.evolve, state), revision: appended.revision, position };
     offer(order, known, from.trace, content?.body ?? null);
-    return { outcome: "replayed", state: known.state, position: appended.position };
+    return { outcome: "replayed", state: known.state, position };
   };
 
   /** Null as above. */
@@ -213,14 +224,12 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const isLater = upTo !== undefined && from.endedAt !== null && from.endedAt > (upTo ?? "");
     if (state.phase === "undecided") {
       if (state.last === null) return refused(notFound());
-      if (wasReplayedBy(state, order.replay.id)) return taken(order.replay, state);
+      if (wasReplayedBy(state, order.replay.id)) return taken(order, from.known);
       if (isReplayedTooOften(state)) return refused(why("too-often", state));
       return isLater ? refused(why("not-admitted", state)) : decideAgain(order, from, state.last);
     }
     if (isLater && state.phase === "admitted" && state.end === "failed") {
-      return wasReplayedBy(state, order.replay.id)
-        ? { outcome: "replayed", state }
-        : refused(why("not-admitted", state));
+      return wasReplayedBy(state, order.replay.id) ? repeated(order, from.known) : refused(why("not-admitted", state));
     }
     return deliverAgain(order, from);
   };

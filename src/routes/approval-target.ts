@@ -10,16 +10,16 @@ import { bundleStream } from "../bundles/bundle-id.ts";
 import { payloadDamaged } from "../payload-damage.ts";
 import type { Payloads } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
-import { readOn } from "../run-command.ts";
+import { type Known, readOn } from "../run-command.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** Where it goes, as the endpoint is at this moment. */
 export type ApprovalTarget = { readonly id: string; readonly name: string; readonly url: string };
 
-/** What an approval is for, as it is. */
+/** What an approval is for, as its stream has it up to a position. */
 export type ApprovalSubject =
-  | { readonly kind: "event"; readonly state: Delivery }
-  | { readonly kind: "bundle"; readonly state: Bundle };
+  | ({ readonly kind: "event" } & Known<Delivery>)
+  | ({ readonly kind: "bundle" } & Known<Bundle>);
 
 export const APPROVAL_TARGET: JsonSchema = {
   type: ["object", "null"],
@@ -38,10 +38,10 @@ export const subjectOf = async (log: EventLog, { request }: RequestedApproval): 
   const { kind, id } = request.subject;
   if (kind === "bundle") {
     const from = { state: bundle.initial, revision: null };
-    return { kind, state: (await readOn(log, bundle, bundleStream(id), from)).state };
+    return { kind, ...(await readOn(log, bundle, bundleStream(id), from)) };
   }
   const from = { state: delivery.initial, revision: null };
-  return { kind, state: (await readOn(log, delivery, `delivery-${id}`, from)).state };
+  return { kind, ...(await readOn(log, delivery, `delivery-${id}`, from)) };
 };
 
 export const endpointShown = async (aggregates: Aggregates, id: string): Promise<ApprovalTarget | null> => {

@@ -11,6 +11,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
+import { latestOf } from "../run-command.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary, asShown, payloadShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
@@ -68,14 +69,16 @@ const contentShown = async (deps: ApprovalsDeps, { kind, state }: ApprovalSubjec
   return payloadShown(deps, kind === "event" && "request" in state ? state.request : null, principal);
 };
 
+/** The approval for a reader, and the position up to which its subject is shown. */
 const detail = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal, at: string) => {
   const subject = await subjectOf(deps.log, it);
-  return {
+  const body = {
     ...approvalSummary(it.request.approval_id, asShown(it, subject), at),
     policy: await policyShown(deps, it.request),
     endpoint: await targetOf(deps.aggregates, subject),
     ...(await contentShown(deps, subject, principal)),
   };
+  return { body, position: subject.position };
 };
 
 /** Who is there at this moment, whichever node has added or removed somebody. */
@@ -86,7 +89,9 @@ const membersOf = async ({ aggregates }: ApprovalsDeps, id: string): Promise<Rea
 
 const get: Handle = (deps) => async (call) => {
   const it = await own(deps, call);
-  return it === null ? notFound() : { status: 200, body: await detail(deps, it, call.principal, call.envelope.at) };
+  if (it === null) return notFound();
+  const { body } = await detail(deps, it, call.principal, call.envelope.at);
+  return { status: 200, body };
 };
 
 const list: Handle =
@@ -129,11 +134,9 @@ const vote =
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
-    return {
-      status: 200,
-      body: await detail(deps, done.state, principal, envelope.at),
-      ...positionOf(done),
-    };
+    const { body, position } = await detail(deps, done.state, principal, envelope.at);
+    // What was approved may have been released meanwhile, and is then shown as consumed.
+    return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
   };
 
 /** Deciding needs a human: no key can. */

@@ -8,7 +8,7 @@ import { notFound, type Problem, problem } from "../problems.ts";
 import { clearedSessionCookie, type Sessions, sessionCookie } from "../sessions.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 import { nonBlank } from "./json-schema.ts";
-import type { Answer, Call, JsonSchema, Route } from "./route.ts";
+import { type Answer, type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type AuthDeps = {
   readonly accounts: Accounts;
@@ -149,7 +149,7 @@ const logOut =
     if (principal.kind !== "member") return notFound();
     const position = await sessions.close(principal.session, envelope);
     const headers = { "set-cookie": clearedSessionCookie };
-    return { status: 204, headers, ...(position === null ? {} : { position }) };
+    return { status: 204, headers, ...positionOf({ position }) };
   };
 
 const me =

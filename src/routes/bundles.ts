@@ -3,13 +3,14 @@ import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { EventLog, Json, ViewStore } from "../../domain/ports.ts";
 import { type BundleDocument, bundles } from "../../projections/bundles.ts";
 import { BUNDLE_STATUSES } from "../../projections/schemas/bundles.ts";
+import type { ApprovalRequests } from "../approval-requests.ts";
 import { bundleAnswer, hasEnded, heldFor, requestOf } from "../bundles/answer.ts";
 import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
 import type { BeginBundle } from "../bundles/claiming.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../execute/until-ended.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { type Known, readOn, runCommand } from "../run-command.ts";
+import { type Known, latestOf, readOn, runCommand } from "../run-command.ts";
 import { DEPTH_HEADER, depthOf, WAIT_MS, WAITING } from "./asking.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
 import {
@@ -29,6 +30,7 @@ import { type Answer, type Call, type Principal, positionOf, type Route } from "
 export type BundleRoutesDeps = HiddenDeps & {
   readonly views: Pick<ViewStore, "page">;
   readonly begin: BeginBundle;
+  readonly approvals: Pick<ApprovalRequests, "recorded">;
   readonly outcomes: Pick<Outcomes<Bundle>, "wait" | "changed">;
 };
 
@@ -77,12 +79,12 @@ const begin: Handle =
     if ("problem" in begun) return begun;
     const { bundleId: id, known, replayed, position } = begun;
     const awaited = { id, known, heldFor, hasEnded };
-    const state = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
-    const answer = await bundleAnswer(log, state);
+    const seen = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
+    const answer = await bundleAnswer(log, seen);
     return {
       ...answer,
       ...(replayed ? { headers: { ...answer.headers, "idempotent-replayed": "true" } } : {}),
-      ...(position === undefined ? {} : { position }),
+      ...positionOf({ position: latestOf(position, answer.position) }),
     };
   };
 
@@ -101,10 +103,10 @@ const own = async (log: EventLog, { principal, params }: Call): Promise<Known<Bu
 };
 
 /** An agent reads what it was answered; people below admin do not see what the policy hides. */
-const answerTo = async (deps: HiddenDeps, principal: Principal, state: Bundle): Promise<Answer> => {
-  const request = requestOf(state);
+const answerTo = async (deps: HiddenDeps, principal: Principal, known: Known<Bundle>): Promise<Answer> => {
+  const request = requestOf(known.state);
   const hidden = principal.kind === "agent" || request === null ? [] : await hiddenOfSteps(deps, request, principal);
-  return bundleAnswer(deps.log, state, hidden);
+  return bundleAnswer(deps.log, known, hidden);
 };
 
 /** What is asked for is there, however far it is. */
@@ -116,13 +118,11 @@ const show: Handle = (deps) => async (call) => {
   const known = await own(deps.log, call);
   if (known === null) return notFound();
   const waitMs = Number(query.wait_ms ?? 0);
-  const { state } = await deps.outcomes.wait(id, known, {
-    account: principal.account,
-    isEnough: hasEnded,
-    waitMs,
-    signal,
-  });
-  return shown(await answerTo(deps, principal, state));
+  const { account } = principal;
+  const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
+  // Only commands answer with a position.
+  const { position: _, ...answer } = await answerTo(deps, principal, seen);
+  return shown(answer);
 };
 
 const list: Handle =
@@ -152,7 +152,9 @@ const tell = async (
   const ran = await runCommand(deps.log, bundle, bundleStream(id), known, command, envelope);
   if (ran.outcome === "rejected") return PROBLEM_OF[ran.rejection]();
   deps.outcomes.changed(id, ran.known);
-  return { ...(await answerTo(deps, principal, ran.known.state)), ...positionOf(ran) };
+  const position = await deps.approvals.recorded(bundleStream(id), ran.known);
+  const answer = await answerTo(deps, principal, ran.known);
+  return { ...answer, ...positionOf({ position: latestOf(position, answer.position) }) };
 };
 
 const cancel: Handle = (deps) => async (call) => {

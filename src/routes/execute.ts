@@ -9,9 +9,9 @@ import type { Execute } from "../execute/executing.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../execute/until-ended.ts";
 import { notFound } from "../problems.ts";
-import { readOn } from "../run-command.ts";
+import { latestOf, readOn } from "../run-command.ts";
 import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAITING } from "./asking.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type ExecuteRoutesDeps = {
   readonly log: EventLog;
@@ -94,12 +94,12 @@ const execute: Handle =
     if ("problem" in begun) return begun;
     const { eventId, known, replayed, position } = begun;
     const awaited = { id: eventId, known, heldFor, hasEnded };
-    const state = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
-    const answer = await executionAnswer(log, account, eventId, state);
+    const seen = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
+    const answer = await executionAnswer(log, account, eventId, seen.state);
     return {
       ...answer,
       ...(replayed ? { headers: { ...answer.headers, "idempotent-replayed": "true" } } : {}),
-      ...(position === undefined ? {} : { position }),
+      ...positionOf({ position: latestOf(position, seen.position) }),
     };
   };
 

@@ -4,7 +4,7 @@ import { members } from "../../projections/members.ts";
 import type { Accounts } from "../accounts.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type MembersDeps = { readonly accounts: Accounts; readonly views: Pick<ViewStore, "page"> };
 
@@ -41,7 +41,7 @@ const add =
     if (joined.outcome === "refused") return accountProblem(joined.rejection);
     const { id, role } = joined.member;
     const added = { id, email: joined.member.email, role, created_at: call.envelope.at };
-    return { status: 201, body: added, ...(joined.position === null ? {} : { position: joined.position }) };
+    return { status: 201, body: added, ...positionOf(joined) };
   };
 
 const list =
@@ -61,7 +61,7 @@ const remove =
   async ({ params, envelope }) => {
     const removed = await accounts.removeMember(params.id ?? "", envelope);
     if (removed.outcome === "refused") return accountProblem(removed.rejection);
-    return { status: 204, ...(removed.position === null ? {} : { position: removed.position }) };
+    return { status: 204, ...positionOf(removed) };
   };
 
 export const memberRoutes = (deps: MembersDeps): readonly Route[] => [

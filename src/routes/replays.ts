@@ -78,7 +78,7 @@ const replayEvent: Handle = (deps) => async (call) => {
   return {
     status: 202,
     body: { event_id: eventId, replay_id: id, status: statusOf(state), ...approval },
-    ...(position === undefined ? {} : { position }),
+    ...positionOf({ position }),
   };
 };
 

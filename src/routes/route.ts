@@ -63,13 +63,12 @@ export type Answer = {
   readonly position?: Position;
 };
 
-type Done =
-  | { readonly outcome: "accepted"; readonly position: Position }
-  | { readonly outcome: "unchanged" | "rejected" };
-
-/** Where a command's events stand, for its answer; nothing when it had none. */
-export const positionOf = (done: Done): Pick<Answer, "position"> =>
-  done.outcome === "accepted" ? { position: done.position } : {};
+/**
+ * For the answer of a command: the position of its last event, or of what it found done already; nothing when there is
+ * neither.
+ */
+export const positionOf = ({ position }: { readonly position?: Position | undefined }): Pick<Answer, "position"> =>
+  position === undefined ? {} : { position };
 
 /** A row of the route table; `table.ts` turns it into a Fastify route with its schemas in `/openapi.json`. */
 export type Route = {

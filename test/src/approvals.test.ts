@@ -87,6 +87,17 @@ test("two tabs and two nodes at once: one vote, one grant, one release, and both
   assert.equal([again.outcome, again.body.status], [200, "consumed"]);
 });
 
+test("a vote that finds it released answers with the position of the release, which it shows as consumed", async () => {
+  const world = approvalsWorld();
+  const { eventId, approvalId, digest } = await world.asked(1);
+  const lastOf = async (stream: string) => (await world.log.last(stream))?.position;
+  const first = await world.vote(ANA, "approve", approvalId, { digest });
+  assert.equal([first.body.status, first.position], ["approved", await lastOf(`approval-${approvalId}`)]);
+  await world.react();
+  const again = await world.vote(ANA, "approve", approvalId, { digest });
+  assert.equal([again.body.status, again.position], ["consumed", await lastOf(`delivery-${eventId}`)]);
+});
+
 test("one rejects while another approves: it ends one way, and is executed only if it was granted", async () => {
   const world = approvalsWorld();
   const other = world.another();

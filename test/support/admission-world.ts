@@ -3,7 +3,7 @@ import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import { approval } from "../../domain/approval/decider.ts";
 import type { PublishedPolicy } from "../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Clock, EventLog } from "../../domain/ports.ts";
+import type { Clock, EventLog, Position } from "../../domain/ports.ts";
 import type { PresentSource } from "../../domain/source/decider.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { accepting } from "../../src/admission/accepting.ts";
@@ -64,7 +64,12 @@ const withThem = (streams: Aggregates): Aggregates => ({
   },
 });
 
-export type Answered = { readonly outcome: string | number; readonly eventId: string | null; readonly status: string };
+export type Answered = {
+  readonly outcome: string | number;
+  readonly eventId: string | null;
+  readonly status: string;
+  readonly position?: Position | undefined;
+};
 
 /** One node, as far as an event goes through it until it is admitted: what it keeps in memory dies with it. */
 export const admissionNode = (log: EventLog, clock: Clock) => {
@@ -104,7 +109,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
       const answer = await admit({ ...request, ip: "127.0.0.1", trace: TRACE, receivedAt: clock.now() });
       if ("problem" in answer) return { outcome: answer.problem, eventId: null, status: "" };
       const { event_id, status } = answer.body as { event_id: string; status: string };
-      return { outcome: answer.status, eventId: event_id, status };
+      return { outcome: answer.status, eventId: event_id, status, position: answer.position };
     },
     async decide(eventId: string, decision: "approve" | "reject"): Promise<void> {
       const stream = approvalStream(approvalIdOf(ACCOUNT, eventId));

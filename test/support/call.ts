@@ -1,3 +1,4 @@
+import type { Position } from "../../domain/ports.ts";
 import { type Call, isProblem, type Principal, type Route } from "../../src/routes/route.ts";
 
 export const AT = "2026-03-01T12:00:00.000Z";
@@ -38,6 +39,7 @@ export type Called = {
   readonly headers: Readonly<Record<string, string>>;
   readonly detail: string;
   readonly retryAfterS: number | undefined;
+  readonly position?: Position | undefined;
 };
 
 /** Calls a route of a table as the app would after its checks. */
@@ -50,5 +52,6 @@ export const caller =
     if (isProblem(answer))
       return { outcome: answer.problem, body: {}, headers: {}, detail: answer.detail, retryAfterS: answer.retryAfterS };
     const body = (answer.body ?? {}) as Record<string, unknown>;
-    return { outcome: answer.status, body, headers: answer.headers ?? {}, detail: "", retryAfterS: undefined };
+    const { status, headers = {}, position } = answer;
+    return { outcome: status, body, headers, detail: "", retryAfterS: undefined, position };
   };

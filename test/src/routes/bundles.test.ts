@@ -1,10 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { bundle } from "../../../domain/bundle/decider.ts";
+import { systemClock } from "../../../infra/clock.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { bundles } from "../../../projections/bundles.ts";
+import { aggregates } from "../../../src/aggregates.ts";
+import { approvalRequests } from "../../../src/approval-requests.ts";
 import type { BundleAsk, BundleBegun } from "../../../src/bundles/claiming.ts";
 import { toEvents } from "../../../src/envelope.ts";
 import { outcomes } from "../../../src/execute/outcomes.ts";
@@ -118,10 +121,11 @@ const world = async (recorded: (it: History) => void, begin: Begin = (it) => it)
       log,
       views,
       payloads: payloads(log, randomness),
+      approvals: approvalRequests({ log, aggregates: aggregates(log, systemClock), clock: systemClock }),
       outcomes: waiting,
       async begin(ask) {
         asks.push(ask);
-        return begin({ bundleId: ID, known, replayed: false });
+        return begin({ bundleId: ID, known, replayed: false, position: known.position });
       },
     }),
   );
@@ -188,7 +192,7 @@ test("a refusal is answered as it is, a repeat says that it is one", async () =>
 });
 
 test("it is waited for until it has ended", async () => {
-  const { post, later } = await world(begun);
+  const { post, later, log } = await world(begun);
   const answering = post({ ...ASKED, wait_ms: 30_000 });
   await later((it) => {
     for (const index of [0, 1]) {
@@ -199,8 +203,9 @@ test("it is waited for until it has ended", async () => {
     it.add(`bundle-${ID}`, FACTS.committed(2));
     it.add(`bundle-${ID}`, FACTS.spent(2, 20_000));
   });
-  const { outcome, body } = await answering;
+  const { outcome, body, position } = await answering;
   assert.equal([outcome, body.status, body.cost_eur, body.ended_at], [200, "committed", 0.02, at(2)]);
+  assert.is(position, (await log.last(`bundle-${ID}`))?.position);
   assert.equal(
     (body.steps as { result: unknown }[]).map(({ result }) => result),
     [
@@ -208,6 +213,23 @@ test("it is waited for until it has ended", async () => {
       { status_code: 200, body: { n: 1 } },
     ],
   );
+});
+
+test("a step that was started is named by its event once that is recorded, and the answer's position is the event's", async () => {
+  const { post, cancel, later, log } = await world((it) => {
+    begun(it);
+    it.add(`bundle-${ID}`, FACTS.started(0, 1));
+  });
+  const events = ({ body }: { readonly body: Record<string, unknown> }): unknown[] =>
+    (body.steps as readonly { readonly event_id: string | null }[]).map(({ event_id }) => event_id);
+  const lastOf = async (stream: string) => (await log.last(stream))?.position;
+  const early = await post(ASKED);
+  assert.equal([events(early), early.position], [[null, null], await lastOf(`bundle-${ID}`)]);
+  await later((it) => void it.add(`delivery-${FIRST.event_id}`, deliveryFacts(FIRST.event_id).admitted()));
+  const late = await post(ASKED);
+  assert.equal([events(late), late.position], [[FIRST.event_id, null], await lastOf(`delivery-${FIRST.event_id}`)]);
+  const cancelled = await cancel();
+  assert.equal([events(cancelled), cancelled.position], [[FIRST.event_id, null], await lastOf(`bundle-${ID}`)]);
 });
 
 test("held it is told at once, and behind the decision of people it is waited for", async () => {

@@ -31,7 +31,7 @@ const asked = async (
   const known = await readOn(log, delivery, "delivery-evt_1", UNKNOWN);
   const [route] = executeRoutes({
     log,
-    execute: async () => ({ eventId: "evt_1", known, replayed: true }),
+    execute: async () => ({ eventId: "evt_1", known, replayed: true, position: known.position }),
     outcomes: outcomes(log, delivery, "delivery", fail),
   });
   const call = {
@@ -50,6 +50,8 @@ const asked = async (
   await appendTo(log, it.events.slice(before.length));
   const answer = await answering;
   if (isProblem(answer)) throw new Error(answer.problem);
+  const last = await log.last("delivery-evt_1");
+  assert.is(answer.position, last?.position, "a read at the answer's position shows what it says");
   // An execution, as `answer.ts` writes it.
   return [answer.status, (answer.body as { status: string }).status];
 };
