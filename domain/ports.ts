@@ -182,7 +182,7 @@ export type ViewStore = {
 
 /**
  * One record for the world outside, as CloudEvents 1.0 has it (JSON event format, section 2; extension attributes are
- * lower-case). Source and id name a record for ever, whichever engine keeps it; `position` is this log's own.
+ * lower-case). Source and id name a record for ever, whichever engine keeps it; `position` is text that names this log too.
  */
 export type CloudEvent = {
   readonly specversion: "1.0";
@@ -197,7 +197,8 @@ export type CloudEvent = {
   readonly datacontenttype: "application/json";
   readonly account?: string;
   readonly revision: Revision;
-  readonly position: Position;
+  /** As `Countersign-Position` has it. */
+  readonly position: string;
   readonly actorkind: ActorKind;
   readonly actorid: string;
   /** Of the extension for distributed tracing. */

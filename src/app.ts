@@ -25,6 +25,7 @@ import {
 import { logAnswered } from "./http/log-lines.ts";
 import { answerOddities, clientErrorHandler, continueWhenRead, refuseAmbiguous } from "./http/malformed.ts";
 import { describeRoutes } from "./http/openapi.ts";
+import type { PositionText } from "./http/position-text.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
@@ -40,6 +41,7 @@ export type AppDeps = {
   readonly authenticate: Authenticate;
   readonly log: EventLog;
   readonly progress: Progress;
+  readonly positions: PositionText;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly box: SecretBox;
@@ -182,6 +184,8 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
       authenticate: deps.authenticate,
       idempotency: idempotent,
       progress: deps.progress,
+      positions: deps.positions,
+      head: () => deps.log.head(),
       rate: apiRate(clock),
       rateOf: async (account) => (await deps.planOf(account)).apiRatePerMinute,
       clock,

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
-import type { Clock, EventLog, Feed, Randomness, SpanExporter, ViewStore } from "../domain/ports.ts";
+import type { Clock, EventLog, Feed, Position, Randomness, SpanExporter, ViewStore } from "../domain/ports.ts";
 import { manualBilling } from "../infra/billing/manual/links.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { passwords } from "../infra/crypto/passwords.ts";
@@ -47,6 +47,7 @@ import { waitingPlaces } from "./execute/waiting-places.ts";
 import type { LineStream } from "./http/buffered-lines.ts";
 import { expiredAnswers } from "./http/expired-answers.ts";
 import { loggerOptions } from "./http/log-lines.ts";
+import { positionText } from "./http/position-text.ts";
 import { attempts } from "./http/rate-limit.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
@@ -179,6 +180,11 @@ export const service = async (engines: Engines): Promise<Service> => {
   const publicUrl = (): string => config.publicUrl ?? `http://localhost:${port}`;
 
   const streams = aggregates(log, clock);
+  const positions = positionText(await log.identity());
+  const shownAt = <T extends { readonly position: Position | null }>(it: T): T => ({
+    ...it,
+    position: it.position === null ? null : positions.of(it.position),
+  });
   const box = secretBox(subkey(key, "secret-box"), randomness);
   const opened = openedSecrets(box);
   const secrets = derivedSecrets(key);
@@ -361,7 +367,15 @@ export const service = async (engines: Engines): Promise<Service> => {
   const feeding =
     feed === null
       ? null
-      : feedLoop({ log, feed, clock, node, othersAreGone: isAlone, onError: errorsOf("feed", "publishing records") });
+      : feedLoop({
+          log,
+          feed,
+          positions,
+          clock,
+          node,
+          othersAreGone: isAlone,
+          onError: errorsOf("feed", "publishing records"),
+        });
 
   const { endpointExists, policyExists } = references(streams);
 
@@ -430,8 +444,8 @@ export const service = async (engines: Engines): Promise<Service> => {
         engines: { log: places.log.engine, views: places.views.engine, feed: config.kafka === null ? "none" : "kafka" },
         erasure: { bytes_removed: log.bytesRemoved },
         roles: config.roles,
-        projections: await projector.progress(),
-        feed: feeding?.status() ?? null,
+        projections: (await projector.progress()).map(shownAt),
+        feed: feeding === null ? null : shownAt(feeding.status()),
       }),
     }),
     ...authRoutes({
@@ -502,6 +516,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       log,
       progress: projector,
       aggregates: streams,
+      positions,
       onError: errorsOf("audit stream", "looking for new records"),
     }),
     ...statusRoutes({ views, clock, components }),
@@ -524,6 +539,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     authenticate: credentials({ aggregates: streams, clock }),
     log,
     progress: projector,
+    positions,
     clock,
     randomness,
     box,
@@ -534,7 +550,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     logger: loggerOptions(config, lines),
     onAnswered: observer.answered,
     async register(scope) {
-      await scope.register(ingest({ accepting: accepts, admit, clock }));
+      await scope.register(ingest({ accepting: accepts, admit, positions, clock }));
       await scope.register(
         provider.name === "manual"
           ? manualPages({ aggregates: streams, views, box, clock, publicUrl })

@@ -2,6 +2,7 @@ import type { CloudEvent, RecordedEvent } from "../../domain/ports.ts";
 import { categoryOf } from "../../projections/streams.ts";
 import { withoutSealed } from "../audit/sealed.ts";
 import { NO_TRACE } from "../envelope.ts";
+import type { PositionText } from "../http/position-text.ts";
 
 /** Payloads can be erased, and a feed cannot take back what it told; checkpoints are about the records. */
 const UNFED: ReadonlySet<string> = new Set(["payload", "checkpoint"]);
@@ -17,9 +18,13 @@ const sourceOf = (account: string, stream: string): string => {
 /**
  * A record as CloudEvents 1.0 has it: type `io.countersign.<its type>.v<its schema>`, source `/accounts/<account>/streams/
  * <stream>`, id the record's own, so that source and id (by which consumers know repeats) stay the same in every engine.
- * The data are what the audit search shows: nothing sealed.
+ * The data are what the audit search shows: nothing sealed. The position is what a read with `?after=` takes, so that
+ * consumers can read on from there.
  */
-export const cloudEvent = ({ id, type, data, meta, stream, revision, position }: RecordedEvent): CloudEvent => ({
+export const cloudEvent = (
+  { id, type, data, meta, stream, revision, position }: RecordedEvent,
+  positions: Pick<PositionText, "of">,
+): CloudEvent => ({
   specversion: "1.0",
   id,
   source: sourceOf(meta.account, stream),
@@ -29,7 +34,7 @@ export const cloudEvent = ({ id, type, data, meta, stream, revision, position }:
   datacontenttype: "application/json",
   ...(meta.account === "" ? {} : { account: meta.account }),
   revision,
-  position,
+  position: positions.of(position),
   actorkind: meta.actor.kind,
   actorid: meta.actor.id,
   // The log keeps no flags. What is recorded is recorded: the sampled flag is set, as it is towards receivers.

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import type { RecordedEvent } from "../../domain/ports.ts";
+import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent } from "./cloud-event.ts";
 import type { FollowedCount } from "./record-counts.ts";
 
@@ -33,8 +34,8 @@ const TAG_LENGTH = 8;
 export const streamIdOf = (index: number, { id }: Pick<RecordedEvent, "id">): string =>
   `${index}-${id.slice(0, TAG_LENGTH)}`;
 
-const frameOf = (index: number, record: RecordedEvent): string => {
-  const event = cloudEvent(record);
+const frameOf = (index: number, record: RecordedEvent, positions: Pick<PositionText, "of">): string => {
+  const event = cloudEvent(record, positions);
   // JSON has no line ends of its own, so the data are one line.
   return `id: ${streamIdOf(index, record)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 };
@@ -45,6 +46,7 @@ export type EventStreamSource = {
   readonly lastId: string;
   readonly count: FollowedCount;
   readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
+  readonly positions: Pick<PositionText, "of">;
   readonly isStillAllowed: () => Promise<boolean>;
   /** Calls back when the answer of `isStillAllowed` may have changed. Returns a function that stops it. */
   readonly watchCredential: (onChanged: () => void) => () => void;
@@ -68,7 +70,7 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
     const records = next < count.count() ? await source.read(next, Math.min(CHUNK, count.count() - next)) : [];
     for (const record of records) {
       if (!(await mayGoOn())) return;
-      yield frameOf(next, record);
+      yield frameOf(next, record, source.positions);
       next += 1;
       sentAt = performance.now();
     }

@@ -5,13 +5,14 @@ import type { FastifyInstance } from "fastify";
 import type { JsonSchema, Route } from "../routes/route.ts";
 import { SESSION_COOKIE } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
+import { POSITION_PATTERN } from "./position-text.ts";
 
-/** Positions are the log's own, opaque: see `Position` in `domain/ports.ts`. */
 const AFTER: JsonSchema = {
   type: "string",
-  pattern: "^[0-9A-Za-z_-]{1,64}$",
+  pattern: POSITION_PATTERN,
   description:
-    "A `Countersign-Position`: the answer shows at least what was written up to there, or is 503 `view-behind`.",
+    "A `Countersign-Position`: the answer shows at least what was written up to there, or is 503 `view-behind`. A position " +
+    "from before the log was moved to another place, or after the end of the log, is 400 `invalid-request`.",
 };
 
 const IDEMPOTENCY_KEY: JsonSchema = {

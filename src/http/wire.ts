@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { PROBLEMS, type Problem, problemBody } from "../problems.ts";
 import { type Answer, isProblem } from "../routes/route.ts";
+import type { PositionText } from "./position-text.ts";
 
 /** An answer as it goes out, and as it is kept for a repeat; a stream is not kept. Header names are lower-case. */
 export type Wire = {
@@ -33,7 +34,15 @@ export const problemWire = (it: Problem, traceId: string): Wire => {
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-export const wireOf = (it: Answer | Problem, traceId: string): Wire => {
+const POSITION_HEADER = "countersign-position";
+
+/** A kept answer is repeated without its position when the log was moved since: no read would take it. */
+export const withOwnPosition = (wire: Wire, positions: PositionText): Wire => {
+  const { [POSITION_HEADER]: position, ...headers } = wire.headers;
+  return position === undefined || positions.read(position) !== null ? wire : { ...wire, headers };
+};
+
+export const wireOf = (it: Answer | Problem, traceId: string, positions: PositionText): Wire => {
   if (isProblem(it)) return problemWire(it, traceId);
   const { status, body, headers = {}, position } = it;
   const bytes = body instanceof Uint8Array || body instanceof Readable;
@@ -45,7 +54,7 @@ export const wireOf = (it: Answer | Problem, traceId: string): Wire => {
         ? {}
         : { "content-type": bytes ? "application/octet-stream" : "application/json; charset=utf-8" }),
       ...lowerCase(headers),
-      ...(position === undefined ? {} : { "countersign-position": position }),
+      ...(position === undefined ? {} : { [POSITION_HEADER]: positions.of(position) }),
     },
     body: body === undefined ? null : bytes ? body : JSON.stringify(body),
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock, EventLog, Feed, Position, RecordedEvent } from "../../domain/ports.ts";
 import { cloudEvent, isFed } from "../feed/cloud-event.ts";
+import type { PositionText } from "../http/position-text.ts";
 import { type Checkpointed, feedCheckpoints } from "./feed-checkpoint.ts";
 import { pageSize } from "./page-size.ts";
 import { type Place, placeOf } from "./place.ts";
@@ -60,6 +61,7 @@ const FAILING_MS = 10_000;
 export type FeedLoopDeps = {
   readonly log: Pick<EventLog, "append" | "read" | "last" | "readAll" | "onAppended">;
   readonly feed: Pick<Feed, "publish">;
+  readonly positions: Pick<PositionText, "of">;
   readonly clock: Clock;
   /** The name of this process. */
   readonly node: string;
@@ -84,7 +86,7 @@ type Watch = { readonly revision: Checkpointed["revision"]; waitsSince: number |
  * who is refused was replaced, and stands by. Until it notices, both publish: repeats, never a gap.
  */
 export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
-  const { log, feed, clock, node, othersAreGone, onError } = deps;
+  const { log, feed, positions, clock, node, othersAreGone, onError } = deps;
   const times = { ...TIMES, ...deps.times };
   const checkpoints = feedCheckpoints(log, clock, node);
   const size = pageSize(PAGE_MAX);
@@ -128,7 +130,7 @@ export const feedLoop = (deps: FeedLoopDeps): FeedLoop => {
     const last = records.at(-1);
     waitingSince = records[0]?.meta.recorded_at ?? null;
     if (last !== undefined) {
-      await feed.publish(records.map(cloudEvent));
+      await feed.publish(records.map((record) => cloudEvent(record, positions)));
       it.place = placeOf(last);
       it.unsaved += records.length;
       published += records.length;

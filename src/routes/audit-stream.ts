@@ -6,6 +6,7 @@ import { credentialStreams } from "../credentials.ts";
 import { EVENT_STREAM_TIMES, type EventStreamTimes, eventStream, START_ID, streamIdOf } from "../feed/event-stream.ts";
 import { recordCounts } from "../feed/record-counts.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
+import type { PositionText } from "../http/position-text.ts";
 import type { ViewProgress } from "../loops/view-progress.ts";
 import { type Problem, problem } from "../problems.ts";
 import { invalid } from "./listing.ts";
@@ -26,6 +27,7 @@ export type AuditStreamDeps = {
   readonly log: Pick<EventLog, "read" | "readAll" | "head">;
   readonly progress: Pick<ViewProgress, "onProgress" | "waitFor">;
   readonly aggregates: Pick<Aggregates, "watch">;
+  readonly positions: Pick<PositionText, "of">;
   readonly onError: (error: unknown) => void;
   readonly limits?: Partial<AuditStreamLimits>;
 };
@@ -148,6 +150,7 @@ const follow = (deps: AuditStreamDeps): Route["handle"] => {
       ...begin,
       count: counts.follow(account, count),
       read: (index, limit) => eventsFrom(deps, account, index, limit),
+      positions: deps.positions,
       isStillAllowed: call.isStillAllowed,
       watchCredential: (onChanged) => {
         const watched = credentialStreams(call.principal).map((stream) => deps.aggregates.watch(stream, onChanged));

@@ -4,6 +4,7 @@ import type { Accepting } from "../admission/accepting.ts";
 import type { Admission } from "../admission/admission.ts";
 import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
+import type { PositionText } from "../http/position-text.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { traceOf } from "../http/trace.ts";
 import { windowOf } from "../http/window.ts";
@@ -45,6 +46,7 @@ const SILENCE_MS = 5_000;
 export type IngestDeps = {
   readonly accepting: Accepting;
   readonly admit: Admission;
+  readonly positions: Pick<PositionText, "of">;
   readonly clock: Clock;
   readonly limits?: IngestLimits;
   readonly silenceMs?: number;
@@ -78,7 +80,7 @@ const addressOf = ({ params }: FastifyRequest) => params as { readonly provider:
 /** `POST /v1/webhooks/{provider}/{source_id}`: outside of the route table, as it takes any content type and every cost here
  * is paid by each webhook. */
 export const ingest =
-  ({ accepting, admit, clock, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
+  ({ accepting, admit, positions, clock, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
     const load = { requests: 0, bytes: 0 };
@@ -159,7 +161,7 @@ export const ingest =
       void admitted.then(deciding.leave, deciding.leave);
       const answer = await inTime(limits.decideMs - (performance.now() - from), admitted);
       if (isProblem(answer)) return sendProblem(request, reply, answer);
-      if (answer.position !== undefined) reply.header("countersign-position", answer.position);
+      if (answer.position !== undefined) reply.header("countersign-position", positions.of(answer.position));
       return reply.code(answer.status).send(answer.body);
     };
     app.post("/v1/webhooks/:provider/:source_id", { bodyLimit: PAYLOAD_BYTES_MAX }, handle);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock, Position, Randomness } from "../../domain/ports.ts";
+import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Authenticate, Presented } from "../http/authenticate.ts";
 import { crossSite, isUnsafe, type Protected } from "../http/cross-site.ts";
@@ -9,12 +9,13 @@ import { idempotencyKey } from "../http/idempotency-key.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
 import { headerValues } from "../http/malformed.ts";
 import { routeSchema } from "../http/openapi.ts";
+import type { PositionText } from "../http/position-text.ts";
 import { forbiddenFor, presentedBy } from "../http/presented.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { rateLimitHeaders, type WindowCounter } from "../http/rate-limit.ts";
 import { Refused } from "../http/refused.ts";
 import { traceOf } from "../http/trace.ts";
-import { sendWire, type Wire, wireOf } from "../http/wire.ts";
+import { sendWire, type Wire, wireOf, withOwnPosition } from "../http/wire.ts";
 import { type Problem, problem } from "../problems.ts";
 import type { Call, Principal, Route } from "./route.ts";
 
@@ -27,6 +28,9 @@ export type TableDeps = {
   readonly authenticate: Authenticate;
   readonly idempotency: Idempotency;
   readonly progress: Progress;
+  readonly positions: PositionText;
+  /** Of the log: the position of its last event. */
+  readonly head: EventLog["head"];
   readonly rate: WindowCounter;
   /** Requests a minute of the account's plan. */
   readonly rateOf: (account: string) => Promise<number>;
@@ -179,36 +183,59 @@ const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | P
   if (key === null || typeof key !== "string") return key;
   if (route.answersRepeats === true) {
     const answer = await route.handle(callOf({ ...called, key }, deps, randomId("cmd_", deps.randomness)));
-    return wireOf(answer, request.id);
+    return wireOf(answer, request.id, deps.positions);
   }
   const { envelope } = callOf(called, deps, "");
   const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
-  return deps.idempotency.run(keyed, async (commandId) =>
-    wireOf(await route.handle(callOf(called, deps, commandId)), request.id),
+  const wire = await deps.idempotency.run(keyed, async (commandId) =>
+    wireOf(await route.handle(callOf(called, deps, commandId)), request.id, deps.positions),
   );
+  return "problem" in wire ? wire : withOwnPosition(wire, deps.positions);
 };
 
-const waited = async (route: Route, request: FastifyRequest, progress: Progress): Promise<boolean> => {
+const noPosition = (message: string, detail: string): Problem =>
+  problem("invalid-request", detail, { errors: [{ path: "/after", message }] });
+
+const OF_ANOTHER_LOG = noPosition(
+  "must be a position of this log",
+  "The position in `after` is of another log: the log was moved since. Leave `after` out.",
+);
+const AFTER_THE_END = noPosition(
+  "must not be after the end of the log",
+  "The log ends before the position in `after`: it was never given out, or the log was restored from an older copy. Leave `after` out.",
+);
+const BEHIND = problem("view-behind", "This view has not reached the position in `after` yet.", { retryAfterS: 1 });
+
+/** Waits until the route's views show what is asked for; null when they do. */
+const waitFor = async (
+  { reads }: Route,
+  request: FastifyRequest,
+  { progress, positions, head }: TableDeps,
+): Promise<Problem | null> => {
   // The query is validated: `after` is a string where it is allowed at all.
   const { after } = request.query as { readonly after?: string };
-  return route.reads === undefined || after === undefined || progress.waitFor(route.reads, after, VIEW_WAIT_MS);
+  if (after === undefined) return null;
+  const position = positions.read(after);
+  if (position === null) return OF_ANOTHER_LOG;
+  if (reads === undefined || (await progress.waitFor(reads, position, VIEW_WAIT_MS))) return null;
+  // The wait comes first: a node of the log's engine may learn of an append a moment after it was acknowledged.
+  const end = await head();
+  return end === null || end < position ? AFTER_THE_END : BEHIND;
 };
 
 const respond =
   (route: Route, closing: AbortSignal, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
     const lost = await lostMeanwhile(route, request, deps);
     if (lost !== null) return sendProblem(request, reply, lost);
-    if (!(await waited(route, request, deps.progress))) {
-      const detail = "This view has not reached the position in `after` yet.";
-      return sendProblem(request, reply, problem("view-behind", detail, { retryAfterS: 1 }));
-    }
+    const behind = await waitFor(route, request, deps);
+    if (behind !== null) return sendProblem(request, reply, behind);
     const left = route.waits === true ? untilLeft(reply, closing) : null;
     try {
       const called = { route, request, closing: left?.signal ?? closing };
       const keyed = await answerUnderKey(called, deps);
       if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
       const answer = await route.handle(callOf(called, deps, randomId("cmd_", deps.randomness)));
-      return sendWire(reply, wireOf(answer, request.id));
+      return sendWire(reply, wireOf(answer, request.id, deps.positions));
     } finally {
       left?.release();
     }

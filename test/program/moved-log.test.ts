@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openLog, placesOf } from "../../src/engines.ts";
+import { positionText } from "../../src/http/position-text.ts";
 import { type Client, hookSource, type Reply, reply, signUp } from "../support/client.ts";
 import { countersign } from "../support/command-line.ts";
 import { startEventStoreDouble } from "../support/eventstore-double/server.ts";
@@ -45,27 +46,38 @@ const used = async (program: Program, target: Receiver) => {
   const app = await client.make("/v1/endpoints", { name: "app", url: target.url });
   const hook = await hookSource(client, { endpoint_id: app.id });
   const ids: string[] = [];
-  for (const id of BEFORE) ids.push((await hook.send(id)).body.event_id);
+  const positions: (string | null)[] = [];
+  for (const id of BEFORE) {
+    const { body, headers } = await hook.send(id);
+    ids.push(body.event_id);
+    positions.push(headers.get("countersign-position"));
+  }
   await until("all are listed", () => isDelivered(client, ids));
-  return { client, hook, ids };
+  return { client, hook, ids, position: positions[0] };
 };
 
-/** At the copy what is sent is delivered and listed, beside all that was copied, and the views are at the copy's end. */
+/**
+ * At the copy what is sent is delivered and listed, beside all that was copied, and the views are at the copy's end. A
+ * position of the log from before is refused for good.
+ */
 const goesOn = async (
   { url }: Program,
-  { client, hook, ids }: Awaited<ReturnType<typeof used>>,
+  { client, hook, ids, position: before }: Awaited<ReturnType<typeof used>>,
   places: Parameters<typeof placesOf>[0],
 ): Promise<void> => {
   const sent: string[] = [];
   for (const id of AFTER) sent.push((await hook.at(url).send(id)).body.event_id);
   await until("all are listed", () => isDelivered(client.at(url), [...ids, ...sent]));
+  const refused = await client.at(url).call("GET", `/v1/events?after=${before}`);
+  assert.equal([refused.status, refused.body.code], [400, "invalid-request"]);
+  assert.match(refused.body.detail, "another log");
   const log = await openLog(placesOf(places).log, { readOnly: true });
+  const positions = positionText(await log.identity());
   const areAtTheEnd = async (): Promise<boolean> => {
     const { body } = await reply(await fetch(`${url}/runtime`));
     const [last] = (await log.readAll(null, 1_000, "records")).slice(-1);
-    return body.projections.every(
-      ({ position, lag_events }: Reply["body"]) => position === last?.position && lag_events === 0,
-    );
+    const end = last === undefined ? null : positions.of(last.position);
+    return body.projections.every(({ position, lag_events }: Reply["body"]) => position === end && lag_events === 0);
   };
   await until("the views are at the log's end, as /runtime says", areAtTheEnd);
   await log.close();

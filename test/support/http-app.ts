@@ -5,9 +5,13 @@ import { randomness } from "../../infra/crypto/randomness.ts";
 import { secretBox } from "../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { type AppDeps, app } from "../../src/app.ts";
+import { positionText } from "../../src/http/position-text.ts";
 import type { Principal, Route } from "../../src/routes/route.ts";
 
 export const PUBLIC_URL = "https://countersign.example";
+
+/** As the app of these tests writes positions. */
+export const POSITIONS = positionText("the log of these tests");
 
 /** Credentials that the fake `authenticate` knows. */
 export const OWNER: Principal = {
@@ -53,6 +57,7 @@ export const testApp = (routes: readonly Route[], deps: Partial<AppDeps> = {}): 
     authenticate: async ({ kind, token }) => PRINCIPALS.get(`${kind} ${token}`) ?? null,
     log: memoryEventLog(),
     progress: { waitFor: async () => true },
+    positions: POSITIONS,
     clock: testClock(),
     randomness,
     box: secretBox(Buffer.alloc(32, 7), randomness),

@@ -50,7 +50,10 @@ export const api = (fetch: typeof globalThis.fetch): Api => {
     for (let tries = 1; ; tries += 1) {
       const after = position === null ? {} : { after: position };
       const answer = await asked(`${path}${searchOf({ ...query, ...after })}`, {});
-      if (!("code" in answer) || answer.code !== "view-behind" || tries === VIEW_TRIES) return answer;
+      if (!("code" in answer)) return answer;
+      // The log may have been moved while this page was open: its positions are then refused.
+      if (answer.code === "invalid-request" && position !== null) position = null;
+      else if (answer.code !== "view-behind" || tries >= VIEW_TRIES) return answer;
     }
   };
 

@@ -8,6 +8,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { cloudEvent } from "../../../src/feed/cloud-event.ts";
 import { type FeedLoop, feedLoop } from "../../../src/loops/feed.ts";
 import { history } from "../../support/history.ts";
+import { POSITIONS } from "../../support/http-app.ts";
 import { type Consumed, kafkaProxy, type TestTopic, testBrokers, testTopic } from "../../support/kafka.ts";
 import { until } from "../../support/until.ts";
 
@@ -18,7 +19,7 @@ const STREAMS = 7;
 const events = (count: number, text: (i: number) => string = () => ""): CloudEvent[] => {
   const log = history();
   return Array.from({ length: count }, (_, i) =>
-    cloudEvent(log.add(`delivery-evt_${i % STREAMS}`, { type: "Happened", data: { i, text: text(i) } })),
+    cloudEvent(log.add(`delivery-evt_${i % STREAMS}`, { type: "Happened", data: { i, text: text(i) } }), POSITIONS),
   );
 };
 
@@ -57,7 +58,7 @@ const add = async (log: EventLog, from: number, count: number): Promise<void> =>
 const begin = (log: EventLog, feed: Feed, node: string, errors: unknown[] = []): FeedLoop => {
   const onError = (error: unknown) => errors.push(error);
   const clock = { now: () => Date.now() };
-  const loop = feedLoop({ log, feed, node, clock, othersAreGone: false, onError, times: TIMES });
+  const loop = feedLoop({ log, feed, positions: POSITIONS, node, clock, othersAreGone: false, onError, times: TIMES });
   loop.start();
   return loop;
 };

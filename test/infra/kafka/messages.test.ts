@@ -4,13 +4,14 @@ import type { CloudEvent } from "../../../domain/ports.ts";
 import { batchesOf, messageOf, withoutData } from "../../../infra/kafka/messages.ts";
 import { cloudEvent } from "../../../src/feed/cloud-event.ts";
 import { history } from "../../support/history.ts";
+import { POSITIONS } from "../../support/http-app.ts";
 
 const test = suite("messages for Kafka");
 
 const events = (count: number, chars = 10): CloudEvent[] => {
   const log = history();
   return Array.from({ length: count }, (_, i) =>
-    cloudEvent(log.add(`delivery-evt_${i % 3}`, { type: "X", data: { i, text: "x".repeat(chars) } })),
+    cloudEvent(log.add(`delivery-evt_${i % 3}`, { type: "X", data: { i, text: "x".repeat(chars) } }), POSITIONS),
   );
 };
 

@@ -19,7 +19,8 @@ const opened = async (over: Readonly<Record<string, unknown>> = {}, hash = "") =
     const url = new URL(String(input), "http://console.test");
     const call = `${init.method ?? "GET"} ${url.pathname}`;
     sent.push({ call, query: url.search, body: typeof init.body === "string" ? JSON.parse(init.body) : undefined });
-    const answer = answers[call];
+    const given = answers[call];
+    const answer = typeof given === "function" ? given(url.search) : given;
     if (answer instanceof Response) return answer.clone();
     const headers = { "countersign-position": String(sent.length).padStart(16, "0") };
     if (typeof answer === "string") return new Response(answer, { headers });
@@ -166,6 +167,23 @@ test("an event says why it failed, how long each stage took, and what was sent a
   assert.equal(lastOf(sent, "POST /v1/events/evt_1/replay")?.body, { reason: "mended" });
   // The read behind it waits for what it changed.
   assert.match(lastOf(sent, "GET /v1/events/evt_1")?.query ?? "", /^\?after=\d{16}$/);
+});
+
+test("after the log was moved, which makes the position of an earlier change invalid, it reads without a position", async () => {
+  const { page, sent, answers } = await opened({}, "#/events/evt_1");
+  await shows(page, "payment.failed");
+  await page.fill(page.find("form", "Replay"), { reason: "mended" });
+  await shows(page, "It is being replayed.");
+  const refusal = Response.json({ code: "invalid-request", detail: "The log was moved." }, { status: 400 });
+  const agents = answers["GET /v1/agents"];
+  answers["GET /v1/agents"] = (query: string) => (query.includes("after=") ? refusal.clone() : Response.json(agents));
+  await page.go("#/agents");
+  await shows(page, "refund.*");
+  const asked = sent.filter(({ call }) => call === "GET /v1/agents");
+  assert.equal(
+    asked.map(({ query }) => query.includes("after=")),
+    [true, false],
+  );
 });
 
 test("a refusal is said and leaves the page as it was", async () => {

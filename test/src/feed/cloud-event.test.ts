@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { NO_TRACE } from "../../../src/envelope.ts";
 import { cloudEvent, isFed } from "../../../src/feed/cloud-event.ts";
 import { endpointRegistered, history } from "../../support/history.ts";
+import { POSITIONS } from "../../support/http-app.ts";
 
 const test = suite("cloud event");
 
@@ -12,7 +13,7 @@ const parsed = (event: ReturnType<typeof cloudEvent>) =>
 
 test("a record is a valid CloudEvent with what is known of it", () => {
   const record = history().add("delivery-evt_1", { type: "EventAdmitted", data: { event_id: "evt_1" } });
-  const event = cloudEvent({ ...record, meta: { ...record.meta, causation_id: "cause" } });
+  const event = cloudEvent({ ...record, meta: { ...record.meta, causation_id: "cause" } }, POSITIONS);
   assert.equal(event, {
     specversion: "1.0",
     id: record.id,
@@ -23,7 +24,7 @@ test("a record is a valid CloudEvent with what is known of it", () => {
     datacontenttype: "application/json",
     account: "acc_1",
     revision: 0,
-    position: "0000000000000001",
+    position: POSITIONS.of("0000000000000001"),
     actorkind: "system",
     actorid: "deliverer",
     traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -40,14 +41,14 @@ test("a record is a valid CloudEvent with what is known of it", () => {
 
 test("what has no account or trace says nothing about them, and stays valid", () => {
   const record = history().add("ledger-day é/1", { type: "Reserved", data: { entries: [] } }, { account: "" });
-  const event = cloudEvent({ ...record, meta: { ...record.meta, ...NO_TRACE } });
+  const event = cloudEvent({ ...record, meta: { ...record.meta, ...NO_TRACE } }, POSITIONS);
   assert.is(event.source, "/streams/ledger-day%20%C3%A9%2F1");
   for (const name of ["account", "traceparent", "causationid"]) assert.not.ok(name in event, name);
   assert.ok(new CloudEvent({ ...event }, true).validate());
 });
 
 test("attribute names are what CloudEvents allows, and none is empty", () => {
-  const event = cloudEvent(history().add("account-acc_1", { type: "AccountOpened", data: {} }));
+  const event = cloudEvent(history().add("account-acc_1", { type: "AccountOpened", data: {} }), POSITIONS);
   for (const [name, value] of Object.entries(event)) {
     assert.match(name, /^[a-z0-9]{1,20}$/);
     assert.is.not(value, "", name);
@@ -64,7 +65,7 @@ test("nothing sealed is in the data: secrets, passwords, and an endpoint's own h
     log.add("email-hash", { type: "EmailClaimed", data: { password: "ciphertext", member: "mem_1" } }),
   ];
   for (const record of records) {
-    const text = JSON.stringify(cloudEvent(record));
+    const text = JSON.stringify(cloudEvent(record, POSITIONS));
     for (const secret of ["ciphertext", "sealed-header", "sealed-secret"]) assert.not.ok(text.includes(secret), text);
   }
 });

@@ -4,6 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { EVENT_STREAM_TIMES, type EventStreamSource, eventStream } from "../../../src/feed/event-stream.ts";
 import { history } from "../../support/history.ts";
+import { POSITIONS } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("a stream of server-sent events");
@@ -26,6 +27,7 @@ const world = (over: Partial<EventStreamSource> = {}) => {
       end: () => undefined,
     },
     read: async (index, limit) => records.slice(index, index + limit),
+    positions: POSITIONS,
     isStillAllowed: async () => {
       state.asked += 1;
       return state.isAllowed;

@@ -4,6 +4,7 @@ import type { CloudEvent, EventLog, RecordedEvent } from "../../../domain/ports.
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type FeedLoop, type FeedLoopDeps, type FeedTimes, feedLoop } from "../../../src/loops/feed.ts";
 import { appendTo, history } from "../../support/history.ts";
+import { POSITIONS } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("feed loop");
@@ -49,6 +50,7 @@ const begin = (log: FeedLoopDeps["log"], feed: FeedLoopDeps["feed"], over: Parti
   const loop = feedLoop({
     log,
     feed,
+    positions: POSITIONS,
     clock: { now: () => Date.now() },
     node: "node_a",
     othersAreGone: false,

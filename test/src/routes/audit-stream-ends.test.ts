@@ -12,7 +12,7 @@ import { SESSION_LIFETIME_S } from "../../../src/sessions.ts";
 import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
 import { eventSource, type TestEventSource } from "../../support/event-source.ts";
 import { history } from "../../support/history.ts";
-import { bearer, testApp } from "../../support/http-app.ts";
+import { bearer, POSITIONS, testApp } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("the end of a stream of records");
@@ -32,7 +32,7 @@ const world = async (recheckMs: number) => {
   const progress = await inlineProjector({ log, views, projections: [audit], clock, gatherMs: 1 });
   const listening = async ({ aggregates, authenticate }: Pick<typeof accounts, "aggregates" | "authenticate">) => {
     const limits = { recheckMs };
-    const routes = auditStreamRoutes({ views, log, progress, aggregates, onError, limits });
+    const routes = auditStreamRoutes({ views, log, progress, aggregates, positions: POSITIONS, onError, limits });
     const app = await testApp(routes, { authenticate, log, progress, clock });
     await app.listen({ host: "127.0.0.1", port: 0 });
     return app;

@@ -12,7 +12,7 @@ import { type AuditStreamLimits, auditStreamRoutes } from "../../../src/routes/a
 import type { Principal } from "../../../src/routes/route.ts";
 import { eventSource, type TestEventSource } from "../../support/event-source.ts";
 import { appendTo, history } from "../../support/history.ts";
-import { ADMIN_KEY, bearer, COOKIE, OTHER_KEY, OWNER, testApp, VIEWER_KEY } from "../../support/http-app.ts";
+import { ADMIN_KEY, bearer, COOKIE, OTHER_KEY, OWNER, POSITIONS, testApp, VIEWER_KEY } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("GET /v1/audit/stream");
@@ -38,12 +38,15 @@ const world = async (limits: Partial<AuditStreamLimits> = {}, closeGraceMs = 10_
     waitFor: (...args: Parameters<typeof projector.waitFor>) => projector.waitFor(...args),
   };
   const aggregates = { watch: () => () => undefined };
-  const app = await testApp(auditStreamRoutes({ views, log, progress, aggregates, onError, limits }), {
-    authenticate: async ({ token }) => principals.get(token) ?? null,
-    log,
-    progress,
-    limits: { closeGraceMs },
-  });
+  const app = await testApp(
+    auditStreamRoutes({ views, log, progress, aggregates, positions: POSITIONS, onError, limits }),
+    {
+      authenticate: async ({ token }) => principals.get(token) ?? null,
+      log,
+      progress,
+      limits: { closeGraceMs },
+    },
+  );
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const sources: TestEventSource[] = [];

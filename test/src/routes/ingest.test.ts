@@ -6,7 +6,7 @@ import type { Webhook } from "../../../src/admission/webhook.ts";
 import { PAYLOAD_BYTES_MAX } from "../../../src/payloads.ts";
 import { notFound, type Problem, problem } from "../../../src/problems.ts";
 import { INGEST_LIMITS, ingest } from "../../../src/routes/ingest.ts";
-import { testApp, testClock } from "../../support/http-app.ts";
+import { POSITIONS, testApp, testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("the route of webhooks");
@@ -21,7 +21,7 @@ const taking = async () => {
     taken.push(webhook);
     return { status: 202, body: {} };
   };
-  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock() }) });
+  const app = await testApp([], { register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock() }) });
   const send = (headers: Record<string, string>, payload: Buffer) =>
     app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", headers, payload });
   return { taken, send };
@@ -46,7 +46,9 @@ test("a log that hangs keeps no sender: 503 with Retry-After, whether the source
     [() => never, async () => ({ status: 202, body: {} })],
     [accepting, () => never],
   ] as const) {
-    const app = await testApp([], { register: ingest({ accepting: look, admit, clock: testClock(), limits }) });
+    const app = await testApp([], {
+      register: ingest({ accepting: look, admit, positions: POSITIONS, clock: testClock(), limits }),
+    });
     const answer = await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", payload: "{}" });
     assert.equal([answer.statusCode, answer.json().code], [503, "unavailable"]);
     assert.ok(Number(answer.headers["retry-after"]) > 0);
@@ -92,7 +94,9 @@ for (const [moment, sent] of [
       await answering;
       return { status: 202, body: {} };
     };
-    const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits: LIMITS }) });
+    const app = await testApp([], {
+      register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits: LIMITS }),
+    });
     await app.listen({ host: "127.0.0.1", port: 0 });
     let come = 0;
     app.server.on("request", () => {
@@ -123,7 +127,9 @@ test("what does not fit, by number or by bytes that have come, is told to come a
     return { status: 202, body: {} };
   };
   const limits = { ...INGEST_LIMITS, requests: 2, bytes: 1_000, lagMs: 60_000 };
-  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
+  const app = await testApp([], {
+    register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
+  });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
   const { port } = app.server.address() as AddressInfo;
@@ -159,7 +165,9 @@ const deciding = async (decideMs: number) => {
       answers.push(() => resolve({ status: 202, body: {} }));
     });
   const limits = { ...INGEST_LIMITS, decisions: 2, decideMs, lagMs: 60_000 };
-  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
+  const app = await testApp([], {
+    register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
+  });
   const send = async () => (await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a" })).statusCode;
   return { app, answers, send };
 };
@@ -212,7 +220,9 @@ test("a source that is not there or takes nothing is told before anything of the
   const admit = () => {
     throw new Error("nothing is admitted");
   };
-  const app = await testApp([], { register: ingest({ accepting: refusing, admit, clock: testClock() }) });
+  const app = await testApp([], {
+    register: ingest({ accepting: refusing, admit, positions: POSITIONS, clock: testClock() }),
+  });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
   for (const [path, { problem: code }] of Object.entries(refusals)) {
@@ -226,7 +236,7 @@ test("a source that is not there or takes nothing is told before anything of the
 test("a body that brings nothing for too long ends with 408, and what it held is given back", async () => {
   const admit = async () => ({ status: 202, body: {} });
   const limits = { ...INGEST_LIMITS, requests: 1, bytes: 1_000, lagMs: 60_000 };
-  const register = ingest({ accepting, admit, clock: testClock(), limits, silenceMs: 150 });
+  const register = ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits, silenceMs: 150 });
   const app = await testApp([], { register });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -250,7 +260,9 @@ test("while the event loop is late, what comes is told to come again; afterwards
     return { status: 202, body: {} };
   };
   const limits = { ...INGEST_LIMITS, requests: 100, bytes: 1_000_000, lagMs: 100 };
-  const app = await testApp([], { register: ingest({ accepting, admit, clock: testClock(), limits }) });
+  const app = await testApp([], {
+    register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
+  });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
   const { port } = app.server.address() as AddressInfo;

@@ -4,7 +4,10 @@ import { text } from "node:stream/consumers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
+import type { EventLog, Position } from "../../../domain/ports.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { type PositionText, positionText } from "../../../src/http/position-text.ts";
 import { problem } from "../../../src/problems.ts";
 import type { Route } from "../../../src/routes/route.ts";
 import {
@@ -12,6 +15,7 @@ import {
   bearer,
   COOKIE,
   echo,
+  POSITIONS,
   PUBLIC_URL,
   SAME_ORIGIN,
   testApp,
@@ -39,7 +43,7 @@ test("a call reaches its route with what the schemas made of it", async () => {
   const app = await testApp([echo()]);
   const answer = await app.inject(post({ name: "a" }));
   assert.is(answer.statusCode, 201);
-  assert.is(answer.headers["countersign-position"], "0000000000000007");
+  assert.is(answer.headers["countersign-position"], POSITIONS.of("0000000000000007"));
   assert.is(answer.headers["cache-control"], "no-store");
   assert.is(answer.headers["x-content-type-options"], "nosniff");
   const call = answer.json();
@@ -245,10 +249,56 @@ test("a read without views takes a position as well and has nothing to wait for;
   };
   const open = read({ path: "/v1/open", who: "anyone" });
   const app = await testApp([read(), echo(), open], { progress: { waitFor } });
-  assert.is((await app.inject({ url: "/v1/things/1?after=0001", headers: admin })).statusCode, 201);
+  const after = `after=${POSITIONS.of("0001")}`;
+  assert.is((await app.inject({ url: `/v1/things/1?${after}`, headers: admin })).statusCode, 201);
   assert.is((await app.inject({ url: "/v1/things/1?after=a%20b", headers: admin })).statusCode, 400);
-  assert.is((await app.inject({ ...post({ name: "a" }), url: "/v1/things?after=0001" })).statusCode, 400);
-  assert.is((await app.inject({ url: "/v1/open?after=0001" })).statusCode, 400);
+  assert.is((await app.inject({ ...post({ name: "a" }), url: `/v1/things?${after}` })).statusCode, 400);
+  assert.is((await app.inject({ url: `/v1/open?${after}` })).statusCode, 400);
+});
+
+const logUpTo = (head: Position | null): EventLog => ({ ...memoryEventLog(), head: async () => head });
+
+test("a position after the end of the log is refused, once the view was waited for", async () => {
+  let waits = 0;
+  const waitFor = async (): Promise<boolean> => {
+    waits += 1;
+    return false;
+  };
+  for (const head of ["0001", null]) {
+    const app = await testApp([read({ reads: ["events.v2"] })], { progress: { waitFor }, log: logUpTo(head) });
+    const refused = await app.inject({ url: `/v1/things/1?after=${POSITIONS.of("0002")}`, headers: admin });
+    const { code, retryable, detail, errors } = refused.json();
+    assert.equal([refused.statusCode, code, retryable, errors[0].path], [400, "invalid-request", false, "/after"]);
+    assert.match(detail, /^The log ends before the position in `after`.* Leave `after` out\.$/);
+  }
+  assert.is(waits, 2);
+});
+
+test("a position of a log from which this one was moved is refused at once, whatever the read", async () => {
+  const waitFor = async (): Promise<boolean> => {
+    throw new Error("there is nothing to wait for");
+  };
+  const moved = positionText("the log before it was moved").of("0001");
+  for (const over of [{}, { reads: ["events.v2"] }]) {
+    const app = await testApp([read(over)], { progress: { waitFor } });
+    const refused = await app.inject({ url: `/v1/things/1?after=${moved}`, headers: admin });
+    const { code, retryable, detail, errors } = refused.json();
+    assert.equal([refused.statusCode, code, retryable, errors[0].path], [400, "invalid-request", false, "/after"]);
+    assert.is(detail, "The position in `after` is of another log: the log was moved since. Leave `after` out.");
+  }
+});
+
+test("an answer that was kept before the log was moved is given again without its position", async () => {
+  const log = memoryEventLog();
+  const ask = async (positions: PositionText) => {
+    const app = await testApp([echo()], { log, positions });
+    return app.inject(post({ name: "a" }, { "idempotency-key": "k-1" }));
+  };
+  const first = await ask(positionText("the log before it was moved"));
+  assert.ok(first.headers["countersign-position"]);
+  const again = await ask(POSITIONS);
+  assert.equal([again.headers["idempotent-replayed"], again.body], ["true", first.body]);
+  assert.is(again.headers["countersign-position"], undefined);
 });
 
 test("a read waits for its views, and says when they are behind", async () => {
@@ -257,11 +307,11 @@ test("a read waits for its views, and says when they are behind", async () => {
     asked.push(args);
     return args[1] === "0001";
   };
-  const app = await testApp([read({ reads: ["events.v2"] })], { progress: { waitFor } });
+  const app = await testApp([read({ reads: ["events.v2"] })], { progress: { waitFor }, log: logUpTo("0002") });
   const get = (query: string) => app.inject({ url: `/v1/things/1${query}`, headers: admin });
   assert.is((await get("")).statusCode, 201);
-  assert.is((await get("?after=0001")).statusCode, 201);
-  const behind = await get("?after=0002");
+  assert.is((await get(`?after=${POSITIONS.of("0001")}`)).statusCode, 201);
+  const behind = await get(`?after=${POSITIONS.of("0002")}`);
   assert.is(behind.statusCode, 503);
   assert.is(behind.json().code, "view-behind");
   assert.is(behind.headers["retry-after"], "1");
@@ -269,7 +319,7 @@ test("a read waits for its views, and says when they are behind", async () => {
     [["events.v2"], "0001", 2_000],
     [["events.v2"], "0002", 2_000],
   ]);
-  for (const query of ["?after=", "?after=%00", `?after=${"1".repeat(65)}`, "?after=a%20b"])
+  for (const query of ["?after=", "?after=%00", `?after=${"1".repeat(65)}`, "?after=a%20b", "?after=0001"])
     assert.is((await get(query)).statusCode, 400, query);
 });
 
@@ -348,7 +398,7 @@ test("under an Idempotency-Key the route runs once, quoted or bare, and a repeat
   assert.is(again.statusCode, first.statusCode);
   assert.is(first.headers["idempotent-replayed"], undefined);
   assert.is(again.headers["idempotent-replayed"], "true");
-  assert.is(again.headers["countersign-position"], "0009");
+  assert.is(again.headers["countersign-position"], POSITIONS.of("0009"));
   const other = await app.inject(post({ name: "b" }, { "idempotency-key": "k-1" }));
   assert.is(other.statusCode, 422);
   assert.is(other.json().code, "idempotency-key-reused");
