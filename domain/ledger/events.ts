@@ -1,8 +1,27 @@
 /**
- * A place taken in a ledger, by the event (or source, or bundle) it is for. `cost` in micro-euros, `at` in ms since 1970.
- * `places`: so many, of a bundle with so many steps; left out for one.
+ * One reservation of a place in a ledger, for an event (or a source, or a bundle). `cost` in micro-euros, `at` in ms since
+ * 1970. `places`: as how many the place counts, which is more than one for a bundle with several steps; left out for one.
+ * `reservation` is the number of this reservation: each one in a ledger's stream has the next number, from 1 on.
  */
-export type Entry = { readonly event: string; readonly cost: number; readonly at: number; readonly places?: number };
+export type Entry = {
+  readonly event: string;
+  readonly cost: number;
+  readonly at: number;
+  readonly places?: number;
+  readonly reservation: number;
+};
+
+/**
+ * A settlement applies to the place if a reservation with this number or a lower one holds it. The place is spent as a
+ * whole then. `cost` in micro-euros is what was really spent, which may be more than was reserved: it counts all the same.
+ */
+export type Settlement = { readonly event: string; readonly cost: number; readonly up_to: number };
+
+/**
+ * Names the reservations that are given back: a request gives back exactly its own; after a crash all of those are given
+ * back that were known when the log was asked what became of the event, so that a later one keeps the place.
+ */
+export type Release = { readonly event: string } & ({ readonly reservation: number } | { readonly up_to: number });
 
 /**
  * When places were taken on the day before that still count in the sliding minute. The first number is in ms since 1970,
@@ -26,15 +45,13 @@ export type LedgerEvent =
         readonly budget?: number | null;
       };
     }
-  /** `cost` is what was really spent, which may be more than was reserved: it counts all the same. */
-  | { readonly type: "Settled"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
+  | { readonly type: "Settled"; readonly data: { readonly entries: readonly Settlement[] } }
   /**
    * Spent without a place and whatever limit there is, as it is spent already, each name once a ledger: of a replay, what it
    * has cost on top. Micro-euros.
    */
   | { readonly type: "Charged"; readonly data: { readonly entries: readonly { event: string; cost: number }[] } }
-  /** `all`: whoever held it (a crash); else one of those that reserved it gives its part back. */
-  | { readonly type: "Released"; readonly data: { readonly entries: readonly { event: string; all?: true }[] } }
+  | { readonly type: "Released"; readonly data: { readonly entries: readonly Release[] } }
   /**
    * In the append whose places bring it about, each once a ledger: what is reserved and settled (`used`) is for the first
    * time so many percent of the budget (`limit`). Both in micro-euros.
@@ -52,9 +69,12 @@ export type LedgerCheckpoint = {
   /** The first revision whose places are still in the sliding minute. */
   readonly window_from: number;
   readonly settled: number;
-  /** Missing in those of earlier builds, where nothing was settled for more than it had reserved. */
-  readonly overrun?: number;
-  /** These two missing as well where no threshold can be reached: the budget, and the highest threshold reached. */
+  readonly overrun: number;
+  /** The number of the newest reservation; 0 before the first. */
+  readonly reservation: number;
+  /** Missing as long as the day is open. */
+  readonly closed?: true;
+  /** These two are missing where no threshold can be reached: the budget, and the highest threshold reached. */
   readonly budget?: number;
   readonly reached?: number;
   /** Missing where nothing was charged: the names of what was. */
@@ -62,6 +82,6 @@ export type LedgerCheckpoint = {
   /** Places. */
   readonly settled_count: number;
   readonly last_at: number;
-  /** Every open place: event, cost, at, holders, revision, and its places unless it is one. */
-  readonly open: readonly (readonly [string, number, number, number, number, number?])[];
+  /** Every open place: event, cost, at, the numbers of its reservations, revision, and its places unless it is one. */
+  readonly open: readonly (readonly [string, number, number, readonly number[], number, number?])[];
 };

@@ -1,17 +1,19 @@
-import type { Carried, Entry, LedgerCheckpoint, LedgerEvent } from "./events.ts";
+import type { Carried, Entry, LedgerCheckpoint, LedgerEvent, Release, Settlement } from "./events.ts";
+import { isSettledBy, withoutReleased } from "./reservations.ts";
 import { budgetAsked, withThresholds } from "./thresholds.ts";
 
 /** The sliding window of `rate_per_minute`, and of every ledger that is not told another; also how long a settled place is
  * remembered, so that reserving again within it is recognised as the same reservation. A request lives shorter than this. */
 export const WINDOW_MS = 60_000;
 
-/** What an event holds. `cost`: what it reserves, or was settled for; `holders`: how many requests reserved it; settled: it is spent and no longer given back. */
+/** What an event holds. `cost`: what it reserves, or was settled for; settled: it is spent and no longer given back. */
 export type Place = {
   readonly at: number;
   cost: number;
   /** As how many it counts: the steps of a bundle, else one. */
   readonly places: number;
-  holders: number;
+  /** The numbers of the reservations that hold the place, ascending: requests for one event share its place. */
+  reservations: readonly number[];
   settled: boolean;
   /** Where in the stream it was first reserved, so that a checkpoint knows how far back the window reaches. */
   revision: number;
@@ -39,6 +41,8 @@ export type Ledger = {
   settledCount: number;
   recentCount: number;
   lastAt: number;
+  /** The number of the newest reservation; 0 before the first. */
+  reservation: number;
   /** Of the last `windowMs`, oldest first, released ones taken out. */
   readonly recent: Map<string, Place>;
   /** All that is neither settled nor released, however old. */
@@ -59,6 +63,7 @@ export const emptyLedger = (windowMs = WINDOW_MS): Ledger => ({
   settledCount: 0,
   recentCount: 0,
   lastAt: 0,
+  reservation: 0,
   recent: new Map(),
   open: new Map(),
   charged: new Set(),
@@ -82,9 +87,10 @@ const prune = (ledger: Ledger): void => {
 };
 
 const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
+  ledger.reservation = Math.max(ledger.reservation, entry.reservation);
   const known = ledger.open.get(entry.event) ?? ledger.recent.get(entry.event);
   if (known !== undefined) {
-    known.holders += 1;
+    known.reservations = [...known.reservations, entry.reservation];
     // The same event at a higher cost takes the difference.
     if (ledger.open.has(entry.event) && entry.cost > known.cost) {
       ledger.reserved += entry.cost - known.cost;
@@ -92,8 +98,8 @@ const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
     }
     return;
   }
-  const { event, at, cost, places = 1 } = entry;
-  const place: Place = { at, cost, places, holders: 1, settled: false, revision };
+  const { event, at, cost, places = 1, reservation } = entry;
+  const place: Place = { at, cost, places, reservations: [reservation], settled: false, revision };
   enterWindow(ledger, event, place);
   ledger.open.set(event, place);
   ledger.reserved += cost;
@@ -101,13 +107,10 @@ const reserve = (ledger: Ledger, entry: Entry, revision: number): void => {
   ledger.lastAt = Math.max(ledger.lastAt, at);
 };
 
-const close = (ledger: Ledger, event: string): Place | undefined => {
-  const place = ledger.open.get(event);
-  if (place === undefined) return undefined;
+const close = (ledger: Ledger, event: string, { cost, places }: Place): void => {
   ledger.open.delete(event);
-  ledger.reserved -= place.cost;
-  ledger.openCount -= place.places;
-  return place;
+  ledger.reserved -= cost;
+  ledger.openCount -= places;
 };
 
 /** Adds the places of the day before to the window; answers the time of the last. */
@@ -116,7 +119,7 @@ const carry = (ledger: Ledger, { carried, counts }: Carried, revision: number): 
   for (const [index, step] of carried.entries()) {
     at += step;
     const places = counts?.[index] ?? 1;
-    enterWindow(ledger, `carried/${index}`, { at, cost: 0, places, holders: 1, settled: true, revision });
+    enterWindow(ledger, `carried/${index}`, { at, cost: 0, places, reservations: [], settled: true, revision });
   }
   return at;
 };
@@ -134,9 +137,11 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
       prune(ledger);
       return;
     case "Settled":
-      for (const { event, cost } of record.data.entries) {
-        const place = close(ledger, event);
-        if (place === undefined) continue;
+      for (const settlement of record.data.entries) {
+        const { event, cost } = settlement;
+        const place = ledger.open.get(event);
+        if (place === undefined || !isSettledBy(place.reservations, settlement)) continue;
+        close(ledger, event, place);
         ledger.settled += cost;
         ledger.overrun += Math.max(0, cost - place.cost);
         place.settled = true;
@@ -152,12 +157,13 @@ export const evolveLedger = (ledger: Ledger, record: LedgerEvent, revision: numb
       }
       return;
     case "Released":
-      for (const { event, all } of record.data.entries) {
+      for (const release of record.data.entries) {
+        const { event } = release;
         const place = ledger.open.get(event);
         if (place === undefined) continue;
-        place.holders -= 1;
-        if (place.holders > 0 && all !== true) continue;
-        close(ledger, event);
+        place.reservations = withoutReleased(place.reservations, release);
+        if (place.reservations.length > 0) continue;
+        close(ledger, event, place);
         leaveWindow(ledger, event);
       }
       return;
@@ -197,6 +203,8 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
     window_from: Math.min(oldest?.revision ?? revision + 1, revision + 1),
     settled: ledger.settled,
     overrun: ledger.overrun,
+    reservation: ledger.reservation,
+    ...(ledger.closed ? { closed: true } : {}),
     ...(ledger.budget === null ? {} : { budget: ledger.budget }),
     ...(ledger.reached === 0 ? {} : { reached: ledger.reached }),
     ...(ledger.charged.size === 0 ? {} : { charged: [...ledger.charged] }),
@@ -204,8 +212,8 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
     last_at: ledger.lastAt,
     open: [...ledger.open].map(([event, p]) =>
       p.places === 1
-        ? [event, p.cost, p.at, p.holders, p.revision]
-        : [event, p.cost, p.at, p.holders, p.revision, p.places],
+        ? [event, p.cost, p.at, p.reservations, p.revision]
+        : [event, p.cost, p.at, p.reservations, p.revision, p.places],
     ),
   };
 };
@@ -214,14 +222,16 @@ export const checkpointOf = (ledger: Ledger, revision: number): LedgerCheckpoint
 export const fromCheckpoint = (checkpoint: LedgerCheckpoint, windowMs = WINDOW_MS): Ledger => {
   const ledger = emptyLedger(windowMs);
   ledger.settled = checkpoint.settled;
-  ledger.overrun = checkpoint.overrun ?? 0;
+  ledger.overrun = checkpoint.overrun;
+  ledger.reservation = checkpoint.reservation;
+  ledger.closed = checkpoint.closed === true;
   ledger.budget = checkpoint.budget ?? null;
   ledger.reached = checkpoint.reached ?? 0;
   ledger.settledCount = checkpoint.settled_count;
   ledger.lastAt = checkpoint.last_at;
   for (const event of checkpoint.charged ?? []) ledger.charged.add(event);
-  for (const [event, cost, at, holders, revision, places = 1] of checkpoint.open) {
-    ledger.open.set(event, { at, cost, places, holders, settled: false, revision });
+  for (const [event, cost, at, reservations, revision, places = 1] of checkpoint.open) {
+    ledger.open.set(event, { at, cost, places, reservations, settled: false, revision });
     ledger.reserved += cost;
     ledger.openCount += places;
   }
@@ -234,28 +244,31 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
     carry(ledger, record.data, revision);
     prune(ledger);
   } else if (record.type === "Reserved") {
-    for (const { event, at, cost, places = 1 } of record.data.entries) {
+    for (const { event, at, cost, places = 1, reservation } of record.data.entries) {
       if (at <= ledger.lastAt - ledger.windowMs) continue;
       const known = ledger.recent.get(event);
       const open = ledger.open.get(event);
       if (open !== undefined) {
-        // The checkpoint has its holders already. An earlier place of the same event was released.
+        // The checkpoint has its reservations already. An earlier place of the same event was released.
         if (open.at === at && known === undefined) enterWindow(ledger, event, open);
-      } else if (known !== undefined) known.holders += 1;
-      else enterWindow(ledger, event, { at, cost, places, holders: 1, settled: true, revision });
+      } else if (known !== undefined) known.reservations = [...known.reservations, reservation];
+      else enterWindow(ledger, event, { at, cost, places, reservations: [reservation], settled: true, revision });
     }
     prune(ledger);
   } else if (record.type === "Settled") {
-    for (const { event, cost } of record.data.entries) {
-      const place = ledger.recent.get(event);
-      if (place !== undefined && !ledger.open.has(event)) place.cost = cost;
-    }
-  } else if (record.type === "Released") {
-    for (const { event, all } of record.data.entries) {
+    for (const settlement of record.data.entries) {
+      const { event, cost } = settlement;
       const place = ledger.recent.get(event);
       if (place === undefined || ledger.open.has(event)) continue;
-      place.holders -= 1;
-      if (place.holders <= 0 || all === true) leaveWindow(ledger, event);
+      if (isSettledBy(place.reservations, settlement)) place.cost = cost;
+    }
+  } else if (record.type === "Released") {
+    for (const release of record.data.entries) {
+      const { event } = release;
+      const place = ledger.recent.get(event);
+      if (place === undefined || ledger.open.has(event)) continue;
+      place.reservations = withoutReleased(place.reservations, release);
+      if (place.reservations.length === 0) leaveWindow(ledger, event);
     }
   }
 };
@@ -272,15 +285,20 @@ export type LedgerCommand =
       readonly places?: number;
       readonly limits: Limits;
     }
-  | { readonly type: "Settle"; readonly event: string; readonly cost: number }
+  /** `upTo`: the place is spent if this reservation or an earlier one holds it; left out: whichever holds it. */
+  | { readonly type: "Settle"; readonly event: string; readonly cost: number; readonly upTo?: number }
   | { readonly type: "Charge"; readonly event: string; readonly cost: number }
-  | { readonly type: "Release"; readonly event: string; readonly all?: true };
+  /** Gives back one reservation, or with `upTo` that one and all before it. */
+  | { readonly type: "Release"; readonly event: string; readonly reservation: number }
+  | { readonly type: "Release"; readonly event: string; readonly upTo: number };
 
 /** One limit as it stood when it was looked at; `used` is without the request itself. */
 export type Reading = { readonly used: number; readonly limit: number; readonly over: boolean };
 
 export type Answer = {
   readonly granted: boolean;
+  /** The number of the reservation that was made; missing where none was: refused, or the event's place is settled. */
+  readonly reservation?: number;
   readonly budget?: Reading;
   readonly rate?: Reading & { readonly retryAfterMs: number };
   readonly count?: Reading;
@@ -365,9 +383,29 @@ const besides = (
   };
 };
 
-/** One place is written as it always was. */
-const entryOf = (event: string, cost: number, at: number, places = 1): Entry =>
-  places === 1 ? { event, cost, at } : { event, cost, at, places };
+const entryOf = (event: string, cost: number, at: number, places: number, reservation: number): Entry =>
+  places === 1 ? { event, cost, at, reservation } : { event, cost, at, places, reservation };
+
+/** Whether the place to settle or to give back is open, and a reservation that the command names holds it. */
+export const isHeld = (
+  { open }: Pick<Ledger, "open">,
+  command: Extract<LedgerCommand, { type: "Settle" | "Release" }>,
+): boolean => {
+  const place = open.get(command.event);
+  if (place === undefined) return false;
+  if ("reservation" in command) return place.reservations.includes(command.reservation);
+  return command.upTo === undefined || isSettledBy(place.reservations, { up_to: command.upTo });
+};
+
+const releaseOf = (command: Extract<LedgerCommand, { type: "Release" }>): Release => {
+  const { event } = command;
+  return "upTo" in command ? { event, up_to: command.upTo } : { event, reservation: command.reservation };
+};
+
+const settlementOf = (
+  { reservation, open }: Ledger,
+  { event, cost, upTo }: Extract<LedgerCommand, { type: "Settle" }>,
+): Settlement => ({ event, cost, up_to: upTo ?? open.get(event)?.reservations.at(-1) ?? reservation });
 
 export type LedgerDecision = {
   readonly events: readonly LedgerEvent[];
@@ -384,17 +422,18 @@ export type LedgerDecision = {
 export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
   // A clock that is set back must not let entries of "later" leave the window: time stands still instead.
   const at = Math.max(now, ledger.lastAt);
-  const settled: { event: string; cost: number }[] = [];
-  const released: { event: string; all?: true }[] = [];
+  const settled: Settlement[] = [];
+  const released: Release[] = [];
   const charged = new Map<string, number>();
   const reserved: Entry[] = [];
   const pending: Pending = { cost: 0, places: 0, events: new Map() };
   const gone = expired(ledger, at);
+  const nextReservation = (): number => ledger.reservation + reserved.length + 1;
 
   const answers = commands.map((command): Answer => {
     const { event } = command;
     if (command.type === "Settle") {
-      if (ledger.open.has(event)) settled.push({ event, cost: command.cost });
+      if (isHeld(ledger, command)) settled.push(settlementOf(ledger, command));
       return GRANTED;
     }
     if (command.type === "Charge") {
@@ -402,7 +441,7 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
       return GRANTED;
     }
     if (command.type === "Release") {
-      if (ledger.open.has(event)) released.push(command.all === true ? { event, all: true } : { event });
+      if (isHeld(ledger, command)) released.push(releaseOf(command));
       return GRANTED;
     }
     const { places = 1 } = command;
@@ -417,21 +456,22 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
         return { ...answer, granted: false, budget: { ...budget, over: true } };
       }
       // At the time of the place it joins: it takes none of its own in the window.
-      const joined = entryOf(event, held.cost + more, held.at, held.places);
+      const joined = entryOf(event, held.cost + more, held.at, held.places ?? 1, nextReservation());
       pending.events.set(event, joined);
       pending.cost += more;
       reserved.push(joined);
-      return answer;
+      return { ...answer, reservation: joined.reservation };
     }
     const known = ledger.recent.get(event);
     if (known?.settled === true) return besides(ledger, pending, known, command.limits, at, gone);
     const answer = judge(ledger, pending, { cost: command.cost, places }, command.limits, at, gone);
     if (answer.granted) {
-      const entry = entryOf(event, command.cost, at, places);
+      const entry = entryOf(event, command.cost, at, places, nextReservation());
       pending.events.set(event, entry);
       pending.cost += command.cost;
       pending.places += places;
       reserved.push(entry);
+      return { ...answer, reservation: entry.reservation };
     }
     return answer;
   });

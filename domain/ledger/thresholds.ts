@@ -1,5 +1,6 @@
 import type { LedgerEvent } from "./events.ts";
 import type { Ledger, LedgerCommand } from "./ledger.ts";
+import { isSettledBy, withoutReleased } from "./reservations.ts";
 
 /** Percent of a budget at which people are told, in rising order. */
 const BUDGET_THRESHOLDS = [50, 80, 100] as const;
@@ -11,7 +12,7 @@ export const budgetAsked = (commands: readonly LedgerCommand[]): number | null |
   return last?.type === "Reserve" ? (last.limits.budget ?? null) : undefined;
 };
 
-type Open = { readonly cost: number; readonly holders: number };
+type Open = { readonly cost: number; readonly reservations: readonly number[] };
 
 /** Tells of one event after the other what is reserved and settled behind it; the ledger itself stays as it is. */
 const foreseen = (ledger: Ledger): ((event: LedgerEvent) => number) => {
@@ -22,23 +23,25 @@ const foreseen = (ledger: Ledger): ((event: LedgerEvent) => number) => {
 
   return ({ type, data }) => {
     if (type === "Reserved") {
-      for (const { event, cost } of data.entries) {
-        const { cost: before, holders } = openOf(event) ?? { cost: 0, holders: 0 };
+      for (const { event, cost, reservation } of data.entries) {
+        const { cost: before, reservations } = openOf(event) ?? { cost: 0, reservations: [] };
         used += Math.max(0, cost - before);
-        places.set(event, { cost: Math.max(before, cost), holders: holders + 1 });
+        places.set(event, { cost: Math.max(before, cost), reservations: [...reservations, reservation] });
       }
     } else if (type === "Released") {
-      for (const { event, all } of data.entries) {
+      for (const release of data.entries) {
+        const { event } = release;
         const place = openOf(event);
         if (place === undefined) continue;
-        const holders = all === true ? 0 : place.holders - 1;
-        if (holders <= 0) used -= place.cost;
-        places.set(event, holders > 0 ? { ...place, holders } : undefined);
+        const reservations = withoutReleased(place.reservations, release);
+        if (reservations.length === 0) used -= place.cost;
+        places.set(event, reservations.length > 0 ? { ...place, reservations } : undefined);
       }
     } else if (type === "Settled") {
-      for (const { event, cost } of data.entries) {
+      for (const settlement of data.entries) {
+        const { event, cost } = settlement;
         const place = openOf(event);
-        if (place === undefined) continue;
+        if (place === undefined || !isSettledBy(place.reservations, settlement)) continue;
         used += cost - place.cost;
         places.set(event, undefined);
       }

@@ -3,7 +3,7 @@ import { monthOf } from "../../domain/calendar.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { type Erased, isErasedAt } from "../../domain/delivery/erased.ts";
 import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
-import type { Clock, EventLog, Position, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -14,7 +14,6 @@ import { eraseLeft } from "../erasures.ts";
 import type { Decided as DecisionTold } from "../observing/observer.ts";
 import { contentEncodingField, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
-import { isFence } from "./fate.ts";
 import type { Judged } from "./judge.ts";
 import type { TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
@@ -150,13 +149,9 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     at: iso(clock.now()),
   });
 
-  /**
-   * This request's part in places taken for what turns out to be a repeat: whoever was admitted holds its own. What a fence
-   * has given back meanwhile is not given back again: it may be the place that was admitted by now.
-   */
-  const giveBack = async ({ id, trace }: Named, { reservations }: Judged, isFenced: boolean): Promise<void> => {
-    if (isFenced) return;
-    for (const { stream, account } of reservations) await ledgers.release(stream, account, id, trace);
+  /** Gives back what was reserved for a verdict that is not used. Reservations of other requests for the event stay. */
+  const giveBack = async ({ trace }: Named, { reservations }: Judged): Promise<void> => {
+    for (const reservation of reservations) await ledgers.release(reservation, trace);
   };
 
   const decided = (it: Named, incoming: Incoming, { revision, sha256 }: KeptPayload, judged: Judged): Decided => {
@@ -194,9 +189,9 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     });
 
   /** What a claimed request has spent by that. */
-  const settle = ({ id, account, trace }: Named, judged: Judged, { ledgers: lasting = [] }: Decided): void => {
-    for (const { stream } of judged.reservations) {
-      if (!lasting.includes(stream)) ledgers.settle(stream, account, id, judged.cost ?? 0, trace);
+  const settle = ({ trace }: Named, judged: Judged, { ledgers: lasting = [] }: Decided): void => {
+    for (const reservation of judged.reservations) {
+      if (!lasting.includes(reservation.stream)) ledgers.settle(reservation, judged.cost ?? 0, trace);
     }
   };
 
@@ -223,30 +218,26 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     // Kept while the gates are asked: the append below needs both.
     const keeping = it.kept ?? deps.payloads.keepFirst(id, incoming, payloadEnvelope);
     const [first, judged] = await both(Promise.resolve(keeping), it.judge());
-    let isFenced = false;
-    const seen = (event: RecordedEvent): void => {
-      isFenced ||= isFence(event);
-    };
-    const known = first === null ? await readOn(log, decider, stream, from, seen) : from;
-    if (isClaimed(known.state)) {
-      await giveBack(it, judged, isFenced);
-      tell(it, "duplicate");
-      return { outcome: "taken", known };
+    const known = first === null ? await readOn(log, decider, stream, from) : from;
+    // Another request may have been decided in between, or the fence of `fate` has given the places back already.
+    if (known.revision !== from.revision) {
+      await giveBack(it, judged);
+      return claim(it, known, attempt + 1);
     }
-    // What came in between may be the fence of `fate`: the places that the gates took are then given back already.
-    if (known.revision !== from.revision) return claim(it, known, attempt + 1);
     // Nothing is decided: what came before was blocked, or died on its way here.
     const kept = first ?? (await deps.payloads.keepAgain(id, incoming, payloadEnvelope, it.erasedUpTo(known.state)));
     const about = decided(it, incoming, kept, judged);
     const request = it.requestOf(about, judged);
     const decision = decider.decide(commandFor(it, request, it.digestOf, judged, about.at), known.state);
-    if (!decision.ok) return { outcome: "taken", known };
+    if (!decision.ok) {
+      await giveBack(it, judged);
+      return { outcome: "taken", known };
+    }
     const records = toEvents(decision.events, envelope);
     const appended = await appendKnown(log, stream, known.revision ?? "absent", records);
     if (appended.outcome === "conflict") {
-      const lost = await readOn(log, decider, stream, known, seen);
-      // The winner may have asked other ledgers: those of the policy as it was, or of another day.
-      if (isClaimed(lost.state) || hasLost(lost.state)) await giveBack(it, judged, isFenced);
+      const lost = await readOn(log, decider, stream, known);
+      await giveBack(it, judged);
       return claim(it, lost, attempt + 1);
     }
     const { decision: verdict } = judged.verdict;

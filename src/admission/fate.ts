@@ -24,11 +24,6 @@ export const stepPlace = (bundleId: string, index: number): string => `${bundleI
 
 const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
 
-const FENCES: ReadonlySet<string> = new Set(["AdmissionAbandoned", "BundleAbandoned"]);
-
-/** What `fenced` writes: whoever finds it behind what they knew has no place to give back any more, another may have it. */
-export const isFence = ({ type }: { readonly type: string }): boolean => FENCES.has(type);
-
 /** Fences whoever still means to decide it, an event or a bundle; its state when it was decided before. */
 export const fenced = async <S extends object, C, E extends Fact, R>(
   log: EventLog,

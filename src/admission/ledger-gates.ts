@@ -210,7 +210,7 @@ const loopGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> 
   for (const ask of [depthLimit, identicalLimit, runLimit]) {
     const answer = await ask({ ...input, policyId: policy.id, loop }, take);
     if (answer?.ok === false) {
-      for (const { stream } of taken) await ledgers.release(stream, account, eventId, trace);
+      for (const reservation of taken) await ledgers.release(reservation, trace);
       return answer.counted;
     }
     if (answer !== null) said.push(answer.detail);
@@ -237,9 +237,9 @@ export const repetitionGate = async (
   { account, holder, policyId, loop, digest, trace }: Repeated,
 ): Promise<GateResult | null> => {
   const take: Take = async (stream, limits, places) => {
-    const { answer } = await ledgers.reserve(stream, account, holder, limits, trace, places);
-    if (answer.granted) ledgers.settle(stream, account, holder, 0, trace);
-    return answer;
+    const reservation = await ledgers.reserve(stream, account, holder, limits, trace, places);
+    if (reservation.answer.granted) ledgers.settle(reservation, 0, trace);
+    return reservation.answer;
   };
   const answer = await identicalLimit({ policyId, loop, identical: () => new Map([[digest, 1]]) }, take);
   if (answer === null) return null;
@@ -276,7 +276,7 @@ const inOrder = (gates: readonly GateResult[]): readonly GateResult[] => {
  * refuses, the ones before it give back. What a policy that only watches would have refused takes no place in its ledger,
  * but in the plan's quota, as it is admitted. */
 export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise<LedgerVerdict> => {
-  const { account, eventId, trace, policy } = input;
+  const { trace, policy } = input;
   const blocks = policy?.definition.block_on_violation !== false;
   const gates: GateResult[] = [];
   const taken: TakenPlace[] = [];
@@ -286,7 +286,7 @@ export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise
     taken.push(...counted.taken);
     // The quota is the plan's: no policy only watches it.
     if (!counted.refused || (!blocks && ask !== quotaGate)) continue;
-    for (const { stream } of taken) await ledgers.release(stream, account, eventId, trace);
+    for (const reservation of taken) await ledgers.release(reservation, trace);
     return { gates: inOrder(gates), reservations: [], retryAfterS: counted.retryAfterS };
   }
   return { gates: inOrder(gates), reservations: taken, retryAfterS: null };

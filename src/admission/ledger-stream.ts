@@ -7,6 +7,7 @@ import {
   emptyLedger,
   evolveLedger,
   fromCheckpoint,
+  isHeld,
   type Ledger,
   type LedgerCommand,
   type Place,
@@ -21,8 +22,9 @@ import { appendKnown } from "../run-command.ts";
 
 /**
  * What became of an event that holds a place in a ledger. "free": it was not admitted and, from this answer on, cannot be
- * under this reservation. "spent": it was, and that for what it reserved unless a cost says otherwise (micro-euros).
- * "open": it is still to be decided. "kept": it holds the place until it ends, and whatever ends it settles it.
+ * by a request that had reserved the place before the question. "spent": it was, and that for what it reserved unless a
+ * cost says otherwise (micro-euros). "open": it is still to be decided. "kept": it holds the place until it ends, and
+ * whatever ends it settles it.
  */
 export type Fate = "free" | "spent" | "open" | "kept" | { readonly spent: number };
 
@@ -42,7 +44,10 @@ export type LedgerDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly fate: (account: string, event: string, stream: string) => Promise<Fate>;
-  /** How old an open place has to be, when a ledger is first read, to be asked after: 0 where no other node can hold it. */
+  /**
+   * How old a place from before the start of this process has to be to be asked after: 0 where no other node can hold it.
+   * Any other place is asked after when it is `ORPHAN_AGE_MS` old.
+   */
   readonly orphanAgeMs: number;
   /** Told how many commands each append has decided. */
   readonly onBatch?: (commands: number) => void;
@@ -66,10 +71,24 @@ const CHECKPOINT_CHARGED_MAX = 5_000;
 export const ORPHAN_AGE_MS = 30_000;
 /** Between two questions after old places that a full ledger asks: one that is held for long costs a look each time. */
 const ORPHAN_GAP_MS = 5_000;
-/** Whose holder was found alive is not asked after again by a sweep for so long: the slot of a source is held for years. */
+/** A sweep does not ask again so soon about a place that is held by right: the slot of a source is held for years. */
 const ALIVE_MS = 60 * 60 * 1_000;
 
-type Suspect = readonly [event: string, place: Place];
+/** What `ledgers` adds for its streams. */
+export type LedgerStreamDeps = LedgerDeps & {
+  /** When this process started; ms since 1970. */
+  readonly startedAt: number;
+  /** Is handed work that no request waits for. */
+  readonly later: (work: Promise<unknown>) => void;
+};
+
+/** `upTo`: the newest reservation of the place when the question is asked. The answer is about that one and those before it. */
+type Suspect = { readonly event: string; readonly cost: number; readonly upTo: number };
+
+/** `isKept`: the end of the event will be told here. It is known of the reservations up to `upTo`, since `at` (ms since 1970). */
+type Alive = { readonly at: number; readonly isKept: boolean; readonly upTo: number };
+
+const newestOf = ({ reservations }: Place): number => reservations.at(-1) ?? 0;
 
 /** Each is a read or two; a ledger may have thousands of places whose events are held or retried. */
 const FATES_AT_ONCE = 16;
@@ -90,23 +109,31 @@ export type LedgerStream = {
   /** Begins the day, unless another node has. */
   open(carried: Carried, trace: Trace): Promise<void>;
   /** Gives back the places of requests that died. */
-  sweep(minAgeMs: number): Promise<void>;
+  sweep(): Promise<void>;
   /** Asks what became of one event, and gives its place back by that, or settles it. */
   resolve(event: string): Promise<void>;
-  /** As the log has it at this moment. */
+  /** As the log has it at this moment, without the places of requests that died. */
   figures(): Promise<LedgerFigures>;
+  /** Whether something is under way or waits here: else it can be forgotten, and is read again from its stream. */
   busy(): boolean;
+  /** Whether events hold places, as far as is known here. */
+  hasPlaces(): boolean;
+  /** How many places and names are in memory. */
+  size(): number;
 };
 
-export const ledgerStream = (stream: string, account: string, deps: LedgerDeps): LedgerStream => {
+export const ledgerStream = (stream: string, account: string, deps: LedgerStreamDeps): LedgerStream => {
   const { log, clock } = deps;
   const windowMs = windowMsOf(stream);
   let ledger: Ledger = emptyLedger(windowMs);
   let revision: Revision | null = null;
   let checkpointed = -1;
   let askedAt = Number.NEGATIVE_INFINITY;
-  /** Events that hold a place by right, when that was asked, and whether their end will be told here. */
-  const alive = new Map<string, { readonly at: number; readonly isKept: boolean }>();
+  /** The events that were found to hold their places by right. */
+  const alive = new Map<string, Alive>();
+  /** What was begun here and has not ended. */
+  let underWay = 0;
+  let sweeping: Promise<void> | null = null;
   let ready: Promise<void> | null = null;
   let running = false;
   let turn: Promise<void> = Promise.resolve();
@@ -146,45 +173,50 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     return true;
   };
 
-  const resolveOrphans = async (suspects: readonly Suspect[]): Promise<void> => {
-    const verdicts: { readonly event: string; readonly holders: number; readonly fact: LedgerEvent }[] = [];
-    const ask = async ([event, { cost, holders }]: Suspect): Promise<void> => {
+  /** Asks what became of the events. It needs no turn: each answer names the reservations that it is about. */
+  const ask = async (suspects: readonly Suspect[]): Promise<readonly LedgerCommand[]> => {
+    const commands: LedgerCommand[] = [];
+    const one = async ({ event, cost, upTo }: Suspect): Promise<void> => {
       const fate = await deps.fate(account, event, stream);
-      const released = { type: "Released", data: { entries: [{ event, all: true }] } } as const;
-      const spent = typeof fate === "object" ? fate.spent : cost;
-      const settled = { type: "Settled", data: { entries: [{ event, cost: spent }] } } as const;
-      if (fate === "open" || fate === "kept") alive.set(event, { at: clock.now(), isKept: fate === "kept" });
-      else verdicts.push({ event, holders, fact: fate === "free" ? released : settled });
+      if (fate === "open" || fate === "kept") alive.set(event, { at: clock.now(), isKept: fate === "kept", upTo });
+      else if (fate === "free") commands.push({ type: "Release", event, upTo });
+      else commands.push({ type: "Settle", event, cost: typeof fate === "object" ? fate.spent : cost, upTo });
     };
     for (let from = 0; from < suspects.length; from += FATES_AT_ONCE) {
-      await Promise.all(suspects.slice(from, from + FATES_AT_ONCE).map(ask));
+      await Promise.all(suspects.slice(from, from + FATES_AT_ONCE).map(one));
     }
-    for (let index = 0; index < verdicts.length; index += BATCH_MAX) {
-      const batch = verdicts.slice(index, index + BATCH_MAX);
+    return commands;
+  };
+
+  /** Writes down what was answered. Reservations that were made since the question was asked stay as they are. */
+  const conclude = async (commands: readonly LedgerCommand[]): Promise<void> => {
+    for (let from = 0; from < commands.length; from += BATCH_MAX) {
+      const batch = commands.slice(from, from + BATCH_MAX);
       for (;;) {
-        // Whoever reserved since the question was asked holds the place by right.
-        const facts = batch.filter(({ event, holders }) => ledger.open.get(event)?.holders === holders);
-        if (
-          facts.length === 0 ||
-          (await append(
-            facts.map(({ fact }) => fact),
-            NO_TRACE,
-          ))
-        )
-          break;
+        const { events } = decideLedger(ledger, batch, clock.now());
+        if (events.length === 0 || (await append(events, NO_TRACE))) break;
       }
     }
   };
 
-  const suspected = (minAgeMs: number): readonly Suspect[] => {
-    const bornBefore = clock.now() - minAgeMs;
-    return [...ledger.open].filter(([, place]) => place.at <= bornBefore);
-  };
+  const suspectOf = ([event, place]: readonly [string, Place]): Suspect => ({
+    event,
+    cost: place.cost,
+    upTo: newestOf(place),
+  });
 
-  const sweep = async (minAgeMs: number): Promise<void> => {
-    for (const event of alive.keys()) if (!ledger.open.has(event)) alive.delete(event);
-    const askBefore = clock.now() - ALIVE_MS;
-    await resolveOrphans(suspected(minAgeMs).filter(([event]) => (alive.get(event)?.at ?? askBefore) <= askBefore));
+  /** The places whose requests may have died, without those that are known to be held by right. */
+  const suspected = (isAlive: (known: Alive) => boolean): readonly Suspect[] => {
+    const now = clock.now();
+    // The requests of this process are under way, however soon it reads the ledger again.
+    const bornBefore = Math.max(now - ORPHAN_AGE_MS, Math.min(deps.startedAt, now - deps.orphanAgeMs));
+    return [...ledger.open]
+      .filter(([event, place]) => {
+        if (place.at > bornBefore) return false;
+        const known = alive.get(event);
+        return known === undefined || known.upTo !== newestOf(place) || !isAlive(known);
+      })
+      .map(suspectOf);
   };
 
   /** What other nodes have given back meanwhile, and what requests that died on them hold, is free. Whoever appends notices
@@ -192,11 +224,11 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
   const makeRoom = async (): Promise<void> => {
     await catchUp();
     const now = clock.now();
+    const suspects = suspected(({ isKept }) => isKept);
     // A clock that was set back must not put it off for longer.
-    const suspects = suspected(ORPHAN_AGE_MS).filter(([event]) => alive.get(event)?.isKept !== true);
     if (Math.abs(now - askedAt) < ORPHAN_GAP_MS || suspects.length === 0) return;
     askedAt = now;
-    await resolveOrphans(suspects);
+    await conclude(await ask(suspects));
   };
 
   const load = async (): Promise<void> => {
@@ -218,14 +250,19 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
       checkpointed = checkpoint.revision;
     }
     await catchUp();
-    await resolveOrphans(suspected(deps.orphanAgeMs));
   };
 
   const loaded = (): Promise<void> => {
-    ready ??= load().catch((error: unknown) => {
-      ready = null;
-      throw error;
-    });
+    ready ??= load().then(
+      () => {
+        // A ledger that is read again may have been forgotten with places of dead requests in it.
+        if (ledger.open.size > 0) deps.later(sweep());
+      },
+      (error: unknown) => {
+        ready = null;
+        throw error;
+      },
+    );
     return ready;
   };
 
@@ -276,6 +313,31 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
     return mine;
   };
 
+  const during = async <T>(work: () => Promise<T>): Promise<T> => {
+    underWay += 1;
+    try {
+      return await work();
+    } finally {
+      underWay -= 1;
+    }
+  };
+
+  const sweep = (): Promise<void> => {
+    sweeping ??= during(async () => {
+      const suspects = await inTurn(async () => {
+        for (const event of alive.keys()) if (!ledger.open.has(event)) alive.delete(event);
+        const askBefore = clock.now() - ALIVE_MS;
+        return suspected(({ at }) => at > askBefore);
+      });
+      if (suspects.length === 0) return;
+      const commands = await ask(suspects);
+      if (commands.length > 0) await inTurn(() => conclude(commands));
+    }).finally(() => {
+      sweeping = null;
+    });
+    return sweeping;
+  };
+
   const run = async (): Promise<void> => {
     running = true;
     while (queue.length > 0) {
@@ -299,38 +361,52 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerDeps):
       });
     },
     close: (trace) =>
-      inTurn(async () => {
-        while (!ledger.closed) {
-          await append([{ type: "LedgerClosed", data: { at: clock.now() } }], trace);
-        }
-        return carriedFrom(ledger, clock.now());
-      }),
+      during(() =>
+        inTurn(async () => {
+          while (!ledger.closed) {
+            await append([{ type: "LedgerClosed", data: { at: clock.now() } }], trace);
+          }
+          return carriedFrom(ledger, clock.now());
+        }),
+      ),
     open: (carried, trace) =>
-      inTurn(async () => {
-        if (revision === null) await append([{ type: "LedgerOpened", data: carried }], trace);
-      }),
-    sweep: (minAgeMs) => inTurn(() => sweep(minAgeMs)),
+      during(() =>
+        inTurn(async () => {
+          if (revision === null) await append([{ type: "LedgerOpened", data: carried }], trace);
+        }),
+      ),
+    sweep,
     resolve: (event) =>
-      inTurn(async () => {
-        await catchUp();
-        const place = ledger.open.get(event);
-        if (place !== undefined) await resolveOrphans([[event, place]]);
+      during(async () => {
+        const place = await inTurn(async () => {
+          await catchUp();
+          return ledger.open.get(event);
+        });
+        if (place === undefined) return;
+        const commands = await ask([suspectOf([event, place])]);
+        if (commands.length > 0) await inTurn(() => conclude(commands));
       }),
     figures: () =>
-      inTurn(async () => {
-        await catchUp();
-        const { reserved, settled, overrun, openCount: open, settledCount: spent } = ledger;
-        return { reserved, settled, overrun, open, spent };
+      during(async () => {
+        await sweep();
+        return inTurn(async () => {
+          await catchUp();
+          const { reserved, settled, overrun, openCount: open, settledCount: spent } = ledger;
+          return { reserved, settled, overrun, open, spent };
+        });
       }),
-    busy: () => running || queue.length > 0 || ledger.open.size > 0,
+    busy: () => running || queue.length > 0 || underWay > 0,
+    hasPlaces: () => ledger.open.size > 0,
+    size: () => ledger.open.size + ledger.recent.size + ledger.charged.size,
   };
 };
 
-/** Whether one of them is refused, or settles or gives back a place that is not known here. */
+/** Whether one of them is refused, or settles or gives back a reservation that is not known here. */
 const comesToNothing = (ledger: Ledger, commands: readonly LedgerCommand[], answers: readonly Answer[]): boolean =>
-  commands.some(({ type, event }, index) =>
-    type === "Reserve" ? answers[index]?.granted !== true : type !== "Charge" && !ledger.open.has(event),
-  );
+  commands.some((command, index) => {
+    if (command.type === "Reserve") return answers[index]?.granted !== true;
+    return command.type !== "Charge" && !isHeld(ledger, command);
+  });
 
 /** In a closed ledger places are still settled and given back, and what was spent is charged; none is reserved. */
 const split = (batch: readonly Waiting[]): readonly [readonly Waiting[], readonly Waiting[]] => [

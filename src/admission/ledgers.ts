@@ -1,16 +1,15 @@
 import { dayBehind, dayIn } from "../../domain/calendar.ts";
 import type { Answer, Limits } from "../../domain/ledger/ledger.ts";
 import type { Trace } from "../envelope.ts";
-import {
-  type LedgerDeps,
-  type LedgerFigures,
-  type LedgerStream,
-  ledgerStream,
-  ORPHAN_AGE_MS,
-} from "./ledger-stream.ts";
+import { type LedgerDeps, type LedgerFigures, type LedgerStream, ledgerStream } from "./ledger-stream.ts";
 
-/** Where a place was reserved: settling and releasing go to the same stream. */
-export type Reservation = { readonly stream: string; readonly account: string; readonly answer: Answer };
+/** What a request was answered by a ledger. With it, the request settles or gives back exactly what it has reserved. */
+export type Reservation = {
+  readonly stream: string;
+  readonly account: string;
+  readonly event: string;
+  readonly answer: Answer;
+};
 
 export type DayPolicy = { readonly account: string; readonly id: string; readonly timeZone: string };
 
@@ -38,19 +37,26 @@ export type Ledgers = {
     trace: Trace,
     places?: number,
   ): Promise<Reservation>;
-  /** Both settle and release do not wait: what a crash leaves undone is done when the ledger is read again. */
-  settle(stream: string, account: string, event: string, cost: number, trace: Trace): void;
-  release(stream: string, account: string, event: string, trace: Trace, all?: true): Promise<void>;
-  /** As `settle`, and resolves when it is written down. */
+  /**
+   * Spends the place that the reservation holds; cost in micro-euros. Nobody waits for it: if a crash leaves it undone, it
+   * is done when the ledger is read again. Nothing happens for a reservation that was refused or that made none.
+   */
+  settle(reservation: Reservation, cost: number, trace: Trace): void;
+  /** Gives back this reservation, and the place with it unless another reservation of the same event holds it too. */
+  release(reservation: Reservation, trace: Trace): Promise<void>;
+  /** Spends the place of an event that has ended, whichever reservations hold it. Resolves when it is written down. */
   settleNow(stream: string, account: string, event: string, cost: number, trace: Trace): Promise<void>;
   /**
-   * Gives back, or settles, the place of an event by what has become of it: a place that it holds anew, as a replay has taken
-   * it again, stays. Resolves when it is written down.
+   * Gives back, or settles, the place of an event by what has become of it. Reservations that are made after this asks what
+   * became of it stay, for instance that of a replay. Resolves when it is written down.
    */
   resolve(stream: string, account: string, event: string): Promise<void>;
   /** A ledger as the log has it at this moment; one that nothing was reserved in is all zeros. */
   figures(stream: string, account: string): Promise<LedgerFigures>;
-  /** Gives back what requests that died have reserved; for the ledgers in use. */
+  /**
+   * Gives back what requests that died have reserved, in the ledgers in memory. For any other ledger the same is done when
+   * it is next read.
+   */
   sweep(): Promise<void>;
   /** Waits for what is queued. */
   idle(): Promise<void>;
@@ -59,28 +65,57 @@ export type Ledgers = {
 /** The ledger of a policy on a day (YYYY-MM-DD) of the account's time zone. */
 export const dayLedger = (policyId: string, day: string): string => `ledger-${policyId}-${day}`;
 
-/** Ledgers kept in memory; an idle one is read again from its stream when it is next needed. */
+/** Ledgers kept in memory; one that was forgotten is read again from its stream when it is next needed. */
 const LEDGERS_MAX = 5_000;
+/** Places and names that all of them may hold together, about 250 bytes each. */
+const ENTRIES_MAX = 250_000;
+/** Ledgers that one look-up may pass over because they are busy, or forget: more are left to the next look-ups. */
+const FORGOTTEN_AT_ONCE_MAX = 16;
+
+/** `size`: what the ledger held when it was last looked up. */
+type InMemory = { readonly ledger: LedgerStream; size: number };
 
 type Day = { day: string; rolling: Promise<void> | null };
 
 export const ledgers = (deps: LedgerDeps): Ledgers => {
-  const streams = new Map<string, LedgerStream>();
+  const startedAt = deps.clock.now();
+  /** The least recently used comes first. */
+  const streams = new Map<string, InMemory>();
+  let entries = 0;
   const days = new Map<string, Day>();
   const background = new Set<Promise<unknown>>();
 
-  const streamOf = (stream: string, account: string): LedgerStream => {
-    const known = streams.get(stream) ?? ledgerStream(stream, account, deps);
-    streams.delete(stream);
-    streams.set(stream, known);
-    if (streams.size > LEDGERS_MAX) {
-      for (const [name, candidate] of streams) {
-        if (candidate.busy()) continue;
-        streams.delete(name);
-        break;
-      }
+  const later = (work: Promise<unknown>): void => {
+    const done = work.catch(deps.onError).finally(() => background.delete(done));
+    background.add(done);
+  };
+
+  /** The places of a ledger are in the log, so any can be forgotten as long as nothing is under way in it. */
+  const forgetOthers = (inUse: InMemory): void => {
+    let looked = 0;
+    for (const [name, it] of streams) {
+      const isFull = streams.size > LEDGERS_MAX || entries > ENTRIES_MAX;
+      if (!isFull || it === inUse || looked === FORGOTTEN_AT_ONCE_MAX) return;
+      looked += 1;
+      streams.delete(name);
+      // It goes to the end, so that the next look-up does not meet it again.
+      if (it.ledger.busy()) streams.set(name, it);
+      else entries -= it.size;
     }
-    return known;
+  };
+
+  const streamOf = (stream: string, account: string): LedgerStream => {
+    const it = streams.get(stream) ?? {
+      ledger: ledgerStream(stream, account, { ...deps, startedAt, later }),
+      size: 0,
+    };
+    streams.delete(stream);
+    streams.set(stream, it);
+    const size = it.ledger.size();
+    entries += size - it.size;
+    it.size = size;
+    forgetOthers(it);
+    return it.ledger;
   };
 
   /** Closes the day before and opens `day` with what of it still counts in the sliding minute: no node can take a place
@@ -112,11 +147,6 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
     return known;
   };
 
-  const later = (work: Promise<unknown>): void => {
-    const done = work.catch(deps.onError).finally(() => background.delete(done));
-    background.add(done);
-  };
-
   return {
     async reserveDay(policy, event, cost, limits, trace, places = 1) {
       const { account, id } = policy;
@@ -126,7 +156,7 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
         day = (await enter(id, account, day, trace)).day;
         const stream = dayLedger(id, day);
         const answer = await streamOf(stream, account).submit({ type: "Reserve", event, cost, places, limits }, trace);
-        if (answer !== "closed") return { stream, account, answer };
+        if (answer !== "closed") return { stream, account, event, answer };
         // A node whose clock is ahead has begun the next day.
         day = dayBehind(day, 1);
       }
@@ -142,11 +172,17 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
     async reserve(stream, account, event, limits, trace, places = 1) {
       const command = { type: "Reserve", event, cost: 0, places, limits } as const;
       const answer = await streamOf(stream, account).submit(command, trace);
-      return { stream, account, answer: answer === "closed" ? { granted: false } : answer };
+      return { stream, account, event, answer: answer === "closed" ? { granted: false } : answer };
     },
 
-    settle(stream, account, event, cost, trace) {
-      later(streamOf(stream, account).submit({ type: "Settle", event, cost }, trace));
+    settle({ stream, account, event, answer: { reservation: upTo } }, cost, trace) {
+      if (upTo === undefined) return;
+      later(streamOf(stream, account).submit({ type: "Settle", event, cost, upTo }, trace));
+    },
+
+    async release({ stream, account, event, answer: { reservation } }, trace) {
+      if (reservation === undefined) return;
+      await streamOf(stream, account).submit({ type: "Release", event, reservation }, trace);
     },
 
     async settleNow(stream, account, event, cost, trace) {
@@ -157,13 +193,8 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
 
     figures: (stream, account) => streamOf(stream, account).figures(),
 
-    async release(stream, account, event, trace, all) {
-      const command = { type: "Release", event, ...(all === true ? { all } : {}) } as const;
-      await streamOf(stream, account).submit(command, trace);
-    },
-
     async sweep() {
-      for (const ledger of [...streams.values()]) if (ledger.busy()) await ledger.sweep(ORPHAN_AGE_MS);
+      for (const { ledger } of [...streams.values()]) if (ledger.hasPlaces()) await ledger.sweep();
     },
 
     async idle() {

@@ -16,8 +16,8 @@ export const sourceSlots = (ledgers: Ledgers, planOf: (account: string) => Promi
       const { answer } = await ledgers.reserve(streamOf(account), account, sourceId, { count: limit }, envelope.trace);
       return answer.granted ? { ok: true } : { ok: false, limit };
     },
-    async giveBack(envelope, account, sourceId) {
-      await ledgers.release(streamOf(account), account, sourceId, envelope.trace, true);
+    async giveBack(_envelope, account, sourceId) {
+      await ledgers.resolve(streamOf(account), account, sourceId);
     },
   };
 };

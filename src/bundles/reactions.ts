@@ -25,7 +25,7 @@ export type BundleReactionsDeps = {
   readonly log: EventLog;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
-  readonly ledgers: Pick<Ledgers, "settleNow" | "release">;
+  readonly ledgers: Pick<Ledgers, "settleNow" | "resolve">;
   readonly outcomes: Pick<Outcomes<Bundle>, "changed">;
   readonly runner: Pick<BundleRunner, "advance">;
 };
@@ -139,7 +139,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
         const { account, trace_id, span_id } = event.meta;
         const trace = { trace_id, span_id };
         for (const stream of names) {
-          if (cost === null) await ledgers.release(stream, account, bundle_id, trace, true);
+          if (cost === null) await ledgers.resolve(stream, account, bundle_id);
           else await ledgers.settleNow(stream, account, bundle_id, cost, trace);
         }
       },

@@ -37,7 +37,7 @@ export const placesAgain =
     const judged = await judge(it);
     const { verdict, reservations, cost } = judged;
     const giveBack = async (): Promise<void> => {
-      for (const { stream } of reservations) await ledgers.release(stream, account, eventId, trace);
+      for (const reservation of reservations) await ledgers.release(reservation, trace);
     };
     if (verdict.decision === "deny") return refusal({ event_id: eventId }, judged);
     // What people have approved is what is sent, and nothing of it has happened yet.
@@ -49,8 +49,8 @@ export const placesAgain =
     return {
       places: { ledgers: lasting.map(({ stream }) => stream), cost },
       keep() {
-        for (const { stream, lasts } of reservations) {
-          if (!lasts) ledgers.settle(stream, account, eventId, cost ?? 0, trace);
+        for (const reservation of reservations) {
+          if (!reservation.lasts) ledgers.settle(reservation, cost ?? 0, trace);
         }
       },
       giveBack,

@@ -8,7 +8,6 @@ import type { Metadata, Position } from "../../domain/ports.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
-import { isFence } from "../admission/fate.ts";
 import { judgement } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import { approvalRequests } from "../approval-requests.ts";
@@ -176,8 +175,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     deps.deliver.offer({ ...job, known, trace, ...content, ...(order.upTo === undefined ? AT_ONCE : {}) });
   };
 
-  /** Null: somebody has written to it meanwhile. Places that were taken on what was known before are given back then, unless
-   * a fence has freed them already: another replay may hold them by now. */
+  /** Null: the event was written to meanwhile. What was reserved on what was known before is given back then. */
   const deliverAgain = async (order: ReplayOrder, from: Recalled): Promise<Replayed | null> => {
     const { eventId, replay, envelope, upTo } = order;
     const { state, revision } = from.known;
@@ -200,11 +198,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     const events = toEvents(decision.events, isAlone ? envelope : { ...envelope, trace: from.trace });
     const appended = await appendKnown(log, `delivery-${eventId}`, revision ?? "absent", events);
     if (appended.outcome === "conflict") {
-      let isFenced = false;
-      await readOn(log, delivery, `delivery-${eventId}`, from.known, (event) => {
-        isFenced ||= isFence(event);
-      });
-      if (!isFenced) await places?.giveBack();
+      await places?.giveBack();
       return null;
     }
     places?.keep();

@@ -209,7 +209,7 @@ test("the ledger is settled, once, to what was really spent", () =>
     const event = request.bundle_id;
     send({ type: "Reserve", event, cost: request.cost ?? 0, places: steps.length, limits: {} });
     for (const { cost } of determined) {
-      send(cost === null ? { type: "Release", event, all: true } : { type: "Settle", event, cost });
+      send(cost === null ? { type: "Release", event, upTo: 1 } : { type: "Settle", event, cost });
     }
     assert.equal(
       [ledger.reserved, ledger.settled, ledger.open.size, ledger.settledCount],

@@ -16,27 +16,11 @@ import {
   refill,
   WINDOW_MS,
 } from "../../../domain/ledger/ledger.ts";
+import { isSettledBy, withoutReleased } from "../../../domain/ledger/reservations.ts";
+import { openedLedger as opened } from "../../support/opened-ledger.ts";
 
 const test = suite("ledger");
 const T0 = Date.parse("2026-01-01T12:00:00Z");
-
-/** A ledger with its stream: what is decided is appended and folded, as the actor does. */
-const opened = () => {
-  const stream: LedgerEvent[] = [];
-  const ledger = emptyLedger();
-  return {
-    stream,
-    ledger,
-    send(commands: readonly LedgerCommand[], now: number) {
-      const decision = decideLedger(ledger, commands, now);
-      for (const event of decision.events) {
-        evolveLedger(ledger, event, stream.length);
-        stream.push(event);
-      }
-      return decision.answers;
-    },
-  };
-};
 
 const reserve = (event: string, cost: number, limits: Limits): LedgerCommand => ({
   type: "Reserve",
@@ -48,7 +32,7 @@ const reserve = (event: string, cost: number, limits: Limits): LedgerCommand => 
 /** Everything a ledger decides by, as plain data. */
 const plain = (ledger: Ledger) => ({
   sums: [ledger.reserved, ledger.settled, ledger.openCount, ledger.settledCount, ledger.lastAt],
-  open: [...ledger.open].map(([event, p]) => [event, p.at, p.cost, p.holders]).sort(),
+  open: [...ledger.open].map(([event, p]) => [event, p.at, p.cost, p.reservations]).sort(),
   recent: [...ledger.recent.values()].map((p) => p.at).sort(),
 });
 
@@ -160,7 +144,12 @@ test("a minute at any rate is carried over in one append, place by place", () =>
   const yesterday = emptyLedger();
   const perMs = 10;
   for (let at = 0; at < WINDOW_MS; at += 1) {
-    const entries = Array.from({ length: perMs }, (_, nth) => ({ event: `evt_${at}_${nth}`, cost: 1, at: T0 + at }));
+    const entries = Array.from({ length: perMs }, (_, nth) => ({
+      event: `evt_${at}_${nth}`,
+      cost: 1,
+      at: T0 + at,
+      reservation: at * perMs + nth + 1,
+    }));
     evolveLedger(yesterday, { type: "Reserved", data: { entries } }, at);
   }
   const now = T0 + WINDOW_MS - 1;
@@ -195,14 +184,14 @@ function event() {
 
 /** Rate over every sliding minute, money and count, recomputed from the stream alone. */
 const overrun = (stream: readonly LedgerEvent[], limits: Required<Limits>): string | null => {
-  const live = new Map<string, { at: number; cost: number; holders: number }>();
+  const live = new Map<string, { at: number; cost: number; reservations: readonly number[] }>();
   const settled: { at: number; cost: number }[] = [];
   for (const record of stream) {
     if (record.type === "Reserved") {
-      for (const { event, at, cost } of record.data.entries) {
+      for (const { event, at, cost, reservation } of record.data.entries) {
         const known = live.get(event);
-        if (known === undefined) live.set(event, { at, cost, holders: 1 });
-        else known.holders += 1;
+        if (known === undefined) live.set(event, { at, cost, reservations: [reservation] });
+        else known.reservations = [...known.reservations, reservation];
         const times = [...live.values(), ...settled].map((place) => place.at);
         const inWindow = times.filter((time) => time > at - WINDOW_MS && time <= at).length;
         if (inWindow > limits.rate) return `rate ${inWindow}`;
@@ -212,18 +201,18 @@ const overrun = (stream: readonly LedgerEvent[], limits: Required<Limits>): stri
         if (live.size + settled.length > limits.count) return `count ${live.size + settled.length}`;
       }
     } else if (record.type === "Settled") {
-      for (const { event, cost } of record.data.entries) {
+      for (const { event, cost, up_to } of record.data.entries) {
         const place = live.get(event);
-        if (place === undefined) continue;
+        if (place === undefined || !isSettledBy(place.reservations, { up_to })) continue;
         live.delete(event);
         settled.push({ at: place.at, cost });
       }
     } else if (record.type === "Released") {
-      for (const { event, all } of record.data.entries) {
-        const place = live.get(event);
+      for (const release of record.data.entries) {
+        const place = live.get(release.event);
         if (place === undefined) continue;
-        place.holders -= 1;
-        if (place.holders === 0 || all === true) live.delete(event);
+        place.reservations = withoutReleased(place.reservations, release);
+        if (place.reservations.length === 0) live.delete(release.event);
       }
     }
   }

@@ -15,28 +15,12 @@ import {
   refill,
   WINDOW_MS,
 } from "../../../domain/ledger/ledger.ts";
+import { openedLedger as opened, type SentCommand } from "../../support/opened-ledger.ts";
 
 /** A bundle takes as many places as it has steps, under one name. */
 const test = suite("places of a ledger");
 const T0 = Date.parse("2026-01-01T12:00:00Z");
 const NAMES = 12;
-
-const opened = () => {
-  const stream: LedgerEvent[] = [];
-  const ledger = emptyLedger();
-  return {
-    stream,
-    ledger,
-    send(commands: readonly LedgerCommand[], now: number) {
-      const decision = decideLedger(ledger, commands, now);
-      for (const event of decision.events) {
-        evolveLedger(ledger, event, stream.length);
-        stream.push(event);
-      }
-      return decision.answers;
-    },
-  };
-};
 
 type Reserve = Extract<LedgerCommand, { type: "Reserve" }>;
 
@@ -60,9 +44,8 @@ test("five steps take five places of a rate and of a count, or none", () => {
   assert.equal([it.ledger.openCount, it.ledger.settledCount, it.ledger.recentCount], [2, 5, 7]);
   it.send([{ type: "Release", event: "c" }], T0 + 2);
   assert.equal([it.ledger.openCount, it.ledger.settledCount, it.ledger.recentCount], [0, 5, 5]);
-  // One place is written down as it always was.
   it.send([reserve("one", 1, {})], T0 + 3);
-  assert.equal(it.stream.at(-1)?.data, { entries: [{ event: "one", cost: 0, at: T0 + 3 }] });
+  assert.equal(it.stream.at(-1)?.data, { entries: [{ event: "one", cost: 0, at: T0 + 3, reservation: 3 }] });
 });
 
 test("who waits as long as is said finds room for all of its places", () => {
@@ -107,18 +90,18 @@ test("places of the evening before count in the minute across midnight", () => {
 });
 
 test("records and checkpoints that say nothing of places say one each", () => {
-  const entries = ["a", "b", "c"].map((event) => ({ event, cost: 5, at: T0 }));
+  const entries = ["a", "b", "c"].map((event, index) => ({ event, cost: 5, at: T0, reservation: index + 1 }));
   const stream: LedgerEvent[] = [
     { type: "Reserved", data: { entries } },
-    { type: "Settled", data: { entries: [{ event: "a", cost: 5 }] } },
+    { type: "Settled", data: { entries: [{ event: "a", cost: 5, up_to: 1 }] } },
   ];
   const folded = emptyLedger();
   for (const [revision, event] of stream.entries()) evolveLedger(folded, event, revision);
   const old: LedgerCheckpoint = {
-    ...{ revision: 1, window_from: 0, settled: 5, settled_count: 1, last_at: T0 },
+    ...{ revision: 1, window_from: 0, settled: 5, overrun: 0, reservation: 3, settled_count: 1, last_at: T0 },
     open: [
-      ["b", 5, T0, 1, 0],
-      ["c", 5, T0, 1, 0],
+      ["b", 5, T0, [2], 0],
+      ["c", 5, T0, [3], 0],
     ],
   };
   const restored = fromCheckpoint(old);
@@ -172,7 +155,7 @@ const naive = () => {
   };
 
   return {
-    send(commands: readonly LedgerCommand[], now: number) {
+    send(commands: readonly SentCommand[], now: number) {
       const at = Math.max(now, lastAt);
       knownAt = lastAt;
       // What a batch gives back is that of batches before.
@@ -208,7 +191,7 @@ const naive = () => {
 
 const LIMITS = { rate: 12, budget: 300, count: 60 };
 const name = fc.nat(NAMES).map((n) => `bun_${n}`);
-const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
+const command: fc.Arbitrary<SentCommand> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc

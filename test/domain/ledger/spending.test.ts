@@ -6,35 +6,22 @@ import {
   checkpointOf,
   decideLedger,
   emptyLedger,
-  evolveLedger,
   fromCheckpoint,
   type LedgerCommand,
   refill,
   WINDOW_MS,
 } from "../../../domain/ledger/ledger.ts";
 import { isLoopLedger, runLedger, sameLedger, windowMsOf } from "../../../domain/ledger/loop.ts";
+import { openedLedger } from "../../support/opened-ledger.ts";
 
 /** Money that is settled long after it was reserved, and windows of hours. */
 const test = suite("spending and repetitions");
 const T0 = Date.parse("2026-01-01T12:00:00Z");
 const BUDGET = 200;
+/** As high as no reservation's number is. */
+const NEWEST = 1_000_000;
 
-const opened = (windowMs?: number) => {
-  const stream: LedgerEvent[] = [];
-  const ledger = emptyLedger(windowMs);
-  return {
-    stream,
-    ledger,
-    send(commands: readonly LedgerCommand[], now: number) {
-      const decision = decideLedger(ledger, commands, now);
-      for (const event of decision.events) {
-        evolveLedger(ledger, event, stream.length);
-        stream.push(event);
-      }
-      return decision.answers;
-    },
-  };
-};
+const opened = (windowMs?: number) => openedLedger(emptyLedger(windowMs));
 const reserve = (event: string, cost: number, limits = { budget: BUDGET }): LedgerCommand => ({
   type: "Reserve",
   event,
@@ -119,7 +106,7 @@ const command: fc.Arbitrary<LedgerCommand> = fc.oneof(
       .tuple(event, fc.nat(100))
       .map(([it, percent]) => ({ type: "Settle", event: it, cost: percent }) as const),
   },
-  { weight: 1, arbitrary: event.map((it) => ({ type: "Release", event: it, all: true }) as const) },
+  { weight: 1, arbitrary: event.map((it) => ({ type: "Release", event: it, upTo: NEWEST }) as const) },
 );
 
 /** What is reserved and settled together behind each record, by the records' own account. */
@@ -132,7 +119,7 @@ const totals = (stream: readonly LedgerEvent[]): readonly number[] => {
     } else if (record.type === "Settled") {
       for (const { event, cost } of record.data.entries) if (open.delete(event)) settled += cost;
     } else if (record.type === "Released") {
-      for (const { event, all } of record.data.entries) if (all === true) open.delete(event);
+      for (const { event } of record.data.entries) open.delete(event);
     }
     return settled + [...open.values()].reduce((sum, cost) => sum + cost, 0);
   });

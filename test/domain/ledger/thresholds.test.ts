@@ -4,7 +4,6 @@ import * as assert from "uvu/assert";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import {
   checkpointOf,
-  decideLedger,
   emptyLedger,
   evolveLedger,
   fromCheckpoint,
@@ -12,23 +11,21 @@ import {
   type LedgerCommand,
   refill,
 } from "../../../domain/ledger/ledger.ts";
+import { openedLedger, type SentCommand } from "../../support/opened-ledger.ts";
 
 const test = suite("thresholds of a budget");
 const T0 = Date.parse("2026-01-01T12:00:00Z");
 
-/** A ledger with its stream: what is decided is appended and folded, as the actor does. */
-const opened = (ledger: Ledger = emptyLedger()) => {
-  const stream: LedgerEvent[] = [];
+/** Answers with the records that a batch of commands adds to the stream. */
+const opened = (from?: Ledger) => {
+  const { ledger, stream, send } = openedLedger(from);
   return {
     ledger,
     stream,
-    send(...commands: readonly LedgerCommand[]): readonly LedgerEvent[] {
-      const { events } = decideLedger(ledger, commands, T0);
-      for (const event of events) {
-        evolveLedger(ledger, event, stream.length);
-        stream.push(event);
-      }
-      return events;
+    send(...commands: readonly SentCommand[]): readonly LedgerEvent[] {
+      const { length } = stream;
+      send(commands, T0);
+      return stream.slice(length);
     },
   };
 };
@@ -126,7 +123,7 @@ const batches = fc.array(
       }),
       fc.record({ type: fc.constant("Settle" as const), event, cost: fc.nat(60) }),
       fc.record({ type: fc.constant("Release" as const), event }),
-      fc.record({ type: fc.constant("Release" as const), event, all: fc.constant(true as const) }),
+      fc.record({ type: fc.constant("Release" as const), event, upTo: fc.nat(60) }),
     ),
     { minLength: 1, maxLength: 6 },
   ),

@@ -144,14 +144,14 @@ test("a place that another node gave back, or settled for less, is free on every
   const clock = { ms: NOON };
   const [a, b] = [node(log, clock), node(log, clock)];
   const limits = { budget: 100 };
-  const { stream } = await a.reserveDay(POLICY, "evt_1", 60, limits, TRACE);
-  await a.reserveDay(POLICY, "evt_2", 40, limits, TRACE);
+  const first = await a.reserveDay(POLICY, "evt_1", 60, limits, TRACE);
+  const second = await a.reserveDay(POLICY, "evt_2", 40, limits, TRACE);
   assert.is((await b.reserveDay(POLICY, "evt_3", 1, limits, TRACE)).answer.granted, false);
-  await a.release(stream, "acc_1", "evt_1", TRACE);
+  await a.release(first, TRACE);
   const { answer } = await b.reserveDay(POLICY, "evt_4", 60, limits, TRACE);
   assert.equal([answer.granted, answer.budget?.used], [true, 40]);
   assert.is((await b.reserveDay(POLICY, "evt_5", 10, limits, TRACE)).answer.granted, false);
-  a.settle(stream, "acc_1", "evt_2", 30, TRACE);
+  a.settle(second, 30, TRACE);
   await a.idle();
   assert.is((await b.reserveDay(POLICY, "evt_6", 10, limits, TRACE)).answer.granted, true);
 });
@@ -160,11 +160,9 @@ test("a place that one node took is given back by another that had not heard of 
   const log = memoryEventLog();
   const clock = { ms: NOON };
   const [a, b] = [node(log, clock), node(log, clock)];
-  const stream = "ledger-acc_1-sources";
-  const take = (at: Ledgers, id: string) => at.reserve(stream, "acc_1", id, { count: 2 }, TRACE);
+  const take = (at: Ledgers, id: string) => at.reserve("ledger-acc_1-sources", "acc_1", id, { count: 2 }, TRACE);
   await take(b, "src_1");
-  await take(a, "src_2");
-  await b.release(stream, "acc_1", "src_2", TRACE, true);
+  await b.release(await take(a, "src_2"), TRACE);
   assert.is((await take(a, "src_3")).answer.granted, true);
   assert.is((await take(b, "src_4")).answer.granted, false);
 });
@@ -215,8 +213,7 @@ test("a long ledger is read from its checkpoint and still decides exactly", asyn
   const writer = node(log, clock);
   for (let n = 0; n < 2_500; n += 1) {
     clock.ms += 100;
-    const { stream } = await writer.reserveDay(POLICY, `evt_${n}`, 1, limits, TRACE);
-    writer.settle(stream, "acc_1", `evt_${n}`, 1, TRACE);
+    writer.settle(await writer.reserveDay(POLICY, `evt_${n}`, 1, limits, TRACE), 1, TRACE);
   }
   await writer.idle();
   assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
@@ -252,8 +249,8 @@ test("what is charged is charged once, by every node and however late, on the da
   // So many records behind it that a checkpoint is made.
   for (let n = 0; n < 1_100; n += 1) {
     clock.ms += 1_000;
-    await a.reserveDay(POLICY, `evt_${n}`, 0, { rate: 1_000 }, TRACE);
-    if (n > 100) await a.release(today, "acc_1", `evt_${n}`, TRACE);
+    const reservation = await a.reserveDay(POLICY, `evt_${n}`, 0, { rate: 1_000 }, TRACE);
+    if (n > 100) await a.release(reservation, TRACE);
   }
   assert.ok((await log.last(`checkpoint-${today}`)) !== null);
   await charge(node(log, clock));
