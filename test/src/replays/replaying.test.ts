@@ -13,6 +13,7 @@ import { costReactions } from "../../../src/execute/reactions.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
+import { pausedLog } from "../../support/paused-log.ts";
 import {
   ACCOUNT,
   AGENT_ID,
@@ -405,6 +406,30 @@ test("places that a replay has taken again are not given back by the end before 
     await settle(last(await world.recordsOf(id)));
     assert.equal(await open(node), [0, 2_000_000, 0]);
   });
+});
+
+test("a replay keeps its place while a slower node still gives back what the end before it had reserved", async () => {
+  const world = await replayWorld({ budget_eur_day: 2 });
+  const slowToRelease = pausedLog(world.log, "Released");
+  const slowToReplay = pausedLog(world.log, "EventReplayed");
+  const slow = await replayNode(world, { log: slowToRelease.log });
+  const quick = await replayNode(world, { log: slowToReplay.log });
+  const id = await world.askedFor(1, false, LEDGER);
+  const policy = { account: ACCOUNT, id: POLICY_ID, timeZone: "UTC" };
+  await quick.ledgers.reserveDay(policy, id, 2_000_000, { budget: 2_000_000 }, NO_TRACE);
+  const unreached = last(await world.recordsOf(id));
+
+  const settled = settling(slow)(unreached);
+  await slowToRelease.reached;
+  await settling(quick)(unreached);
+  const replayed = quick.replay(id, 1);
+  await slowToReplay.reached;
+  slowToRelease.goOn();
+  await settled;
+  slowToReplay.goOn();
+  assert.is(outcomeOf(await replayed), "replayed");
+  assert.is((await quick.ledgers.figures(LEDGER, ACCOUNT)).reserved, 2_000_000);
+  for (const node of [slow, quick]) await node.stop();
 });
 
 test("what an agent had asked for before it was suspended stays undone, and what people have to approve by now is asked for anew", async () => {

@@ -1,0 +1,98 @@
+import { PLANS, type Plan } from "../../domain/account/plans.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
+import { type Claimed, claiming, UNKNOWN } from "../../src/admission/claim.ts";
+import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
+import { fate } from "../../src/admission/fate.ts";
+import { type Ledgers, ledgers } from "../../src/admission/ledgers.ts";
+import { aggregates } from "../../src/aggregates.ts";
+import { toEvents } from "../../src/envelope.ts";
+import { eventIdOf } from "../../src/event-id.ts";
+import { payloads } from "../../src/payloads.ts";
+import { readOn } from "../../src/run-command.ts";
+
+export const ACCOUNT = "acc_1";
+export const POLICY_ID = "pol_1";
+const SOURCE_ID = "src_1";
+const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
+
+export const webhookId = (key: string): string => eventIdOf(ACCOUNT, SOURCE_ID, key);
+
+export type Clock = { ms: number; now(): number };
+const clockAt = (at: string): Clock => ({
+  ms: Date.parse(at),
+  now() {
+    return this.ms;
+  },
+});
+
+export type ClaimsWorld = { readonly log: EventLog; readonly clock: Clock; readonly plan: Plan };
+
+/** A log with one published policy. */
+export const claimsWorld = async (
+  at: string,
+  limits: Omit<PolicyDefinition, "name">,
+  plan: Plan = PLANS.scale,
+): Promise<ClaimsWorld> => {
+  const log = memoryEventLog();
+  const definition: JsonObject = { name: "claims", cost: { pointer: "cost" }, ...limits };
+  const data = { policy_id: POLICY_ID, account: ACCOUNT, version: 1, definition, created_by: "key_1", at };
+  const envelope = {
+    commandId: "cmd_1",
+    account: ACCOUNT,
+    actor: { kind: "key", id: "key_1" },
+    trace: TRACE,
+    at,
+  } as const;
+  await log.append(`policy-${POLICY_ID}`, "absent", toEvents([{ type: "PolicyPublished", data }], envelope));
+  return { log, clock: clockAt(at), plan };
+};
+
+export type ClaimNode = {
+  readonly ledgers: Ledgers;
+  /** Decides on a webhook with this delivery key. `reads`: its stream is read first, as that of a request which is sent again. */
+  send(key: string, payload: JsonObject, reads?: boolean): Promise<Claimed>;
+};
+
+/** One node, as far as a webhook goes through it from its signature to its verdict. `log` is the log as this node sees it. */
+export const claimNode = (
+  { log: whole, clock, plan }: ClaimsWorld,
+  {
+    log = whole,
+    orphanAgeMs = 30_000,
+    onError = (error) => {
+      throw error;
+    },
+  }: { readonly log?: EventLog; readonly orphanAgeMs?: number; readonly onError?: (error: unknown) => void } = {},
+): ClaimNode => {
+  const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs, onError });
+  const claim = claiming({
+    ...{ log, clock, randomness, ledgers: places, aggregates: aggregates(log, clock) },
+    payloads: payloads(log, randomness),
+    policies: compiledPolicies(),
+    digestKey: Buffer.alloc(32, 1),
+    accountOf: async () => ({ plan, timeZone: "UTC" }),
+    deliver: { offer: () => undefined },
+  });
+  return {
+    ledgers: places,
+    async send(key, payload, reads = false) {
+      const body = Buffer.from(JSON.stringify(payload));
+      const eventId = webhookId(key);
+      const from = reads ? await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN) : UNKNOWN;
+      return claim(
+        {
+          ...{ eventId, account: ACCOUNT, policyId: POLICY_ID, endpointId: null, deliveryKey: key, eventType: "order" },
+          origin: { kind: "source", id: SOURCE_ID, name: "shop", type: "hmac" },
+          ...{ body, contentType: "application/json", contentEncoding: "", json: () => payload, isStrict: true },
+          ...{ headers: {}, shownHeaders: () => ({}), trace: TRACE, asked: null },
+          ...{ receivedAt: clock.ms, authenticatedAt: clock.ms },
+        },
+        from,
+      );
+    },
+  };
+};
