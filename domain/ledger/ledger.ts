@@ -250,23 +250,25 @@ export const refill = (ledger: Ledger, record: LedgerEvent, revision: number): v
       const open = ledger.open.get(event);
       if (open !== undefined) {
         // The checkpoint has its reservations already. An earlier place of the same event was released.
-        if (open.at === at && known === undefined) enterWindow(ledger, event, open);
+        if (open.revision === revision && known === undefined) enterWindow(ledger, event, open);
       } else if (known !== undefined) known.reservations = [...known.reservations, reservation];
-      else enterWindow(ledger, event, { at, cost, places, reservations: [reservation], settled: true, revision });
+      else enterWindow(ledger, event, { at, cost, places, reservations: [reservation], settled: false, revision });
     }
     prune(ledger);
   } else if (record.type === "Settled") {
     for (const settlement of record.data.entries) {
       const { event, cost } = settlement;
       const place = ledger.recent.get(event);
-      if (place === undefined || ledger.open.has(event)) continue;
-      if (isSettledBy(place.reservations, settlement)) place.cost = cost;
+      if (place === undefined || place.settled || ledger.open.has(event)) continue;
+      if (!isSettledBy(place.reservations, settlement)) continue;
+      place.settled = true;
+      place.cost = cost;
     }
   } else if (record.type === "Released") {
     for (const release of record.data.entries) {
       const { event } = release;
       const place = ledger.recent.get(event);
-      if (place === undefined || ledger.open.has(event)) continue;
+      if (place === undefined || place.settled || ledger.open.has(event)) continue;
       place.reservations = withoutReleased(place.reservations, release);
       if (place.reservations.length === 0) leaveWindow(ledger, event);
     }
@@ -478,9 +480,9 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
 
   const events: LedgerEvent[] = [];
   if (reserved.length > 0) events.push({ type: "Reserved", data: { entries: reserved } });
-  // Before the settled ones: a holder that gives back and one that spends leave the place spent.
-  if (released.length > 0) events.push({ type: "Released", data: { entries: released } });
+  // In this order, as a request that gives its part of a place back and one that spends the place leave it spent.
   if (settled.length > 0) events.push({ type: "Settled", data: { entries: settled } });
+  if (released.length > 0) events.push({ type: "Released", data: { entries: released } });
   if (charged.size > 0) {
     events.push({ type: "Charged", data: { entries: [...charged].map(([event, cost]) => ({ event, cost })) } });
   }

@@ -163,16 +163,16 @@ const naive = () => {
       const openOf = (event: string) => all.find((it) => it.event === event && before.has(it) && it.isOpen);
       const answers = commands.map((command) => (command.type === "Reserve" ? ask(command, at) : { granted: true }));
       for (const command of commands) {
-        const it = command.type === "Release" ? openOf(command.event) : undefined;
-        if (it === undefined) continue;
-        it.holders -= 1;
-        if (it.holders <= 0) all = all.filter((other) => other !== it);
-      }
-      for (const command of commands) {
         const it = command.type === "Settle" ? openOf(command.event) : undefined;
         if (it === undefined || command.type !== "Settle") continue;
         it.isOpen = false;
         it.cost = command.cost;
+      }
+      for (const command of commands) {
+        const it = command.type === "Release" ? openOf(command.event) : undefined;
+        if (it === undefined) continue;
+        it.holders -= 1;
+        if (it.holders <= 0) all = all.filter((other) => other !== it);
       }
       return answers;
     },

@@ -106,6 +106,30 @@ test("once a day has begun nothing more is reserved in the one before, even by a
   assert.is(late.stream, "ledger-pol_1-2026-05-06");
 });
 
+test("a day that has ended stays closed for a node that reads it from a checkpoint written later", async () => {
+  const log = memoryEventLog();
+  const midnight = Date.parse("2026-05-06T00:00:00Z");
+  const clock = { ms: midnight - 3_600_000 };
+  const it = node(log, clock);
+  const ask = async (by: Ledgers, from: number, count: number) => {
+    const asked = Array.from({ length: count }, (_, n) =>
+      by.reserveDay(POLICY, `evt_${from + n}`, 0, { rate: 20 }, TRACE),
+    );
+    return granted(await Promise.all(asked));
+  };
+  const late = Array.from({ length: 1_100 }, (_, n) => `evt_late_${n}`);
+  await Promise.all(late.map((event) => it.reserveDay(POLICY, event, 0, { rate: 10_000 }, TRACE)));
+  clock.ms = midnight - 10_000;
+  assert.is(await ask(it, 0, 10), 10);
+  clock.ms = midnight + 200;
+  assert.is(await ask(it, 100, 20), 10);
+  for (const event of late) await it.settleNow("ledger-pol_1-2026-05-05", "acc_1", event, 0, TRACE);
+  await it.idle();
+  assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
+  // The clock of the other node is behind, so it asks the old day's ledger first.
+  assert.is(await ask(node(log, { ms: midnight - 1_000 }), 200, 20), 0);
+});
+
 test("many at once are a few appends", async () => {
   const log = memoryEventLog();
   const it = node(log, { ms: NOON });
