@@ -1,7 +1,7 @@
 import type { Decider } from "../domain/decider.ts";
 import type { Clock, EventLog, Position, RecordedEvent, Revision } from "../domain/ports.ts";
 import type { Envelope, Fact } from "./envelope.ts";
-import { type Foldable, type Known, readOn, runCommand } from "./run-command.ts";
+import { type Foldable, type Known, readOn, runLooked } from "./run-command.ts";
 
 export type Loaded<S> = Known<S>;
 
@@ -19,6 +19,13 @@ export type Aggregates = {
     decider: Decider<S, C, E, R>,
     stream: string,
     command: C,
+    envelope: Envelope,
+  ): Promise<Handled<S, R>>;
+  /** The same with a command that `look` makes of the state each time the stream has been read. */
+  handleLooked<S, C, E extends Fact, R>(
+    decider: Decider<S, C, E, R>,
+    stream: string,
+    look: (state: S) => C | Promise<C>,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
   /**
@@ -104,6 +111,28 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     }
   };
 
+  const handleLooked: Aggregates["handleLooked"] = async <S, C, E extends Fact, R>(
+    decider: Decider<S, C, E, R>,
+    stream: string,
+    look: (state: S) => C | Promise<C>,
+    envelope: Envelope,
+  ): Promise<Handled<S, R>> => {
+    const entry = cached(stream, decider.initial);
+    await catchUp(entry, decider, stream);
+    const known = entry.known as Known<S>;
+    if (entry.commands.has(envelope.commandId)) {
+      return { outcome: "unchanged", state: known.state, position: known.position };
+    }
+    const ran = await runLooked(log, decider, stream, known, look, envelope);
+    keep(entry, ran.known, stream);
+    const { state, revision } = ran.known;
+    if (ran.outcome === "rejected") return { outcome: "rejected", rejection: ran.rejection, state };
+    remember(entry.commands, envelope.commandId);
+    if (ran.outcome === "unchanged") return { outcome: "unchanged", state, position: ran.position };
+    // Something was appended, so the stream has a last revision.
+    return { outcome: "accepted", state, position: ran.position, revision: revision ?? 0 };
+  };
+
   return {
     async load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs = STALENESS_MAX_MS) {
       const entry = cached(stream, decider.initial);
@@ -117,27 +146,8 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
       return entry.known as Known<S>;
     },
 
-    async handle<S, C, E extends Fact, R>(
-      decider: Decider<S, C, E, R>,
-      stream: string,
-      command: C,
-      envelope: Envelope,
-    ): Promise<Handled<S, R>> {
-      const entry = cached(stream, decider.initial);
-      await catchUp(entry, decider, stream);
-      const known = entry.known as Known<S>;
-      if (entry.commands.has(envelope.commandId)) {
-        return { outcome: "unchanged", state: known.state, position: known.position };
-      }
-      const ran = await runCommand(log, decider, stream, known, command, envelope);
-      keep(entry, ran.known, stream);
-      const { state, revision } = ran.known;
-      if (ran.outcome === "rejected") return { outcome: "rejected", rejection: ran.rejection, state };
-      remember(entry.commands, envelope.commandId);
-      if (ran.outcome === "unchanged") return { outcome: "unchanged", state, position: ran.position };
-      // Something was appended, so the stream has a last revision.
-      return { outcome: "accepted", state, position: ran.position, revision: revision ?? 0 };
-    },
+    handle: (decider, stream, command, envelope) => handleLooked(decider, stream, () => command, envelope),
+    handleLooked,
 
     watch(stream, onChanged) {
       // An object of its own for each call: the same function may watch twice.

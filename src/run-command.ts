@@ -71,20 +71,23 @@ export const appendKnown = async (
   }
 };
 
-/** As `runCommand`, with a command that depends on something outside the stream: that is looked at behind it, each time. */
+/**
+ * As `runCommand`, with a command that depends on something outside the stream. `look` is asked for it each time the stream
+ * has been read, so whatever is appended to the stream after the look makes it look again.
+ */
 export const runLooked = async <S, C, E extends Fact, R>(
   log: EventLog,
   decider: Decider<S, C, E, R>,
   stream: string,
   from: Known<S>,
-  look: () => C | Promise<C>,
+  look: (state: S) => C | Promise<C>,
   envelope: Envelope,
 ): Promise<Ran<S, R>> => {
   let known = from;
   let repeated = false;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     if (repeated) return { outcome: "unchanged", known, position: known.position };
-    const decision = decider.decide(await look(), known.state);
+    const decision = decider.decide(await look(known.state), known.state);
     if (!decision.ok) return { outcome: "rejected", rejection: decision.rejection, known };
     if (decision.events.length === 0) return { outcome: "unchanged", known, position: known.position };
     const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));

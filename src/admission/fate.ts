@@ -49,17 +49,14 @@ const fateOf = ({ request, spent }: Holder, ledger: string): Fate => {
 };
 
 /**
- * What became of the holder of a place whose request is gone. What was not admitted, an event or a bundle, is fenced in its
- * own stream first: a request that is only very slow then loses its claim and asks the gates again, so its place can be
- * given back. What was admitted keeps the places that it names until it has ended, and has spent every other by being admitted.
+ * What became of the holder of a place whose request is gone. An event or a bundle that was not admitted, and a source that
+ * was not registered, is fenced in its own stream first: a request that is only very slow then conflicts there and has to
+ * reserve again, so its place can be given back. What was admitted keeps the places that it names until it has ended, and
+ * has spent every other by being admitted. A source keeps its place until it is deleted.
  */
 export const fate =
   (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["fate"] =>
   async (account, holder, ledger) => {
-    if (holder.startsWith("src_")) {
-      const { state } = await readOn(log, source, `source-${holder}`, { state: source.initial, revision: null });
-      return state.phase === "present" ? "open" : "free";
-    }
     // Of a step whose payload became known while its bundle ran: spent by being asked for, whatever became of the bundle.
     if (isStepPlace(holder)) return "spent";
     const at = new Date(clock.now()).toISOString();
@@ -70,6 +67,11 @@ export const fate =
       trace: NO_TRACE,
       at,
     } as const;
+    if (holder.startsWith("src_")) {
+      const command = { type: "AbandonSource", sourceId: holder, at } as const;
+      const registered = await fenced(log, source, `source-${holder}`, command, envelope);
+      return registered?.phase === "present" ? "open" : "free";
+    }
     const state = holder.startsWith("bun_")
       ? await fenced(log, bundle, `bundle-${holder}`, { type: "Abandon", bundleId: holder, at }, envelope)
       : await fenced(log, delivery, `delivery-${holder}`, { type: "Abandon", eventId: holder, at }, envelope);

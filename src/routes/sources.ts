@@ -1,4 +1,5 @@
 import type { ViewStore } from "../../domain/ports.ts";
+import type { SourceCommand } from "../../domain/source/commands.ts";
 import {
   type PresentSource,
   SECRETS_MAX,
@@ -11,8 +12,8 @@ import { derivedId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
 import { type SourceDocument, sources } from "../../projections/sources.ts";
+import type { SourceSlot, SourceSlots } from "../admission/source-slots.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Envelope } from "../envelope.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { makeSecret } from "../providers/catalogue.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -35,15 +36,8 @@ export type SourcesDeps = {
   readonly secrets: DerivedSecret;
   /** Without a slash at its end; a function, as the port may be known only once it listens. */
   readonly publicUrl: () => string;
-  /** The plan's limit on sources. Taking twice is taking once, and so is giving back. */
-  readonly slots: {
-    readonly take: (
-      envelope: Envelope,
-      account: string,
-      sourceId: string,
-    ) => Promise<{ readonly ok: true } | { readonly ok: false; readonly limit: number }>;
-    readonly giveBack: (envelope: Envelope, account: string, sourceId: string) => Promise<void>;
-  };
+  /** The plan's limit on sources. */
+  readonly slots: SourceSlots;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
@@ -56,9 +50,15 @@ const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 const ID = /^src_[a-z2-7]{32}$/;
 const streamOf = (sourceId: string): string => `source-${sourceId}`;
 
+const planLimit = (limit: number): Problem => {
+  const detail = `The plan includes ${limit} ${limit === 1 ? "source" : "sources"}. Delete one, or choose a larger plan.`;
+  return problem("plan-limit", detail, { extra: { limit } });
+};
+
 const PROBLEM_OF: Record<SourceRejection, Problem> = {
   "not-found": notFound(),
   conflict: problem("conflict", "This source already exists, or existed before."),
+  "plan-limit": problem("plan-limit", "The plan includes no more sources."),
   "too-many-secrets": problem(
     "conflict",
     `${SECRETS_MAX} secrets are valid at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,
@@ -107,6 +107,7 @@ const seal = ({ box }: SourcesDeps, secret: string, account: string, sourceId: s
 const register: Handle = (deps) => async (call) => {
   const { envelope, principal } = call;
   const { account } = principal;
+  const { at } = envelope;
   // The route's schema has checked the shape.
   const wanted = newSourceOf(call.body as NewSourceBody);
   if ("problem" in wanted) return wanted;
@@ -115,23 +116,27 @@ const register: Handle = (deps) => async (call) => {
   if (foreign !== null) return foreign;
   // The same command makes the same source and the same secret: a crash before the answer loses neither.
   const sourceId = derivedId("src_", envelope.commandId);
-  const slot = await deps.slots.take(envelope, account, sourceId);
-  if (!slot.ok) {
-    const detail = `The plan includes ${slot.limit} ${slot.limit === 1 ? "source" : "sources"}. Delete one, or choose a larger plan.`;
-    return problem("plan-limit", detail, { extra: { limit: slot.limit } });
-  }
   const made = wanted.secret === null ? makeSecret(provider, deps.secrets(envelope.commandId, "source-secret")) : null;
   const secret = seal(deps, wanted.secret ?? made ?? "", account, sourceId);
-  const registered = await deps.aggregates.handle(
-    sourceDecider,
-    streamOf(sourceId),
-    { type: "RegisterSource", sourceId, account, provider, auth, dedupe, settings, secret, at: envelope.at },
-    envelope,
-  );
+  const command = { type: "RegisterSource", sourceId, account, provider, auth, dedupe, settings, secret, at } as const;
+  const reserved: { slot: SourceSlot | null } = { slot: null };
+  const giveBack = async (): Promise<void> => {
+    if (reserved.slot?.ok === true) await reserved.slot.giveBack();
+    reserved.slot = null;
+  };
+  // The slot is reserved after the stream is read: the fence of a registration that is too slow makes it reserve again.
+  const look = async ({ phase }: Source): Promise<SourceCommand> => {
+    await giveBack();
+    if (phase === "absent") reserved.slot = await deps.slots.take(envelope.trace, account, sourceId);
+    return { ...command, hasSlot: reserved.slot?.ok === true };
+  };
+  const registered = await deps.aggregates.handleLooked(sourceDecider, streamOf(sourceId), look, envelope);
   if (registered.outcome === "rejected") {
-    await deps.slots.giveBack(envelope, account, sourceId);
+    if (reserved.slot?.ok === false) return planLimit(reserved.slot.limit);
     return PROBLEM_OF[registered.rejection];
   }
+  // Another request with the same command has registered it, with a reservation of its own.
+  if (registered.outcome === "unchanged") await giveBack();
   if (registered.state.phase !== "present") return notFound();
   return {
     status: 201,
@@ -206,7 +211,7 @@ const remove: Handle = (deps) => async (call) => {
   const command = { type: "DeleteSource", account, at: call.envelope.at } as const;
   const deleted = await deps.aggregates.handle(sourceDecider, streamOf(id), command, call.envelope);
   // Again for one that is deleted: the first time may have ended between the two appends.
-  if (isOwnDeleted(deleted.state, account)) await deps.slots.giveBack(call.envelope, account, id);
+  if (isOwnDeleted(deleted.state, account)) await deps.slots.free(account, id);
   if (deleted.outcome === "rejected") return PROBLEM_OF[deleted.rejection];
   return { status: 204, ...positionOf(deleted) };
 };

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import type { DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { runLedger } from "../../../domain/ledger/loop.ts";
+import type { SourceEvent } from "../../../domain/source/events.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { fate, stepPlace } from "../../../src/admission/fate.ts";
@@ -52,6 +53,17 @@ test("a place that the event does not name is that of a request that died before
   assert.is((await after("ledger-pol_2-2026-05-05", facts.held({}, { ledgers: [DAY] })))[0], "free");
 });
 
+const AT = "2026-05-05T12:00:00.000Z";
+const abandoned: SourceEvent = { type: "SourceAbandoned", data: { source_id: "src_1", at: AT } };
+const registered: SourceEvent = {
+  type: "SourceRegistered",
+  data: {
+    ...{ source_id: "src_1", account: "acc_1", type: "github", auth: null, dedupe: null, secret: "sealed", at: AT },
+    ...{ name: "shop", policy_id: null, endpoint_id: null, status: "active" },
+  },
+};
+const deleted: SourceEvent = { type: "SourceDeleted", data: { source_id: "src_1", at: AT } };
+
 const LEDGER = "ledger-pol_1-2026-03-01";
 const bundles = bundleFacts();
 
@@ -84,6 +96,22 @@ test("of a step of a bundle that asked when its payload became known: spent by t
   const log = memoryEventLog();
   assert.is(await fate(log, clock, randomness)("acc_1", stepPlace("bun_1", 1), runLedger("pol_1", "r")), "spent");
   assert.equal(await log.readAll(null, 1), []);
+});
+
+test("of a source: open as long as it is registered; one that is not registered is fenced first", async () => {
+  const log = memoryEventLog();
+  const ledger = "ledger-acc_1-sources";
+  const ask = () => fate(log, clock, randomness)("acc_1", "src_1", ledger);
+  const last = async () => (await log.last("source-src_1"))?.type;
+  for (let times = 0; times < 2; times += 1) assert.equal([await ask(), await last()], ["free", "SourceAbandoned"]);
+  const it = history();
+  for (const event of [abandoned, abandoned, registered, deleted]) it.add("source-src_1", event);
+  const [, , present, gone] = it.events;
+  if (present === undefined || gone === undefined) throw new Error("the history is shorter than it was made");
+  await appendTo(log, [present]);
+  assert.equal([await ask(), await last()], ["open", "SourceRegistered"]);
+  await appendTo(log, [gone]);
+  assert.equal([await ask(), await last()], ["free", "SourceDeleted"]);
 });
 
 test.run();

@@ -34,14 +34,12 @@ const world = async ({ limit = 100 } = {}) => {
     secrets: derivedSecrets(KEY),
     publicUrl: () => PUBLIC_URL,
     slots: {
-      take: async (_envelope, account, id) => {
+      take: async (_trace, account, id) => {
         if (!taken.has(`${account} ${id}`) && taken.size >= limit) return { ok: false, limit };
         taken.add(`${account} ${id}`);
-        return { ok: true };
+        return { ok: true, giveBack: async () => void taken.delete(`${account} ${id}`) };
       },
-      giveBack: async (_envelope, account, id) => {
-        taken.delete(`${account} ${id}`);
-      },
+      free: async (account, id) => void taken.delete(`${account} ${id}`),
     },
     endpointExists: async (account, id) => account === "acc_a" && id === "end_a",
     policyExists: async (account, id) => account === "acc_a" && id === "pol_a",
