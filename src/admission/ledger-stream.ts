@@ -80,6 +80,8 @@ export type LedgerStreamDeps = LedgerDeps & {
   readonly startedAt: number;
   /** Is handed work that no request waits for. */
   readonly later: (work: Promise<unknown>) => void;
+  /** Told how many places and names are in memory here, each time that may have changed. */
+  readonly onSize: (size: number) => void;
 };
 
 /** `upTo`: the newest reservation of the place when the question is asked. The answer is about that one and those before it. */
@@ -118,8 +120,6 @@ export type LedgerStream = {
   busy(): boolean;
   /** Whether events hold places, as far as is known here. */
   hasPlaces(): boolean;
-  /** How many places and names are in memory. */
-  size(): number;
 };
 
 export const ledgerStream = (stream: string, account: string, deps: LedgerStreamDeps): LedgerStream => {
@@ -300,16 +300,16 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
     throw new LogUnavailable(`${stream} is written by too many at once`);
   };
 
+  const told = (): void => deps.onSize(ledger.open.size + ledger.recent.size + ledger.charged.size + alive.size);
+
   /** One at a time: whoever appends has seen all that was appended before. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(loaded).then(work);
-    turn = mine.then(
-      () => undefined,
-      () => {
-        // The stream says what happened; what is in memory may not.
-        ready = null;
-      },
-    );
+    turn = mine.then(told, () => {
+      // The stream says what happened; what is in memory may not.
+      ready = null;
+      told();
+    });
     return mine;
   };
 
@@ -397,7 +397,6 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
       }),
     busy: () => running || queue.length > 0 || underWay > 0,
     hasPlaces: () => ledger.open.size > 0,
-    size: () => ledger.open.size + ledger.recent.size + ledger.charged.size,
   };
 };
 

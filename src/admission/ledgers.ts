@@ -65,19 +65,25 @@ export type Ledgers = {
 /** The ledger of a policy on a day (YYYY-MM-DD) of the account's time zone. */
 export const dayLedger = (policyId: string, day: string): string => `ledger-${policyId}-${day}`;
 
-/** Ledgers kept in memory; one that was forgotten is read again from its stream when it is next needed. */
-const LEDGERS_MAX = 5_000;
-/** Places and names that all of them may hold together, about 250 bytes each. */
-const ENTRIES_MAX = 250_000;
-/** Ledgers that one look-up may pass over because they are busy, or forget: more are left to the next look-ups. */
-const FORGOTTEN_AT_ONCE_MAX = 16;
+export type LedgerMemory = {
+  /** Ledgers kept in memory; one that was forgotten is read again from its stream when it is next needed. */
+  readonly ledgersMax: number;
+  /** Places and names that all of them may hold together, about 250 bytes each. */
+  readonly entriesMax: number;
+};
 
-/** `size`: what the ledger held when it was last looked up. */
+const MEMORY: LedgerMemory = { ledgersMax: 5_000, entriesMax: 250_000 };
+/** Ledgers that one look-up may forget, or pass over because they are busy: more are left to the next look-ups. */
+const FORGOTTEN_AT_ONCE_MAX = 16;
+/** Policies of which it is remembered in memory that their day has begun: two short texts each. */
+const DAYS_MAX = 50_000;
+
+/** `size`: how many places and names the ledger holds. */
 type InMemory = { readonly ledger: LedgerStream; size: number };
 
 type Day = { day: string; rolling: Promise<void> | null };
 
-export const ledgers = (deps: LedgerDeps): Ledgers => {
+export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemory = MEMORY): Ledgers => {
   const startedAt = deps.clock.now();
   /** The least recently used comes first. */
   const streams = new Map<string, InMemory>();
@@ -94,7 +100,7 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
   const forgetOthers = (inUse: InMemory): void => {
     let looked = 0;
     for (const [name, it] of streams) {
-      const isFull = streams.size > LEDGERS_MAX || entries > ENTRIES_MAX;
+      const isFull = streams.size > ledgersMax || entries > entriesMax;
       if (!isFull || it === inUse || looked === FORGOTTEN_AT_ONCE_MAX) return;
       looked += 1;
       streams.delete(name);
@@ -104,16 +110,21 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
     }
   };
 
-  const streamOf = (stream: string, account: string): LedgerStream => {
-    const it = streams.get(stream) ?? {
-      ledger: ledgerStream(stream, account, { ...deps, startedAt, later }),
-      size: 0,
+  const begun = (stream: string, account: string): InMemory => {
+    const onSize = (size: number): void => {
+      // A ledger that was forgotten while its last turn ended is counted no more.
+      if (streams.get(stream) !== it) return;
+      entries += size - it.size;
+      it.size = size;
     };
+    const it = { ledger: ledgerStream(stream, account, { ...deps, startedAt, later, onSize }), size: 0 };
+    return it;
+  };
+
+  const streamOf = (stream: string, account: string): LedgerStream => {
+    const it = streams.get(stream) ?? begun(stream, account);
     streams.delete(stream);
     streams.set(stream, it);
-    const size = it.ledger.size();
-    entries += size - it.size;
-    it.size = size;
     forgetOthers(it);
     return it.ledger;
   };
@@ -130,7 +141,7 @@ export const ledgers = (deps: LedgerDeps): Ledgers => {
     const known: Day = days.get(policyId) ?? { day: "", rolling: null };
     days.delete(policyId);
     days.set(policyId, known);
-    if (days.size > LEDGERS_MAX) {
+    if (days.size > DAYS_MAX) {
       const [oldest] = days.keys();
       if (oldest !== undefined) days.delete(oldest);
     }
