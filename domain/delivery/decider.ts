@@ -46,6 +46,9 @@ export type StepEnd = {
   readonly neverSent?: true;
 };
 
+/** What was spent of the places that it held, which stays so whatever is replayed later. Micro-euros. */
+export type Paid = { readonly ledgers: readonly string[]; readonly cost: number };
+
 export type AdmittedDelivery = InReplays & {
   readonly phase: "admitted";
   readonly request: Request;
@@ -71,6 +74,8 @@ export type AdmittedDelivery = InReplays & {
   readonly mayBeDone: boolean;
   /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it is known here. */
   readonly spent?: number | null;
+  /** Missing as long as no place was spent. */
+  readonly paid?: Paid;
   readonly stepEnd?: StepEnd;
   /** The last replay, as long as it was not decided on again. */
   readonly replay?: Replaying;
@@ -97,8 +102,9 @@ export type Delivery =
       readonly approvalId: string | null;
       /** Begun before it was cancelled. */
       readonly attempts: number;
-      /** As of an admitted one. */
+      /** These two as of an admitted one. */
       readonly spent?: number | null;
+      readonly paid?: Paid;
       readonly stepEnd?: StepEnd;
       /** Micro-euros that its receiver was paid for before the replay in which it was cancelled; missing for none. */
       readonly counted?: number;
@@ -226,7 +232,10 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (state.phase !== "admitted") return state;
         const { request, approvalId, attempts } = state;
         const counted = countedOf(state);
-        const before = counted === null ? {} : { counted };
+        const before = {
+          ...(counted === null ? {} : { counted }),
+          ...(state.paid === undefined ? {} : { paid: state.paid }),
+        };
         return { phase: "ended", ...inReplays(state), request, end: "cancelled", approvalId, attempts, ...before };
       }
       case "EventBlocked":
@@ -259,8 +268,11 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "AttemptSucceeded":
         if (state.phase !== "admitted") return state;
         return { ...state, lease: null, dueAt: null, reached: reachedAfter(state.reached, event.data, null) };
-      case "CostDetermined":
-        return state.phase === "admitted" || state.phase === "ended" ? { ...state, spent: event.data.cost } : state;
+      case "CostDetermined": {
+        const { ledgers, cost: spent } = event.data;
+        const paid = spent === null || ledgers.length === 0 ? {} : { paid: { ledgers, cost: spent } };
+        return state.phase === "admitted" || state.phase === "ended" ? { ...state, spent, ...paid } : state;
+      }
       case "BundleStepEnded": {
         const { outcome, cost, reported, never_sent } = event.data;
         const stepEnd: StepEnd = {

@@ -1,6 +1,6 @@
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { Decider } from "../../domain/decider.ts";
-import { delivery } from "../../domain/delivery/decider.ts";
+import { delivery, type Paid } from "../../domain/delivery/decider.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
 import { isLoopLedger } from "../../domain/ledger/loop.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
@@ -15,6 +15,8 @@ type Holder = {
   readonly request: { readonly origin: Origin; readonly ledgers?: readonly string[] };
   /** Micro-euros that it has cost in the end; null when it was for nothing. */
   readonly spent?: number | null;
+  /** What was spent before a replay that holds no places, or others. */
+  readonly paid?: Paid;
 };
 
 const STEP_PLACE = /^bun_\w+\/\d+$/;
@@ -37,8 +39,9 @@ export const fenced = async <S extends object, C, E extends Fact, R>(
   return ran.outcome === "rejected" ? ran.known.state : null;
 };
 
-const fateOf = ({ request, spent }: Holder, ledger: string): Fate => {
+const fateOf = ({ request, spent, paid }: Holder, ledger: string): Fate => {
   const { origin, ledgers } = request;
+  if (paid?.ledgers.includes(ledger) === true) return { spent: paid.cost };
   if (ledgers?.includes(ledger) !== true) {
     const isPaid = isLoopLedger(ledger) || (origin.kind === "source" && ledgers === undefined);
     // Of another day or policy, taken by a request that died before the one that was admitted.

@@ -432,6 +432,33 @@ test("a replay keeps its place while a slower node still gives back what the end
   for (const node of [slow, quick]) await node.stop();
 });
 
+test("what the first sending has cost stays spent if the event is replayed before the ledger is told", async () => {
+  for (const isCancelled of [false, true]) {
+    const world = await replayWorld({ budget_eur_day: 2 });
+    const id = await world.askedFor(1, true, LEDGER);
+    await withNode(world, async (node) => {
+      const policy = { account: ACCOUNT, id: POLICY_ID, timeZone: "UTC" };
+      await node.ledgers.reserveDay(policy, id, 2_000_000, { budget: 2_000_000 }, NO_TRACE);
+      const determined = last(await world.recordsOf(id));
+      assert.is(determined.data.cost, 2_000_000);
+      assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
+      if (isCancelled) {
+        const cancelled = delivery.decide(
+          { type: "Cancel", reason: "stopped", at: now(world) },
+          await world.deliveryOf(id),
+        );
+        if (!cancelled.ok) throw new Error(cancelled.rejection);
+        await world.append(id, cancelled.events);
+      }
+      world.clock.advance(31_000);
+      await node.ledgers.sweep();
+      await settling(node)(determined);
+      const { reserved, settled } = await node.ledgers.figures(LEDGER, ACCOUNT);
+      assert.equal([reserved, settled], [0, 2_000_000]);
+    });
+  }
+});
+
 test("what an agent had asked for before it was suspended stays undone, and what people have to approve by now is asked for anew", async () => {
   const world = await replayWorld();
   const id = await world.askedFor(1, false);
