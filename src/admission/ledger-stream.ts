@@ -214,7 +214,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
       .filter(([event, place]) => {
         if (place.at > bornBefore) return false;
         const known = alive.get(event);
-        return known === undefined || known.upTo !== newestOf(place) || !isAlive(known);
+        return known === undefined || known.upTo < newestOf(place) || !isAlive(known);
       })
       .map(suspectOf);
   };
