@@ -287,8 +287,11 @@ export type LedgerCommand =
       readonly places?: number;
       readonly limits: Limits;
     }
-  /** `upTo`: the place is spent if this reservation or an earlier one holds it; left out: whichever holds it. */
-  | { readonly type: "Settle"; readonly event: string; readonly cost: number; readonly upTo?: number }
+  /**
+   * `cost` left out: as much as is reserved. `upTo`: the place is spent if this reservation or an earlier one holds it; left
+   * out: whichever holds it.
+   */
+  | { readonly type: "Settle"; readonly event: string; readonly cost?: number; readonly upTo?: number }
   | { readonly type: "Charge"; readonly event: string; readonly cost: number }
   /** Gives back one reservation, or with `upTo` that one and all before it. */
   | { readonly type: "Release"; readonly event: string; readonly reservation: number }
@@ -405,9 +408,9 @@ const releaseOf = (command: Extract<LedgerCommand, { type: "Release" }>): Releas
 };
 
 const settlementOf = (
-  { reservation, open }: Ledger,
-  { event, cost, upTo }: Extract<LedgerCommand, { type: "Settle" }>,
-): Settlement => ({ event, cost, up_to: upTo ?? open.get(event)?.reservations.at(-1) ?? reservation });
+  place: Place,
+  { event, cost = place.cost, upTo = place.reservations.at(-1) }: Extract<LedgerCommand, { type: "Settle" }>,
+): Settlement => ({ event, cost, up_to: upTo ?? 0 });
 
 export type LedgerDecision = {
   readonly events: readonly LedgerEvent[];
@@ -435,7 +438,8 @@ export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[],
   const answers = commands.map((command): Answer => {
     const { event } = command;
     if (command.type === "Settle") {
-      if (isHeld(ledger, command)) settled.push(settlementOf(ledger, command));
+      const place = ledger.open.get(event);
+      if (place !== undefined && isHeld(ledger, command)) settled.push(settlementOf(place, command));
       return GRANTED;
     }
     if (command.type === "Charge") {

@@ -219,11 +219,14 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     const keeping = it.kept ?? deps.payloads.keepFirst(id, incoming, payloadEnvelope);
     const [first, judged] = await both(Promise.resolve(keeping), it.judge());
     const known = first === null ? await readOn(log, decider, stream, from) : from;
-    // Another request may have been decided in between, or the fence of `fate` has given the places back already.
-    if (known.revision !== from.revision) {
+    /** What was reserved for this verdict keeps its place until the next one is written down. */
+    const claimAgain = async (later: Known<S>): Promise<ClaimedOnce<S, Q, J>> => {
+      const claimed = await claim(it, later, attempt + 1);
       await giveBack(it, judged);
-      return claim(it, known, attempt + 1);
-    }
+      return claimed;
+    };
+    // Another request may have been decided in between, or the fence of `fate` has given the places back already.
+    if (known.revision !== from.revision) return claimAgain(known);
     // Nothing is decided: what came before was blocked, or died on its way here.
     const kept = first ?? (await deps.payloads.keepAgain(id, incoming, payloadEnvelope, it.erasedUpTo(known.state)));
     const about = decided(it, incoming, kept, judged);
@@ -235,11 +238,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     }
     const records = toEvents(decision.events, envelope);
     const appended = await appendKnown(log, stream, known.revision ?? "absent", records);
-    if (appended.outcome === "conflict") {
-      const lost = await readOn(log, decider, stream, known);
-      await giveBack(it, judged);
-      return claim(it, lost, attempt + 1);
-    }
+    if (appended.outcome === "conflict") return claimAgain(await readOn(log, decider, stream, known));
     const { decision: verdict } = judged.verdict;
     tell(it, verdict === "deny" ? "blocked" : verdict === "hold" ? "held" : "admitted", judged);
     if (verdict === "deny") return { outcome: "refused", request, judged };

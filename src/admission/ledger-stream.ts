@@ -85,7 +85,7 @@ export type LedgerStreamDeps = LedgerDeps & {
 };
 
 /** `upTo`: the newest reservation of the place when the question is asked. The answer is about that one and those before it. */
-type Suspect = { readonly event: string; readonly cost: number; readonly upTo: number };
+type Suspect = { readonly event: string; readonly upTo: number };
 
 /** `isKept`: the end of the event will be told here. It is known of the reservations up to `upTo`, since `at` (ms since 1970). */
 type Alive = { readonly at: number; readonly isKept: boolean; readonly upTo: number };
@@ -176,11 +176,12 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
   /** Asks what became of the events. It needs no turn: each answer names the reservations that it is about. */
   const ask = async (suspects: readonly Suspect[]): Promise<readonly LedgerCommand[]> => {
     const commands: LedgerCommand[] = [];
-    const one = async ({ event, cost, upTo }: Suspect): Promise<void> => {
+    const one = async ({ event, upTo }: Suspect): Promise<void> => {
       const fate = await deps.fate(account, event, stream);
       if (fate === "open" || fate === "kept") alive.set(event, { at: clock.now(), isKept: fate === "kept", upTo });
       else if (fate === "free") commands.push({ type: "Release", event, upTo });
-      else commands.push({ type: "Settle", event, cost: typeof fate === "object" ? fate.spent : cost, upTo });
+      // Without a cost it is what the place costs by then: a later reservation, which has won, may have raised it.
+      else commands.push({ type: "Settle", event, upTo, ...(fate === "spent" ? {} : { cost: fate.spent }) });
     };
     for (let from = 0; from < suspects.length; from += FATES_AT_ONCE) {
       await Promise.all(suspects.slice(from, from + FATES_AT_ONCE).map(one));
@@ -201,7 +202,6 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
 
   const suspectOf = ([event, place]: readonly [string, Place]): Suspect => ({
     event,
-    cost: place.cost,
     upTo: newestOf(place),
   });
 

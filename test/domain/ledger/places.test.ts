@@ -166,7 +166,7 @@ const naive = () => {
         const it = command.type === "Settle" ? openOf(command.event) : undefined;
         if (it === undefined || command.type !== "Settle") continue;
         it.isOpen = false;
-        it.cost = command.cost;
+        it.cost = command.cost ?? it.cost;
       }
       for (const command of commands) {
         const it = command.type === "Release" ? openOf(command.event) : undefined;

@@ -59,6 +59,18 @@ test("an event that is reserved again at a higher cost takes the difference, or 
   assert.is(other.ledger.reserved, 200);
 });
 
+test("a place that is settled without a cost is spent for what it costs by then, if a named reservation holds it", () => {
+  const it = opened();
+  it.send([reserve("a", 10)], T0);
+  it.send([reserve("a", 25)], T0);
+  it.send([{ type: "Settle", event: "a", upTo: 1 }], T0 + 1);
+  assert.equal([it.ledger.reserved, it.ledger.settled], [0, 25]);
+  it.send([reserve("b", 10)], T0 + 1);
+  it.send([{ type: "Release", event: "b", upTo: 3 }, reserve("b", 10)], T0 + 1);
+  it.send([{ type: "Settle", event: "b", upTo: 3 }], T0 + 1);
+  assert.equal([it.ledger.reserved, it.ledger.settled], [10, 25]);
+});
+
 test("a window of its own: what is an hour old counts, and leaves to the millisecond", () => {
   const hour = 3_600_000;
   const it = opened(hour);
@@ -133,7 +145,10 @@ test("settled for what was reserved or less, reserved and settled together are n
         // A settlement's number is a share of what was reserved.
         const commands = batch.map((command) =>
           command.type === "Settle"
-            ? { ...command, cost: Math.floor(((it.ledger.open.get(command.event)?.cost ?? 0) * command.cost) / 100) }
+            ? {
+                ...command,
+                cost: Math.floor(((it.ledger.open.get(command.event)?.cost ?? 0) * (command.cost ?? 100)) / 100),
+              }
             : command,
         );
         it.send(commands, T0 + index * 7_000);
