@@ -29,7 +29,6 @@ export const ERROR_CODES = [
   "gate-quota",
   "rate-limited",
   "headers-too-large",
-  "payload-damaged",
   "internal",
   "overloaded",
   "unavailable",

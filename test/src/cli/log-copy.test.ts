@@ -154,7 +154,7 @@ test("places that cannot be used are named in one line, without a password, and 
   const double = await startEventStoreDouble();
   const wrong: readonly (readonly [string, string, RegExp])[] = [
     [`sqlite:${from}`, "sqlite:/proc/nope", /^\/proc\/nope cannot be made a folder \(ENOENT/],
-    [`sqlite:${text}`, `sqlite:${to}`, /\/text\/log\.db is not an event log$/],
+    [`sqlite:${text}`, `sqlite:${to}`, /\/text\/log\.db is not an event log, or is damaged: restore it from a backup$/],
     [`sqlite:${from}`, "esdb://me:secret@127.0.0.1:1?tls=false&fast=1", /has an option fast, which there is not/],
     ["esdb://me:not@secret@127.0.0.1:1?tls=false", `sqlite:${to}`, /percent-encoded/],
     [

@@ -41,6 +41,7 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "address-not-allowed",
   "invalid-policy",
   "invalid-action",
+  "payload-damaged",
   "self-approval",
   "digest-mismatch",
   "already-decided",
