@@ -17,7 +17,10 @@ test("each ratio has its spread and its bar, and what misses the bar is marked",
   const text = besideTable([beside(0.97, 0.9)]);
   assert.match(text, /^\| traces, to a collector that hangs +\| 1,940\/s, without 2,000\/s +\| +\| +\|$/m);
   assert.match(text, /^\| +rate +\| 0\.97 x \(0\.87 to 1\.07 in 12 rounds\) +\| at least 0\.95 x \| ok +\|$/m);
-  assert.match(text, /^\| +admissions of a processor's time +\| 0\.90 x \(0\.80 to 1\.00 in 12 rounds\) +\| at least 0\.95 x \| MISSED \|$/m);
+  assert.match(
+    text,
+    /^\| +admissions of a processor's time +\| 0\.90 x \(0\.80 to 1\.00 in 12 rounds\) +\| at least 0\.95 x \| MISSED \|$/m,
+  );
 });
 
 test("what a machine cannot measure is left out", () => {
