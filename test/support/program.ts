@@ -120,7 +120,7 @@ export const startProgram = async (
 };
 
 /** What takes a second alone takes many beside other tests; only what never comes about is to fail. */
-const UNTIL_MS = 30_000;
+const UNTIL_MS = 120_000;
 
 /** Waits until `condition` holds or answers something, at most `limitMs`. */
 export const until = async <T>(
