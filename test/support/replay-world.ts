@@ -1,5 +1,5 @@
 import { PLANS } from "../../domain/account/plans.ts";
-import { delivery } from "../../domain/delivery/decider.ts";
+import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Failure, Origin, Replay, Request } from "../../domain/delivery/events.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Actor, EventLog, ViewStore } from "../../domain/ports.ts";
@@ -138,24 +138,26 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
     await log.append(`delivery-${eventId}`, "any", toEvents(facts, envelope()));
   };
 
+  const stateOf = async (eventId: string): Promise<Delivery> =>
+    (await readOn(log, delivery, `delivery-${eventId}`, { state: delivery.initial, revision: null })).state;
+
+  const decide = async (eventId: string, command: DeliveryCommand): Promise<void> => {
+    const decision = delivery.decide(command, await stateOf(eventId));
+    if (!decision.ok) throw new Error(decision.rejection);
+    await append(eventId, decision.events);
+  };
+
   /** One attempt, and what its end leads to by the decider. */
   const attempt = async (eventId: string, failure: Failure, reported?: number): Promise<void> => {
-    const stream = `delivery-${eventId}`;
-    const decide = async (command: Parameters<typeof delivery.decide>[0]): Promise<void> => {
-      const { state } = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
-      const decision = delivery.decide(command, state);
-      if (!decision.ok) throw new Error(decision.rejection);
-      await append(eventId, decision.events);
-    };
-    const { state } = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+    const state = await stateOf(eventId);
     const number = state.phase === "admitted" ? state.attempts + 1 : 1;
     const about = { endpointId: ENDPOINT_ID, trigger: "auto", node: "node_test", othersAreGone: true } as const;
-    await decide({ type: "StartAttempt", ...about, at: now(), leaseUntil: now() });
+    await decide(eventId, { type: "StartAttempt", ...about, at: now(), leaseUntil: now() });
     const timings_ms = { dns: 0, connect: 0, tls: 0, first_byte: null, total: 1 };
     const ids = { event_id: eventId, endpoint_id: ENDPOINT_ID };
     const end = { ...ids, number, at: now(), duration_ms: 1, status_code: null, timings_ms };
     const said = reported === undefined ? {} : { cost_reported: reported };
-    await decide({ type: "Fail", end: { ...end, ...said }, failure, retryable: true, nextAttemptAt: null });
+    await decide(eventId, { type: "Fail", end: { ...end, ...said }, failure, retryable: true, nextAttemptAt: null });
   };
 
   return {
@@ -190,10 +192,18 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
       await attempt(request.event_id, isReached ? SERVER_ERROR : CONNECT);
       return request.event_id;
     },
-    blockedAgent: AGENT,
-    async deliveryOf(eventId: string) {
-      return (await readOn(log, delivery, `delivery-${eventId}`, { state: delivery.initial, revision: null })).state;
+    /** A source's event that was held with a place in the ledger, approved, and never reached its receiver. */
+    async approved(number: number, ledger: string): Promise<string> {
+      const request = await requestOf(number, SHOP, { cost: 2_000_000, ledgers: [ledger] });
+      const terms = { approval_id: "apr_1", digest: "d", min_approvals: 1, exclude_requester: false, reasons: [] };
+      const approval = { ...terms, expires_at: new Date(clock.now() + 3_600_000).toISOString() };
+      await append(request.event_id, [{ type: "EventHeld", data: { ...request, approval } }]);
+      await decide(request.event_id, { type: "Release", approvalId: "apr_1", digest: "d", at: now() });
+      await attempt(request.event_id, CONNECT);
+      return request.event_id;
     },
+    blockedAgent: AGENT,
+    deliveryOf: stateOf,
     recordsOf: (eventId: string) => log.read(`delivery-${eventId}`, null, 500),
     typesOf: async (eventId: string) => (await log.read(`delivery-${eventId}`, null, 500)).map(({ type }) => type),
     ofType: async (type: string) => (await log.readAll(null, 100_000)).filter((it) => it.type === type),
