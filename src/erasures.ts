@@ -1,5 +1,6 @@
 import { type BundleErasureRejection, bundleErasure, type ErasableBundle } from "../domain/bundle/erasure.ts";
 import type { Decider } from "../domain/decider.ts";
+import type { Erased } from "../domain/delivery/erased.ts";
 import { erasure } from "../domain/delivery/erasure.ts";
 import type { ErasedUpTo } from "../domain/delivery/events.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../domain/ports.ts";
@@ -11,7 +12,7 @@ import { payloadStream } from "./payloads.ts";
 import { type Known, latestOf, type Ran, readOn, runLooked } from "./run-command.ts";
 
 type Erasing = { readonly upTo: ErasedUpTo };
-type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null };
+type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null; readonly erased: Erased };
 
 const readEvent = (log: EventLog, eventId: string) =>
   readOn(log, erasure, `delivery-${eventId}`, { state: erasure.initial, revision: null });
@@ -19,17 +20,12 @@ const readBundle = (log: EventLog, bundleId: string) =>
   readOn(log, bundleErasure, bundleStream(bundleId), { state: bundleErasure.initial, revision: null });
 
 /**
- * Erases what the record of an erasure has taken, `upTo`. Of an event or bundle that is claimed that is everything, also
- * what was stored since: no request stores its payload anew, so only an answer or a payload that came too late is there.
+ * Erases what the recorded erasures have taken, and nothing that was stored since. Of an event or bundle that is claimed it
+ * erases everything: no request stores its payload anew, so only an answer or a payload that came too late is there.
  */
-const eraseRecorded = async (
-  log: EventLog,
-  id: string,
-  { claimed, erasedAt }: Erasable,
-  upTo: ErasedUpTo,
-): Promise<void> => {
+const eraseRecorded = async (log: EventLog, id: string, { claimed, erasedAt, erased }: Erasable): Promise<void> => {
   if (claimed && erasedAt !== null) await log.erase(payloadStream(id));
-  else if (upTo !== null) await log.erase(payloadStream(id), upTo);
+  else if (typeof erased === "number") await log.erase(payloadStream(id), erased);
 };
 
 /**
@@ -46,14 +42,16 @@ export const erase = async <S extends Erasable, C extends Erasing, E extends Fac
   envelope: Envelope,
 ): Promise<Ran<S, R>> => {
   const id = subjectOf(stream);
-  let upTo: ErasedUpTo = null;
   const look = async (): Promise<C> => {
-    upTo = (await log.last(payloadStream(id)))?.revision ?? null;
+    const upTo = (await log.last(payloadStream(id)))?.revision ?? null;
     // `C` is its parts.
     return { ...command, upTo } as C;
   };
   const ran = await runLooked(log, decider, stream, known, look, envelope);
-  if (ran.outcome !== "rejected") await eraseRecorded(log, id, ran.known.state, upTo);
+  if (ran.outcome === "rejected") return ran;
+  // Another node may have recorded the same command, and that record may take less than was decided here.
+  const recorded = await readOn(log, decider, stream, known);
+  await eraseRecorded(log, id, recorded.state);
   return ran;
 };
 
@@ -111,7 +109,7 @@ const isBundle = (id: string): boolean => id.startsWith("bun_");
  */
 export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => {
   const { state } = isBundle(id) ? await readBundle(log, id) : await readEvent(log, id);
-  await eraseRecorded(log, id, state, null);
+  await eraseRecorded(log, id, state);
   return state.claimed && state.erasedAt !== null;
 };
 
@@ -144,8 +142,8 @@ export const expirePayload = async (
   return outcome !== "rejected";
 };
 
-/** The data of both records, `PayloadErased` and `BundlePayloadErased`. */
-const dataOf = ({ data }: RecordedEvent) => data as unknown as Cause & { readonly up_to?: ErasedUpTo };
+/** Both records, `PayloadErased` and `BundlePayloadErased`, have these data. */
+const causeOf = ({ data }: RecordedEvent): Cause => data as unknown as Cause;
 
 const envelopeAfter = ({ id, meta, data }: RecordedEvent): Envelope => ({
   commandId: `erasure-${id}`,
@@ -164,7 +162,7 @@ export const erasureReactions = (log: EventLog): readonly Reaction[] => [
       const id = subjectOf(record.stream);
       if ((await log.last(payloadStream(id))) === null) return;
       const { state } = await readEvent(log, id);
-      await eraseRecorded(log, id, state, dataOf(record).up_to ?? null);
+      await eraseRecorded(log, id, state);
     },
   },
   {
@@ -172,9 +170,9 @@ export const erasureReactions = (log: EventLog): readonly Reaction[] => [
     async run(record) {
       const id = subjectOf(record.stream);
       const { state } = await readBundle(log, id);
-      await eraseRecorded(log, id, state, dataOf(record).up_to ?? null);
+      await eraseRecorded(log, id, state);
       // A blocked bundle may have come again and started its steps since.
-      if (state.erasedAt !== null) await eraseSteps(log, state, dataOf(record), envelopeAfter(record));
+      if (state.erasedAt !== null) await eraseSteps(log, state, causeOf(record), envelopeAfter(record));
     },
   },
 ];

@@ -343,5 +343,33 @@ for (const [engine, open] of Object.entries(LOGS_WITH_BYTES)) {
     });
   }
 
+  test("an erasure that is asked for at two nodes leaves the payload of a request that comes between them", async () => {
+    const { log, close, remove } = await open();
+    try {
+      const it = await sceneOf(log);
+      const id = it.id("evt_", "event");
+      await it.keep(id);
+      await it.write(`delivery-${id}`, deliveryFacts(id).blocked());
+      let isFirst = true;
+      const late: EventLog = {
+        ...log,
+        async last(stream) {
+          if (isFirst) {
+            isFirst = false;
+            await erasePayload(log, id, asked(id));
+            await it.keepAnew(id);
+          }
+          return log.last(stream);
+        },
+      };
+      await erasePayload(late, id, asked(id));
+      const text = JSON.stringify(await it.records("everything"));
+      assert.equal([text.includes(it.secret), text.includes(it.anew)], [false, true]);
+    } finally {
+      await close();
+      remove?.();
+    }
+  });
+
   test.run();
 }
