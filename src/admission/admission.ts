@@ -102,7 +102,10 @@ export const admission = (deps: AdmissionDeps): Admission => {
 
   const follow = (it: Received, outcome: Answer | Problem): Answer | Problem => {
     const event = { account: it.account, id: it.eventId };
-    if ("problem" in outcome) return outcome;
+    if ("problem" in outcome) {
+      if (outcome.problem === "delivery-id-reused") deps.counts.reused(event, it.trace);
+      return outcome;
+    }
     const { trace_id } = it.trace;
     const ms = Math.max(0, clock.now() - it.receivedAt);
     deps.onDecided?.({ trace_id, id: it.eventId, origin: "source", outcome: "duplicate", gate: null, code: null, ms });

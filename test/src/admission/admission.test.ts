@@ -187,6 +187,21 @@ test("of many bodies with one delivery id at once, refused ones and others, one 
   }
 });
 
+test("each of several requests that come at once with a reused delivery id and one body is counted", async () => {
+  const log = memoryEventLog();
+  const node = admissionNode(log, clock);
+  assert.is((await node.send("same", ALLOWED)).outcome, 202);
+  const other = { ...ALLOWED, more: 1 };
+  const answers = await Promise.all([1, 2, 3].map(() => node.send("same", other)));
+  assert.equal(new Set(answers.map(({ outcome }) => outcome)), new Set(["delivery-id-reused"]));
+  await node.rest();
+  const counted = (await log.readAll(null, 1_000)).filter(({ type }) => type === "DeliveryIdReused");
+  assert.is(
+    counted.reduce((sum, { data }) => sum + Number(data.count), 0),
+    3,
+  );
+});
+
 test("a body that another node claims while the first one with its delivery id is being refused is claimed", async () => {
   const log = memoryEventLog();
   const other = admissionNode(log, clock);
