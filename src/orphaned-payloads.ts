@@ -61,10 +61,10 @@ export const orphanedPayloads = (
     const at = new Date(clock.now()).toISOString();
     const actor = { kind: "system", id: "retention" } as const;
     const envelope = { commandId: randomId("cmd_", randomness), account, actor, trace: NO_TRACE, at };
-    const state = id.startsWith("bun_")
+    const { isFenced } = id.startsWith("bun_")
       ? await fenced(log, bundle, `bundle-${id}`, { type: "Abandon", bundleId: id, at }, envelope)
       : await fenced(log, delivery, `delivery-${id}`, { type: "Abandon", eventId: id, at }, envelope);
-    return state === null;
+    return isFenced;
   };
 
   return {

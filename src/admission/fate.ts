@@ -26,17 +26,20 @@ export const stepPlace = (bundleId: string, index: number): string => `${bundleI
 
 const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
 
-/** Fences whoever still means to decide it, an event or a bundle; its state when it was decided before. */
+/**
+ * Fences requests that are still to decide on a stream: they conflict with the record. `isFenced` is false if it was decided
+ * before. `state` is what the stream says by then.
+ */
 export const fenced = async <S extends object, C, E extends Fact, R>(
   log: EventLog,
   decider: Decider<S, C, E, R>,
   stream: string,
   command: C,
   envelope: Envelope,
-): Promise<S | null> => {
+): Promise<{ readonly isFenced: boolean; readonly state: S }> => {
   const unknown: Known<S> = { state: decider.initial, revision: null };
   const ran = await runCommand(log, decider, stream, await readOn(log, decider, stream, unknown), command, envelope);
-  return ran.outcome === "rejected" ? ran.known.state : null;
+  return { isFenced: ran.outcome !== "rejected", state: ran.known.state };
 };
 
 const fateOf = ({ request, spent, paid }: Holder, ledger: string): Fate => {
@@ -72,12 +75,13 @@ export const fate =
     } as const;
     if (holder.startsWith("src_")) {
       const command = { type: "AbandonSource", sourceId: holder, at } as const;
-      const registered = await fenced(log, source, `source-${holder}`, command, envelope);
-      return registered?.phase === "present" ? "open" : "free";
+      const { state } = await fenced(log, source, `source-${holder}`, command, envelope);
+      return state.phase === "present" ? "open" : "free";
     }
-    const state = holder.startsWith("bun_")
+    const { isFenced, state } = holder.startsWith("bun_")
       ? await fenced(log, bundle, `bundle-${holder}`, { type: "Abandon", bundleId: holder, at }, envelope)
       : await fenced(log, delivery, `delivery-${holder}`, { type: "Abandon", eventId: holder, at }, envelope);
-    if (state === null) return "free";
+    // An agent's request that reached nobody is fenced against a replay. It was admitted, so it stays a repetition.
+    if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
     return "request" in state ? fateOf(state, ledger) : "spent";
   };

@@ -45,6 +45,12 @@ test("of an agent's event: kept until its end says what it cost", async () => {
   assert.is((await after(DAY, facts.held({}, AGENTS), facts.holdEnded(2, "expired"), determined(null)))[0], "free");
 });
 
+test("of an agent's event that reached nobody: free again, but still one of the repetitions and of its run", async () => {
+  const failed = [facts.admitted(AGENTS), facts.failed(2), determined(null)];
+  assert.equal(await after(DAY, ...failed), ["free", "AdmissionAbandoned"]);
+  assert.is((await after(runLedger("pol_1", "r"), ...failed))[0], "spent");
+});
+
 test("a place that the event does not name is that of a request that died before it, unless it counts repetitions", async () => {
   assert.is((await after("ledger-pol_1-2026-05-04", facts.admitted(AGENTS)))[0], "free");
   assert.is((await after(runLedger("pol_1", "r"), facts.admitted(AGENTS)))[0], "spent");
