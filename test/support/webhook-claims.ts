@@ -7,7 +7,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { type Claimed, claiming, UNKNOWN } from "../../src/admission/claim.ts";
 import { compiledPolicies } from "../../src/admission/compiled-policy.ts";
 import { fate } from "../../src/admission/fate.ts";
-import { type Ledgers, ledgers } from "../../src/admission/ledgers.ts";
+import { type LedgerMemory, type Ledgers, ledgers } from "../../src/admission/ledgers.ts";
 import { aggregates } from "../../src/aggregates.ts";
 import { toEvents } from "../../src/envelope.ts";
 import { eventIdOf } from "../../src/event-id.ts";
@@ -66,9 +66,16 @@ export const claimNode = (
     onError = (error) => {
       throw error;
     },
-  }: { readonly log?: EventLog; readonly orphanAgeMs?: number; readonly onError?: (error: unknown) => void } = {},
+    memory,
+  }: {
+    readonly log?: EventLog;
+    readonly orphanAgeMs?: number;
+    readonly onError?: (error: unknown) => void;
+    readonly memory?: LedgerMemory | undefined;
+  } = {},
 ): ClaimNode => {
-  const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs, onError });
+  const deps = { log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs, onError };
+  const places = ledgers(deps, memory);
   const claim = claiming({
     ...{ log, clock, randomness, ledgers: places, aggregates: aggregates(log, clock) },
     payloads: payloads(log, randomness),

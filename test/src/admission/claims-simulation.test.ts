@@ -5,6 +5,7 @@ import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, WINDOW_MS } from "../../../domain/ledger/ledger.ts";
 import type { EventLog, RecordedEvent } from "../../../domain/ports.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
+import type { LedgerMemory } from "../../../src/admission/ledgers.ts";
 import { fieldOf, fullestWindow } from "../../support/log-facts.ts";
 import { type Seeded, seeded } from "../../support/seeded.ts";
 import {
@@ -36,6 +37,12 @@ const COSTS_EUR = [0.5, 1, 2.5, 0.07];
 /** A month ends in some of the rounds, and with it the day and the quota. */
 const STARTS = ["2026-05-05T12:00:00.000Z", "2026-05-31T23:59:58.500Z"];
 const ORPHAN_AGE_MS = 30_000;
+/** Some nodes keep one ledger in memory, so they forget the others whenever nothing is under way there. */
+const MEMORIES: readonly LedgerMemory[] = [
+  { ledgersMax: 5_000, entriesMax: 250_000 },
+  { ledgersMax: 1, entriesMax: 250_000 },
+  { ledgersMax: 5_000, entriesMax: 3 },
+];
 
 /** Turns of the event loop instead of time: so the seed alone decides what comes first. */
 const nap = async (random: Seeded): Promise<void> => {
@@ -81,7 +88,7 @@ const simulatedNode = (world: ClaimsWorld, random: Seeded): SimulatedNode => {
     },
   };
   return {
-    ...claimNode(world, { log, onError: () => undefined }),
+    ...claimNode(world, { log, onError: () => undefined, memory: MEMORIES[random.below(MEMORIES.length)] }),
     isDead: () => isDead,
     kill: () => kill(),
     unlessDead: (work) => Promise.race([work, death]),
