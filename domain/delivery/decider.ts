@@ -312,7 +312,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         return decideCancel(command, state);
 
       case "Abandon":
-        // Whoever replays what has given its places back takes them before it says so: it is fenced like an admission.
+        // The replay of a request that gave its places back reserves them before its record, so it is fenced like an admission.
         if (isClaimed(state) && !hasGivenBack(state)) return reject("already-admitted");
         return accept({ type: "AdmissionAbandoned", data: { event_id: command.eventId, at: command.at } });
 
@@ -392,7 +392,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
         if (ended(state)) return reject("already-ended");
         // The attempt may succeed. When its lease has ended, the command is given again.
         if (isLeased(state, command)) return reject("leased");
-        // Whatever was missing may have been restored before the replay.
+        // The endpoint or payload that was missing may have been restored before the replay.
         if (command.inReplay !== undefined && command.inReplay !== (replayIdOf(state) ?? null))
           return reject("in-progress");
         const { event_id, endpoint_id } = state.request;

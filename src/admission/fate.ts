@@ -15,7 +15,7 @@ type Holder = {
   readonly request: { readonly origin: Origin; readonly ledgers?: readonly string[] };
   /** Micro-euros that it has cost in the end; null when it was for nothing. */
   readonly spent?: number | null;
-  /** What was spent before a replay that holds no places, or others. */
+  /** What it spent before its last replay, which may hold no places, or places in other ledgers. */
   readonly paid?: Paid;
 };
 
@@ -47,7 +47,7 @@ const fateOf = ({ request, spent, paid }: Holder, ledger: string): Fate => {
   if (paid?.ledgers.includes(ledger) === true) return { spent: paid.cost };
   if (ledgers?.includes(ledger) !== true) {
     const isPaid = isLoopLedger(ledger) || (origin.kind === "source" && ledgers === undefined);
-    // Of another day or policy, taken by a request that died before the one that was admitted.
+    // A place of another day or policy was reserved by a request that died before the one that was admitted.
     return isPaid ? "spent" : "free";
   }
   if (spent === undefined) return "kept";
@@ -63,7 +63,7 @@ const fateOf = ({ request, spent, paid }: Holder, ledger: string): Fate => {
 export const fate =
   (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["fate"] =>
   async (account, holder, ledger) => {
-    // Of a step whose payload became known while its bundle ran: spent by being asked for, whatever became of the bundle.
+    // A step whose payload became known while its bundle ran has spent its place by asking for it, even if the bundle failed.
     if (isStepPlace(holder)) return "spent";
     const at = new Date(clock.now()).toISOString();
     const envelope = {

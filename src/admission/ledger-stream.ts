@@ -51,7 +51,7 @@ export type LedgerDeps = {
   readonly orphanAgeMs: number;
   /** Told how many commands each append has decided. */
   readonly onBatch?: (commands: number) => void;
-  /** What happens beside the path of a request; reported and tried again. */
+  /** Told of each failure outside the path of a request; that work is tried again. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -74,7 +74,7 @@ const ORPHAN_GAP_MS = 5_000;
 /** A sweep does not ask again so soon about a place that is held by right: the slot of a source is held for years. */
 const ALIVE_MS = 60 * 60 * 1_000;
 
-/** What `ledgers` adds for its streams. */
+/** `ledgers` adds these for its streams. */
 export type LedgerStreamDeps = LedgerDeps & {
   /** When this process started; ms since 1970. */
   readonly startedAt: number;
@@ -131,7 +131,7 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
   let askedAt = Number.NEGATIVE_INFINITY;
   /** The events that were found to hold their places by right. */
   const alive = new Map<string, Alive>();
-  /** What was begun here and has not ended. */
+  /** How many calls have begun here and not ended. */
   let underWay = 0;
   let sweeping: Promise<void> | null = null;
   let ready: Promise<void> | null = null;
@@ -219,8 +219,10 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
       .map(suspectOf);
   };
 
-  /** What other nodes have given back meanwhile, and what requests that died on them hold, is free. Whoever appends notices
-   * by itself that it is behind; a refusal appends nothing, so it would be repeated for ever. */
+  /**
+   * Looks for room before a refusal: what other nodes have given back meanwhile is free, and so is what dead requests hold.
+   * An append would show that this node is behind, but a refusal appends nothing.
+   */
   const makeRoom = async (): Promise<void> => {
     await catchUp();
     const now = clock.now();
@@ -302,11 +304,11 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
 
   const told = (): void => deps.onSize(ledger.open.size + ledger.recent.size + ledger.charged.size + alive.size);
 
-  /** One at a time: whoever appends has seen all that was appended before. */
+  /** Does one work at a time, so that each append is decided on everything that was appended before it. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(loaded).then(work);
     turn = mine.then(told, () => {
-      // The stream says what happened; what is in memory may not.
+      // The append may have been written or not, so the ledger is read again.
       ready = null;
       told();
     });

@@ -58,7 +58,7 @@ export type Ledgers = {
    * it is next read.
    */
   sweep(): Promise<void>;
-  /** Waits for what is queued. */
+  /** Waits for the work that no request waits for. */
   idle(): Promise<void>;
 };
 

@@ -79,9 +79,9 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
   return whenStopped(deps, shown, cancel);
 };
 
-/** What follows from what an agent's requests have cost for the ledgers. */
+/** Tells the ledgers what agents' requests have cost. */
 export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): readonly Reaction[] => {
-  /** What a replay has cost on top, on the day on which that was determined: every node comes by here, some of them late. */
+  /** Charges what a replay has cost on top, on the day on which that was determined. Every node does so, some of them late. */
   const charge = async (
     account: string,
     { event_id, cost, replay_id, policy_id, at }: Determined,
@@ -102,7 +102,7 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
         const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
         await charge(meta.account, determined, trace);
         for (const stream of names) {
-          // Every node comes by here, some of them late: a replay may have taken its places again.
+          // Every node does so, some of them late: a replay may have reserved its places again.
           if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
           else await ledgers.settleNow(stream, meta.account, event_id, cost, trace);
         }

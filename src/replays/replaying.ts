@@ -208,7 +208,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return { outcome: "replayed", state: known.state, position };
   };
 
-  /** Null as above. */
+  /** Null: the event was written to meanwhile. */
   const once = async (order: ReplayOrder): Promise<Replayed | null> => {
     const from = await recall(order);
     const { state } = from.known;

@@ -1,0 +1,160 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EventLog } from "../../../domain/ports.ts";
+import { replay } from "../../../domain/replay/decider.ts";
+import { RUNNING_MAX } from "../../../domain/replay/places.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { aggregates } from "../../../src/aggregates.ts";
+import { startingReplays } from "../../../src/replays/starting.ts";
+import { replayStream } from "../../../src/replays/stream.ts";
+import { testClock } from "../../support/http-app.ts";
+import { ACCOUNT, BY, replayIdOf } from "../../support/replay-world.ts";
+import { type Seeded, seeded } from "../../support/seeded.ts";
+
+/**
+ * Three nodes start and end replays of one account, repeat commands at other nodes, lose replies and die, while the clock
+ * jumps forward and back. `FUZZ_ROUNDS` says how many rounds; `FUZZ_SEED` repeats those of a failed run.
+ */
+const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 5);
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
+
+const test = suite(`places of replays that start on three nodes, seed ${SEED}`);
+const CALLS = 180;
+const NUMBERS = 60;
+/** Longer than a request that has taken a place may need to start its replay. */
+const JUMP_MS = 31_000;
+/** Longer than all jumps of a round together. */
+const LATER_MS = 60 * 60 * 1_000;
+
+type Clock = ReturnType<typeof testClock>;
+
+const nap = async (random: Seeded): Promise<void> => {
+  for (let turns = random.next() < 0.6 ? 1 : random.below(24); turns > 0; turns -= 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+const nodeOn = (log: EventLog, clock: Clock) => {
+  const streams = aggregates(log, clock);
+  const starting = startingReplays({ log, aggregates: streams, clock, randomness });
+  const envelopeOf = (commandId: string) => {
+    const trace = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
+    return { commandId, account: ACCOUNT, actor: BY, trace, at: new Date(clock.now()).toISOString() };
+  };
+  return {
+    async start(number: number): Promise<"full" | "started"> {
+      const id = replayIdOf(number);
+      const about = { replay_id: id, account: ACCOUNT, filter: { status: "failed" }, total: 1 } as const;
+      const envelope = envelopeOf(`start-${id}`);
+      const order = { ...about, rate_per_second: 1, by: BY, reason: null, up_to: null };
+      return (await starting({ replay: order, at: envelope.at }, envelope)) === "full" ? "full" : "started";
+    },
+    async end(number: number, type: "FinishReplay" | "CancelReplay"): Promise<void> {
+      const id = replayIdOf(number);
+      const envelope = envelopeOf(`end-${id}`);
+      const by = { account: ACCOUNT, by: BY, reason: null };
+      await streams.handle(replay, replayStream(id), { type, ...by, at: envelope.at }, envelope);
+    },
+  };
+};
+
+/** A node whose log is slow at random, refuses appends and loses replies. It can die at any of its reads and appends. */
+const mortalNode = (whole: EventLog, clock: Clock, random: Seeded) => {
+  let isDead = false;
+  let die = (): void => undefined;
+  const death = new Promise<void>((resolve) => {
+    die = resolve;
+  });
+  const alive = async (): Promise<void> => {
+    await nap(random);
+    if (isDead) await new Promise<never>(() => undefined);
+  };
+  const log: EventLog = {
+    ...whole,
+    async append(...args) {
+      await alive();
+      if (random.next() < 0.02) throw new LogUnavailable("away");
+      const appended = await whole.append(...args);
+      await alive();
+      if (random.next() < 0.05) throw new OutcomeUnknown("lost");
+      return appended;
+    },
+    read: async (...args) => alive().then(() => whole.read(...args)),
+    last: async (...args) => alive().then(() => whole.last(...args)),
+  };
+  return {
+    ...nodeOn(log, clock),
+    kill(): void {
+      isDead = true;
+      die();
+    },
+    /** Ends with the work, or with the node. The log's own failures reach the caller, who may come again. */
+    unlessDead: (work: Promise<unknown>): Promise<unknown> =>
+      Promise.race([
+        death,
+        work.catch((error) => {
+          if (!(error instanceof LogUnavailable) && !(error instanceof OutcomeUnknown)) throw error;
+        }),
+      ]),
+  };
+};
+
+/** How many replays run, how many ran at most, and how many requests were kept from starting theirs. */
+const factsOf = async (log: EventLog) => {
+  const running = new Set<string>();
+  let [most, fences] = [0, 0];
+  for (const { type, stream } of await log.readAll(null, 100_000)) {
+    if (type === "ReplayStarted") {
+      assert.not(running.has(stream), "a replay is started twice");
+      running.add(stream);
+      most = Math.max(most, running.size);
+    }
+    if (type === "ReplayFinished" || type === "ReplayCancelled") running.delete(stream);
+    if (type === "ReplayAbandoned") fences += 1;
+  }
+  return { running: running.size, most, fences };
+};
+
+const round = async (random: Seeded): Promise<number> => {
+  const [log, clock] = [memoryEventLog(), testClock()];
+  const nodes = [mortalNode(log, clock, random), mortalNode(log, clock, random), mortalNode(log, clock, random)];
+  const under: Promise<unknown>[] = [];
+  for (let n = 0; n < CALLS; n += 1) {
+    const index = random.below(nodes.length);
+    const node = nodes[index] as (typeof nodes)[number];
+    const number = random.below(NUMBERS);
+    const how = random.next() < 0.5 ? "FinishReplay" : "CancelReplay";
+    under.push(node.unlessDead(random.next() < 0.2 ? node.end(number, how) : node.start(number)));
+    if (random.next() < 0.08) clock.advance(random.next() < 0.2 ? -JUMP_MS : JUMP_MS);
+    if (random.next() < 0.05) {
+      node.kill();
+      nodes[index] = mortalNode(log, clock, random);
+    }
+    await nap(random);
+  }
+  await Promise.all(under);
+  const { most, fences } = await factsOf(log);
+  assert.ok(most <= RUNNING_MAX, `${most} replays ran at once`);
+  clock.advance(LATER_MS);
+  const last = nodeOn(log, clock);
+  for (let number = NUMBERS; (await last.start(number)) === "started"; ) number += 1;
+  assert.is((await factsOf(log)).running, RUNNING_MAX, "no place is lost");
+  return fences;
+};
+
+test(`${ROUNDS} rounds: no more replays run than may, and no place is lost`, async () => {
+  let fences = 0;
+  for (let n = 0; n < ROUNDS; n += 1) {
+    try {
+      fences += await round(seeded(SEED + n));
+    } catch (error) {
+      console.log(`FUZZ_SEED=${SEED + n} FUZZ_ROUNDS=1`);
+      throw error;
+    }
+  }
+  assert.ok(fences > 0);
+});
+
+test.run();
