@@ -3,11 +3,11 @@ import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, WINDOW_MS } from "../../../domain/ledger/ledger.ts";
-import type { EventLog, RecordedEvent } from "../../../domain/ports.ts";
-import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
+import type { RecordedEvent } from "../../../domain/ports.ts";
 import type { LedgerMemory } from "../../../src/admission/ledgers.ts";
 import { fieldOf, fullestWindow } from "../../support/log-facts.ts";
-import { type Seeded, seeded } from "../../support/seeded.ts";
+import type { Seeded } from "../../support/seeded.ts";
+import { type MortalLog, mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 import {
   ACCOUNT,
   type ClaimNode,
@@ -22,9 +22,6 @@ import {
  * nodes with other bodies, the clock jumps beyond the age at which places are asked after, and nodes die. `FUZZ_ROUNDS` says
  * how many rounds; `FUZZ_SEED` repeats those of a failed run.
  */
-const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 5);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
-
 const test = suite(`claims on three nodes, seed ${SEED}`);
 
 const BUDGET_EUR = 10;
@@ -44,60 +41,12 @@ const MEMORIES: readonly LedgerMemory[] = [
   { ledgersMax: 5_000, entriesMax: 3 },
 ];
 
-/** Turns of the event loop instead of time: so the seed alone decides what comes first. */
-const nap = async (random: Seeded): Promise<void> => {
-  for (let turns = random.next() < 0.6 ? 1 : random.below(24); turns > 0; turns -= 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
-
-type SimulatedNode = ClaimNode & {
-  readonly isDead: () => boolean;
-  kill(): void;
-  /** Ends with the work, or with the node. */
-  readonly unlessDead: (work: Promise<unknown>) => Promise<unknown>;
-};
+type SimulatedNode = ClaimNode & Omit<MortalLog, "log">;
 
 const simulatedNode = (world: ClaimsWorld, random: Seeded): SimulatedNode => {
-  let isDead = false;
-  let kill = (): void => undefined;
-  const death = new Promise<void>((resolve) => {
-    kill = () => {
-      isDead = true;
-      resolve();
-    };
-  });
-  const never = new Promise<never>(() => undefined);
-  const alive = async (): Promise<void> => {
-    await nap(random);
-    if (isDead) await never;
-  };
-  const log: EventLog = {
-    ...world.log,
-    async append(...args) {
-      await alive();
-      if (random.next() < 0.02) throw new LogUnavailable("away");
-      const appended = await world.log.append(...args);
-      await alive();
-      if (random.next() < 0.03) throw new OutcomeUnknown("lost");
-      return appended;
-    },
-    async read(...args) {
-      await alive();
-      return world.log.read(...args);
-    },
-  };
-  return {
-    ...claimNode(world, { log, onError: () => undefined, memory: MEMORIES[random.below(MEMORIES.length)] }),
-    isDead: () => isDead,
-    kill: () => kill(),
-    unlessDead: (work) => Promise.race([work, death]),
-  };
-};
-
-/** The log's own failures reach the sender, who comes again. */
-const failsWithLog = (error: unknown): void => {
-  if (!(error instanceof LogUnavailable) && !(error instanceof OutcomeUnknown)) throw error;
+  const { log, kill, unlessDead } = mortalLog(world.log, random);
+  const memory = MEMORIES[random.below(MEMORIES.length)];
+  return { ...claimNode(world, { log, onError: () => undefined, memory }), kill, unlessDead };
 };
 
 /** No request lives longer than 40 s of the clock, as a ledger remembers a settled place for a minute (`WINDOW_MS`). */
@@ -112,13 +61,13 @@ const phase = async (world: ClaimsWorld, nodes: SimulatedNode[], random: Seeded)
       ...(random.next() < 0.85 ? { ok: 1 } : {}),
     };
     const sent = node.send(`key_${random.below(KEYS)}`, payload, random.next() < 0.5);
-    under.push(node.unlessDead(sent.catch(failsWithLog)));
+    under.push(node.unlessDead(sent));
     if (!hasJumped && random.next() < 0.12) {
       world.clock.ms += ORPHAN_AGE_MS + 1_000;
       hasJumped = true;
     }
     if (random.next() < 0.2) {
-      for (const each of nodes) under.push(each.unlessDead(each.ledgers.sweep().catch(failsWithLog)));
+      for (const each of nodes) under.push(each.unlessDead(each.ledgers.sweep()));
     }
     if (random.next() < 0.03) {
       node.kill();
@@ -215,15 +164,13 @@ const round = async (random: Seeded): Promise<Facts> => {
 };
 
 test(`${ROUNDS} rounds: each event is admitted once and paid for, and no ledger is ever above its limits`, async () => {
-  let admitted = 0;
   let fences = 0;
-  for (let n = 0; n < ROUNDS; n += 1) {
-    const found = await round(seeded(SEED + n));
-    const problems = problemsOf(found);
-    assert.equal(problems, [], `FUZZ_SEED=${SEED + n} FUZZ_ROUNDS=1`);
-    admitted += found.all.filter(({ type }) => type === "EventAdmitted").length;
+  const admitted = await sumOfRounds(async (random) => {
+    const found = await round(random);
+    assert.equal(problemsOf(found), []);
     fences += found.all.filter(({ type }) => type === "AdmissionAbandoned").length;
-  }
+    return found.all.filter(({ type }) => type === "EventAdmitted").length;
+  });
   assert.ok(admitted > ROUNDS && fences > 0, `${admitted} were admitted, ${fences} fenced`);
 });
 

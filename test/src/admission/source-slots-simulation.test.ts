@@ -3,7 +3,6 @@ import * as assert from "uvu/assert";
 import { PLANS, type Plan } from "../../../domain/account/plans.ts";
 import type { EventLog } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
-import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { sources } from "../../../projections/sources.ts";
@@ -15,16 +14,14 @@ import type { Envelope } from "../../../src/envelope.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { sourceRoutes } from "../../../src/routes/sources.ts";
 import { caller, callOf } from "../../support/call.ts";
-import { type Seeded, seeded } from "../../support/seeded.ts";
+import type { Seeded } from "../../support/seeded.ts";
+import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 
 /**
  * Three nodes register and delete sources at the plan's limit, repeat commands at other nodes, lose replies and die, while
  * the clock jumps and the plan becomes smaller and larger. `FUZZ_ROUNDS` says how many rounds; `FUZZ_SEED` repeats those of
  * a failed run.
  */
-const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 5);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
-
 const test = suite(`the plan's limit on sources on three nodes, seed ${SEED}`);
 const ACCOUNT = "acc_1";
 const LEDGER = `ledger-${ACCOUNT}-sources`;
@@ -37,38 +34,8 @@ const JUMP_MS = 31_000;
 
 type World = { readonly log: EventLog; readonly clock: { ms: number; now(): number }; plan: Plan };
 
-const nap = async (random: Seeded): Promise<void> => {
-  for (let turns = random.next() < 0.6 ? 1 : random.below(24); turns > 0; turns -= 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
-
-/** A node whose log is slow at random, refuses appends and loses replies. It can die at any of its reads and appends. */
 const nodeOf = (world: World, random: Seeded) => {
-  let isDead = false;
-  let die = (): void => undefined;
-  const death = new Promise<void>((resolve) => {
-    die = resolve;
-  });
-  const alive = async (): Promise<void> => {
-    await nap(random);
-    if (isDead) await new Promise<never>(() => undefined);
-  };
-  const log: EventLog = {
-    ...world.log,
-    async append(...args) {
-      await alive();
-      if (random.next() < 0.02) throw new LogUnavailable("away");
-      const appended = await world.log.append(...args);
-      await alive();
-      if (random.next() < 0.04) throw new OutcomeUnknown("lost");
-      return appended;
-    },
-    async read(...args) {
-      await alive();
-      return world.log.read(...args);
-    },
-  };
+  const { log, kill, unlessDead } = mortalLog(world.log, random);
   const places = ledgers({
     ...{ log, clock: world.clock, randomness, orphanAgeMs: 30_000, onError: () => undefined },
     fate: fate(log, world.clock, randomness),
@@ -87,18 +54,8 @@ const nodeOf = (world: World, random: Seeded) => {
   );
   return {
     ledgers: places,
-    kill(): void {
-      isDead = true;
-      die();
-    },
-    /** Ends with the work, or with the node. The log's own failures reach the caller, who may come again. */
-    unlessDead: (work: Promise<unknown>): Promise<unknown> =>
-      Promise.race([
-        death,
-        work.catch((error) => {
-          if (!(error instanceof LogUnavailable) && !(error instanceof OutcomeUnknown)) throw error;
-        }),
-      ]),
+    kill,
+    unlessDead,
     register: async (envelope: Envelope) =>
       (await call("POST", "/v1/sources", { principal: ADMIN, body: { name: "shop", type: "github" }, envelope }))
         .outcome,
@@ -165,15 +122,7 @@ const round = async (random: Seeded): Promise<number> => {
 };
 
 test(`${ROUNDS} rounds: a source is only registered below the limit, and each source has one slot`, async () => {
-  let fences = 0;
-  for (let n = 0; n < ROUNDS; n += 1) {
-    try {
-      fences += await round(seeded(SEED + n));
-    } catch (error) {
-      console.log(`FUZZ_SEED=${SEED + n} FUZZ_ROUNDS=1`);
-      throw error;
-    }
-  }
+  const fences = await sumOfRounds(round);
   assert.ok(fences > 0);
 });
 

@@ -7,16 +7,14 @@ import { NO_TRACE } from "../../../src/envelope.ts";
 import { costReactions } from "../../../src/execute/reactions.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
 import { ACCOUNT, POLICY_ID, replayNode, replayWorld } from "../../support/replay-world.ts";
-import { type Seeded, seeded } from "../../support/seeded.ts";
+import type { Seeded } from "../../support/seeded.ts";
+import { ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 
 /**
  * An attempt has reached nobody. Two nodes give back what an agent's request had reserved, while both replay it and sweep.
  * The event of a source was approved before the attempt, which has spent its cost: nobody gives that back.
  * `FUZZ_ROUNDS` says how many rounds; `FUZZ_SEED` repeats those of a failed run.
  */
-const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 5);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
-
 const test = suite(`places of replays on two nodes, seed ${SEED}`);
 const LEDGER = dayLedger(POLICY_ID, NOON_DAY);
 const COST = 2_000_000;
@@ -80,16 +78,7 @@ const round = async (random: Seeded, kind: "agent" | "source"): Promise<number> 
 };
 
 test(`${ROUNDS} rounds: a replay holds the place of an agent's request again, and an approved event stays paid for`, async () => {
-  let replays = 0;
-  for (let n = 0; n < ROUNDS; n += 1) {
-    try {
-      replays += await round(seeded(SEED + n), "agent");
-      replays += await round(seeded(SEED + n), "source");
-    } catch (error) {
-      console.log(`FUZZ_SEED=${SEED + n} FUZZ_ROUNDS=1`);
-      throw error;
-    }
-  }
+  const replays = await sumOfRounds(async (random) => (await round(random, "agent")) + (await round(random, "source")));
   assert.ok(replays > 0);
 });
 

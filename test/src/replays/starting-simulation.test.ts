@@ -4,22 +4,19 @@ import type { EventLog } from "../../../domain/ports.ts";
 import { replay } from "../../../domain/replay/decider.ts";
 import { RUNNING_MAX } from "../../../domain/replay/places.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
-import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { startingReplays } from "../../../src/replays/starting.ts";
 import { replayStream } from "../../../src/replays/stream.ts";
 import { testClock } from "../../support/http-app.ts";
 import { ACCOUNT, BY, replayIdOf } from "../../support/replay-world.ts";
-import { type Seeded, seeded } from "../../support/seeded.ts";
+import type { Seeded } from "../../support/seeded.ts";
+import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 
 /**
  * Three nodes start and end replays of one account, repeat commands at other nodes, lose replies and die, while the clock
  * jumps forward and back. `FUZZ_ROUNDS` says how many rounds; `FUZZ_SEED` repeats those of a failed run.
  */
-const ROUNDS = Number(process.env.FUZZ_ROUNDS ?? 5);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
-
 const test = suite(`places of replays that start on three nodes, seed ${SEED}`);
 const CALLS = 180;
 const NUMBERS = 60;
@@ -29,12 +26,6 @@ const JUMP_MS = 31_000;
 const LATER_MS = 60 * 60 * 1_000;
 
 type Clock = ReturnType<typeof testClock>;
-
-const nap = async (random: Seeded): Promise<void> => {
-  for (let turns = random.next() < 0.6 ? 1 : random.below(24); turns > 0; turns -= 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-};
 
 const nodeOn = (log: EventLog, clock: Clock) => {
   const streams = aggregates(log, clock);
@@ -60,45 +51,9 @@ const nodeOn = (log: EventLog, clock: Clock) => {
   };
 };
 
-/** A node whose log is slow at random, refuses appends and loses replies. It can die at any of its reads and appends. */
 const mortalNode = (whole: EventLog, clock: Clock, random: Seeded) => {
-  let isDead = false;
-  let die = (): void => undefined;
-  const death = new Promise<void>((resolve) => {
-    die = resolve;
-  });
-  const alive = async (): Promise<void> => {
-    await nap(random);
-    if (isDead) await new Promise<never>(() => undefined);
-  };
-  const log: EventLog = {
-    ...whole,
-    async append(...args) {
-      await alive();
-      if (random.next() < 0.02) throw new LogUnavailable("away");
-      const appended = await whole.append(...args);
-      await alive();
-      if (random.next() < 0.05) throw new OutcomeUnknown("lost");
-      return appended;
-    },
-    read: async (...args) => alive().then(() => whole.read(...args)),
-    last: async (...args) => alive().then(() => whole.last(...args)),
-  };
-  return {
-    ...nodeOn(log, clock),
-    kill(): void {
-      isDead = true;
-      die();
-    },
-    /** Ends with the work, or with the node. The log's own failures reach the caller, who may come again. */
-    unlessDead: (work: Promise<unknown>): Promise<unknown> =>
-      Promise.race([
-        death,
-        work.catch((error) => {
-          if (!(error instanceof LogUnavailable) && !(error instanceof OutcomeUnknown)) throw error;
-        }),
-      ]),
-  };
+  const mortal = mortalLog(whole, random);
+  return { ...nodeOn(mortal.log, clock), kill: mortal.kill, unlessDead: mortal.unlessDead };
 };
 
 /** How many replays run, how many ran at most, and how many requests were kept from starting theirs. */
@@ -145,15 +100,7 @@ const round = async (random: Seeded): Promise<number> => {
 };
 
 test(`${ROUNDS} rounds: no more replays run than may, and no place is lost`, async () => {
-  let fences = 0;
-  for (let n = 0; n < ROUNDS; n += 1) {
-    try {
-      fences += await round(seeded(SEED + n));
-    } catch (error) {
-      console.log(`FUZZ_SEED=${SEED + n} FUZZ_ROUNDS=1`);
-      throw error;
-    }
-  }
+  const fences = await sumOfRounds(round);
   assert.ok(fences > 0);
 });
 
