@@ -1,17 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports.ts";
-import { replay } from "../../../domain/replay/decider.ts";
 import { RUNNING_MAX } from "../../../domain/replay/places.ts";
-import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { aggregates } from "../../../src/aggregates.ts";
-import { startingReplays } from "../../../src/replays/starting.ts";
-import { replayStream } from "../../../src/replays/stream.ts";
 import { testClock } from "../../support/http-app.ts";
-import { ACCOUNT, BY, replayIdOf } from "../../support/replay-world.ts";
 import type { Seeded } from "../../support/seeded.ts";
 import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
+import { startingNode } from "../../support/starting-node.ts";
 
 /**
  * Three nodes start and end replays of one account, repeat commands at other nodes, lose replies and die, while the clock
@@ -27,33 +22,9 @@ const LATER_MS = 60 * 60 * 1_000;
 
 type Clock = ReturnType<typeof testClock>;
 
-const nodeOn = (log: EventLog, clock: Clock) => {
-  const streams = aggregates(log, clock);
-  const starting = startingReplays({ log, aggregates: streams, clock, randomness });
-  const envelopeOf = (commandId: string) => {
-    const trace = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
-    return { commandId, account: ACCOUNT, actor: BY, trace, at: new Date(clock.now()).toISOString() };
-  };
-  return {
-    async start(number: number): Promise<"full" | "started"> {
-      const id = replayIdOf(number);
-      const about = { replay_id: id, account: ACCOUNT, filter: { status: "failed" }, total: 1 } as const;
-      const envelope = envelopeOf(`start-${id}`);
-      const order = { ...about, rate_per_second: 1, by: BY, reason: null, up_to: null };
-      return (await starting({ replay: order, at: envelope.at }, envelope)) === "full" ? "full" : "started";
-    },
-    async end(number: number, type: "FinishReplay" | "CancelReplay"): Promise<void> {
-      const id = replayIdOf(number);
-      const envelope = envelopeOf(`end-${id}`);
-      const by = { account: ACCOUNT, by: BY, reason: null };
-      await streams.handle(replay, replayStream(id), { type, ...by, at: envelope.at }, envelope);
-    },
-  };
-};
-
 const mortalNode = (whole: EventLog, clock: Clock, random: Seeded) => {
   const mortal = mortalLog(whole, random);
-  return { ...nodeOn(mortal.log, clock), kill: mortal.kill, unlessDead: mortal.unlessDead };
+  return { ...startingNode(mortal.log, clock), kill: mortal.kill, unlessDead: mortal.unlessDead };
 };
 
 /** How many replays run, how many ran at most, and how many requests were kept from starting theirs. */
@@ -93,7 +64,7 @@ const round = async (random: Seeded): Promise<number> => {
   const { most, fences } = await factsOf(log);
   assert.ok(most <= RUNNING_MAX, `${most} replays ran at once`);
   clock.advance(LATER_MS);
-  const last = nodeOn(log, clock);
+  const last = startingNode(log, clock);
   for (let number = NUMBERS; (await last.start(number)) === "started"; ) number += 1;
   assert.is((await factsOf(log)).running, RUNNING_MAX, "no place is lost");
   return fences;

@@ -1,54 +1,22 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports.ts";
-import { replay } from "../../../domain/replay/decider.ts";
 import { RUNNING_MAX } from "../../../domain/replay/places.ts";
-import { randomness } from "../../../infra/crypto/randomness.ts";
 import { OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { aggregates } from "../../../src/aggregates.ts";
-import { startingReplays } from "../../../src/replays/starting.ts";
-import { replayPlacesStream, replayStream } from "../../../src/replays/stream.ts";
+import { replayPlacesStream } from "../../../src/replays/stream.ts";
 import { onEachLog } from "../../support/each-log.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { testClock } from "../../support/http-app.ts";
 import { losingLog } from "../../support/losing-log.ts";
-import { ACCOUNT, BY, replayIdOf, replayNode, replayWorld } from "../../support/replay-world.ts";
+import { ACCOUNT, replayNode, replayWorld } from "../../support/replay-world.ts";
+import { startingNode } from "../../support/starting-node.ts";
 
 const test = suite("replays that start");
 /** Longer than a request that has taken a place may need to start its replay. */
 const START_MS = 30_000;
 
 const ADMIN_KEY = { kind: "key", account: ACCOUNT, id: "key_1", role: "admin" } as const;
-
-type Clock = ReturnType<typeof testClock>;
-
-const nodeOn = (log: EventLog, clock: Clock) => {
-  const streams = aggregates(log, clock);
-  const starting = startingReplays({ log, aggregates: streams, clock, randomness });
-  const envelopeOf = (commandId: string) => {
-    const trace = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
-    return { commandId, account: ACCOUNT, actor: BY, trace, at: new Date(clock.now()).toISOString() };
-  };
-  return {
-    /** "started", or why not. */
-    async start(number: number, account = ACCOUNT): Promise<string> {
-      const id = replayIdOf(number);
-      const envelope = envelopeOf(`start-${id}`);
-      const about = { replay_id: id, account, filter: { status: "failed" }, total: 1, rate_per_second: 1 } as const;
-      const order = { replay: { ...about, by: BY, reason: null, up_to: null }, at: envelope.at };
-      const started = await starting(order, envelope);
-      if (started === "full") return "full";
-      return started.outcome === "rejected" ? started.rejection : "started";
-    },
-    async end(number: number, how: "FinishReplay" | "CancelReplay"): Promise<void> {
-      const id = replayIdOf(number);
-      const envelope = envelopeOf(`end-${id}`);
-      const by = { account: ACCOUNT, by: BY, reason: null };
-      await streams.handle(replay, replayStream(id), { type: how, ...by, at: envelope.at }, envelope);
-    },
-  };
-};
 
 const running = async (log: EventLog): Promise<number> => {
   const types = (await log.readAll(null, 10_000)).map(({ type }) => type);
@@ -57,7 +25,7 @@ const running = async (log: EventLog): Promise<number> => {
 };
 
 /** Starts replays with these numbers, one after the other, until all places are taken; answers how many were started. */
-const fill = async (node: ReturnType<typeof nodeOn>, from = 100): Promise<number> => {
+const fill = async (node: ReturnType<typeof startingNode>, from = 100): Promise<number> => {
   for (let started = 0; ; started += 1) if ((await node.start(from + started)) === "full") return started;
 };
 
@@ -79,7 +47,7 @@ test(
   "two nodes that start replays at once share the places, on each engine of the log",
   onEachLog(async (log) => {
     const clock = testClock();
-    const nodes = [nodeOn(log, clock), nodeOn(log, clock)];
+    const nodes = [startingNode(log, clock), startingNode(log, clock)];
     const started = await Promise.all(Array.from({ length: 30 }, (_, n) => nodes[n % 2]?.start(n)));
     assert.is(started.filter((outcome) => outcome === "started").length, RUNNING_MAX);
     assert.is(await running(log), RUNNING_MAX);
@@ -92,7 +60,7 @@ test(
 
 test("a replay that has ended on another node leaves its place to the next one", async () => {
   const [log, clock] = [memoryEventLog(), testClock()];
-  const [first, other] = [nodeOn(log, clock), nodeOn(log, clock)];
+  const [first, other] = [startingNode(log, clock), startingNode(log, clock)];
   assert.is(await fill(first), RUNNING_MAX);
   assert.is(await other.start(1), "full");
   assert.is(await other.start(2, "acc_b"), "started");
@@ -106,9 +74,9 @@ test("a replay that has ended on another node leaves its place to the next one",
 
 test("the same command again is the same replay, also when all places are taken, and takes no other place", async () => {
   const [log, clock] = [memoryEventLog(), testClock()];
-  const node = nodeOn(log, clock);
+  const node = startingNode(log, clock);
   assert.is(await fill(node), RUNNING_MAX);
-  for (const again of [node, nodeOn(log, clock)]) assert.is(await again.start(100), "started");
+  for (const again of [node, startingNode(log, clock)]) assert.is(await again.start(100), "started");
   assert.is(await running(log), RUNNING_MAX);
   assert.is((await log.last(replayPlacesStream(ACCOUNT)))?.revision, RUNNING_MAX - 1);
 });
@@ -118,11 +86,11 @@ for (const side of ["before", "behind"] as const) {
     for (let nth = 1; nth <= 2; nth += 1) {
       const [log, clock] = [memoryEventLog(), testClock()];
       const mortal = losingLog(log, nth, side);
-      await nodeOn(mortal.log, clock)
+      await startingNode(mortal.log, clock)
         .start(1)
         .catch(() => undefined);
       assert.is(mortal.died(), nth === 1 ? "ReplayPlaceTaken" : "ReplayStarted");
-      const survivor = nodeOn(log, clock);
+      const survivor = startingNode(log, clock);
       await fill(survivor);
       clock.advance(START_MS);
       await fill(survivor, 200);
@@ -137,9 +105,9 @@ for (const side of ["before", "behind"] as const) {
 
 test("a request that was taken for dead before it started its replay needs another place", async () => {
   const [log, clock] = [memoryEventLog(), testClock()];
-  const survivor = nodeOn(log, clock);
+  const survivor = startingNode(log, clock);
   let filled = 0;
-  const slow = nodeOn(
+  const slow = startingNode(
     {
       ...log,
       async append(stream, expected, events) {
@@ -163,7 +131,7 @@ test("a request that was taken for dead before it started its replay needs anoth
 test("while the log is away every request fails, and the next one starts its replay", async () => {
   const [log, clock] = [memoryEventLog(), testClock()];
   let isAway = true;
-  const node = nodeOn(
+  const node = startingNode(
     failingLog(log, () => isAway),
     clock,
   );
@@ -179,7 +147,7 @@ test("while the log is away every request fails, and the next one starts its rep
 test("a lost reply neither takes a second place nor starts the replay twice", async () => {
   const [log, clock] = [memoryEventLog(), testClock()];
   const lost = new Set<string>();
-  const node = nodeOn(
+  const node = startingNode(
     {
       ...log,
       async append(stream, expected, events) {
