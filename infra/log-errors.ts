@@ -1,3 +1,5 @@
+import type { RecordedEvent } from "../domain/ports.ts";
+
 /** Nothing was written: the engine refused (disk full, read-only, closed). Safe to try again later. */
 export class LogUnavailable extends Error {
   override readonly name = "LogUnavailable";
@@ -18,5 +20,16 @@ export class AppendTooLarge extends Error {
     super(`an append of ${bytes} bytes: at most ${bytesMax} are taken at once`);
     this.bytes = bytes;
     this.bytesMax = bytesMax;
+  }
+}
+
+/** A record's bytes were changed on disk so that it cannot be read. Nothing that needs it may go on as if it were not there. */
+export class RecordDamaged extends Error {
+  override readonly name = "RecordDamaged";
+
+  constructor({ stream, revision, position }: Pick<RecordedEvent, "stream" | "revision" | "position">) {
+    super(
+      `the log is damaged: ${stream}, revision ${revision}, at position ${position}, cannot be read. Restore the log from a backup`,
+    );
   }
 }

@@ -21,6 +21,15 @@ const jsonObject = (value: unknown): JsonObject | null =>
       (value as JsonObject)
     : null;
 
+/** A member of the metadata that every event log writes, and hardly anyone else. */
+const OWN_META = "command_id";
+
+/** The client gives metadata that are no JSON as bytes. */
+const isOwn = (meta: unknown): boolean =>
+  meta instanceof Uint8Array
+    ? Buffer.from(meta).includes(`"${OWN_META}"`)
+    : typeof meta === "object" && meta !== null && OWN_META in meta;
+
 type Wanted = NonNullable<AllPage["wanted"]>;
 
 /** Links are not followed, and none are made of what is read here. */
@@ -33,7 +42,8 @@ const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
   const kept = json === null || wanted({ stream, type }) ? json : {};
   // 1970 is what the client says when the server says nothing.
   const writtenMs = created.getTime() || null;
-  return [{ id, type, stream, revision: Number(revision), at, writtenMs, data: kept, meta }];
+  const isDamaged = (json === null || meta === null) && isOwn(metadata);
+  return [{ id, type, stream, revision: Number(revision), at, writtenMs, data: kept, meta, isDamaged }];
 };
 
 /** What the client still says of a read that was given up is nobody's. */

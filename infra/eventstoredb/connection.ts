@@ -49,8 +49,11 @@ export type StoredEvent = {
   readonly at: Cursor;
   /** When the server wrote it, by its clock; null when it does not say. */
   readonly writtenMs: number | null;
+  /** Null for what is no JSON object, as is `meta`. */
   readonly data: JsonObject | null;
   readonly meta: JsonObject | null;
+  /** An event log wrote it, and its data or metadata are no JSON object any more. */
+  readonly isDamaged: boolean;
 };
 
 export type StreamPage =

@@ -1,4 +1,5 @@
 import type { Metadata, RecordedEvent } from "../../domain/ports.ts";
+import { damaged } from "../damaged.ts";
 import type { StoredEvent } from "./connection.ts";
 import { positionOf } from "./positions.ts";
 
@@ -6,10 +7,12 @@ const isSystem = ({ stream, type }: StoredEvent): boolean => stream.startsWith("
 
 export const isPayload = ({ stream }: { readonly stream: string }): boolean => stream.startsWith("payload-");
 
-/** Null for the server's own events, and for those that no event log wrote. */
+/** Null for the server's own events, and for those that no event log wrote. Throws `RecordDamaged`. */
 export const recorded = (event: StoredEvent): RecordedEvent | null => {
   const { id, type, stream, revision, at, data, meta } = event;
-  if (isSystem(event) || data === null || meta === null) return null;
+  if (isSystem(event)) return null;
+  if (event.isDamaged) return damaged({ id, stream, revision, position: positionOf(at) });
+  if (data === null || meta === null) return null;
   // Written by `append` from a NewEvent, as is `data`.
   return { id, type, data, meta: meta as Metadata, stream, revision, position: positionOf(at) };
 };

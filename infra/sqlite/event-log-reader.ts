@@ -1,6 +1,7 @@
 import type { JsonObject, Metadata, Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports.ts";
+import { damaged } from "../damaged.ts";
 import { numberOf, positionOf } from "../event-log-arguments.ts";
-import { DAMAGED_TYPE, isErasable, type StreamName } from "../stream-name.ts";
+import type { StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";
 import { identityIn } from "./event-log-identity.ts";
 import { openReading } from "./event-log-schema.ts";
@@ -31,27 +32,12 @@ type Row = SqlRow & {
   readonly meta: string;
 };
 
-const NO_META: Metadata = {
-  account: "",
-  actor: { kind: "system", id: "log" },
-  command_id: "",
-  trace_id: "0".repeat(32),
-  span_id: "0".repeat(16),
-  causation_id: null,
-  recorded_at: "1970-01-01T00:00:00.000Z",
-  schema: 1,
-};
-
-/**
- * What was changed on disk so that it is no JSON any more throws. In an erasable stream it is shown without its content, as
- * all else goes on without it.
- */
-const damaged = (row: Row, cause: unknown): RecordedEvent => {
-  const stream = `${row.category}-${row.key}`;
-  if (!isErasable(row)) throw new Error(`${stream}, revision ${row.revision}, was damaged on disk`, { cause });
-  const { id, revision } = row;
-  return { id, type: DAMAGED_TYPE, data: {}, meta: NO_META, stream, revision, position: positionOf(row.position) };
-};
+const nameOf = ({ category, key, revision, id, position }: Row) => ({
+  stream: `${category}-${key}`,
+  revision,
+  id,
+  position: positionOf(position),
+});
 
 /** The events of a page. Those of one append carry the same metadata, and it is parsed once for a run of them. */
 const recorded = (rows: readonly Row[]): RecordedEvent[] => {
@@ -73,8 +59,8 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
         revision: row.revision,
         position: positionOf(row.position),
       };
-    } catch (error) {
-      return damaged(row, error);
+    } catch {
+      return damaged(nameOf(row));
     }
   });
 };

@@ -1,7 +1,8 @@
+import { DAMAGED_TYPE } from "../../infra/stream-name.ts";
 import { openLog } from "../engines.ts";
 import type { Chain } from "../log-copy/chain.ts";
 import { chainOf } from "../log-copy/records.ts";
-import { type Command, UsageError } from "./command.ts";
+import { type Command, Ended, UsageError } from "./command.ts";
 import { checkExists, LOG_PLACES, parseLogPlace } from "./log-place.ts";
 import { progress } from "./progress.ts";
 
@@ -13,7 +14,8 @@ export const logVerify: Command = {
   summary: "counts a log's records and hashes them: equal for a log and its copy",
   help: [
     "Prints how many records a log has, and a hash over all of them in their order: of a log and",
-    "its copy both are the same. Payloads that were erased are not part of it.",
+    "its copy both are the same. Payloads that were erased are not part of it. Names what was",
+    "damaged on disk and cannot be read, and ends with 1 then; a damaged record is the end of it.",
     `<place>  ${LOG_PLACES}`,
   ],
   async run({ positionals: [text, ...others] }, _env, terminal) {
@@ -23,7 +25,17 @@ export const logVerify: Command = {
     const log = await openLog(place, { readOnly: true });
     try {
       const say = progress(terminal);
-      terminal.out(chainLine(await chainOf(log, (count) => say("read", count))));
+      let damaged = 0;
+      const chain = await chainOf(log, (count, { type, stream, revision }) => {
+        say("read", count);
+        if (type !== DAMAGED_TYPE) return;
+        damaged += 1;
+        terminal.note(
+          `${stream}, revision ${revision}, cannot be read: restore the log from a backup, or erase that payload.`,
+        );
+      });
+      terminal.out(chainLine(chain));
+      if (damaged > 0) throw new Ended(1);
     } finally {
       await log.close();
     }

@@ -28,14 +28,14 @@ export async function* recordsOf(
 /** Count and hash of everything that is in the log when this is called. */
 export const chainOf = async (
   log: Pick<EventLog, "readAll" | "head">,
-  onRecord: (count: number) => void = () => undefined,
+  onRecord: (count: number, record: RecordedEvent) => void = () => undefined,
 ): Promise<Chain> => {
   const end = await log.head();
   let chain = EMPTY_CHAIN;
   if (end === null) return chain;
   for await (const record of recordsOf(log, null, end)) {
     chain = chained(chain, recordText(record));
-    onRecord(chain.count);
+    onRecord(chain.count, record);
   }
   return chain;
 };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep, setImmediate as yieldToOthers } from "node:timers/promises";
 import type { EventLog, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import { RecordDamaged } from "../../infra/log-errors.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { ProjectionFailed } from "./fold-page.ts";
 import { pageSize } from "./page-size.ts";
@@ -118,13 +119,24 @@ export const projector = (
     }
   };
 
+  /** The page after `position`. It ends before a damaged record, so that the views show everything up to that one. */
+  const pageAfter = async (position: Position | null): Promise<readonly RecordedEvent[]> => {
+    for (let limit = size.events(); ; limit = Math.ceil(limit / 2)) {
+      try {
+        return await log.readAll(position, limit, "records");
+      } catch (error) {
+        if (!(error instanceof RecordDamaged) || limit === 1) throw error;
+      }
+    }
+  };
+
   /** One page for the views at one position. It ends where the next view stands, so that the two meet there. */
   const turn = async (group: readonly Followed[], position: Position | null): Promise<readonly RecordedEvent[]> => {
     const [end] = all
       .map(({ follower }) => follower.position())
       .filter((other) => other !== null && isBehind(position, other))
       .sort();
-    const read = await log.readAll(position, size.events(), "records");
+    const read = await pageAfter(position);
     size.learn(read);
     const page = end == null ? read : read.filter((event) => event.position <= end);
     if (page.length === 0) return page;

@@ -24,7 +24,7 @@ const proposed = (): ProposedEvent => ({ id: randomUUID(), type: "Tested", data:
 
 const stored = ({ id, type }: ProposedEvent, revision: number): StoredEvent => {
   const at = { commit: BigInt(100 * revision), prepare: BigInt(100 * revision) };
-  return { id, type, stream: STREAM, revision, at, writtenMs: null, data: {}, meta: {} };
+  return { id, type, stream: STREAM, revision, at, writtenMs: null, data: {}, meta: {}, isDamaged: false };
 };
 
 /** Answers appends in turn, the last answer for ever, and holds these events. */

@@ -6,6 +6,8 @@ import { clientConnection } from "../../../infra/eventstoredb/client.ts";
 import { type Pages, pages as pagesOf } from "../../../infra/eventstoredb/pages.ts";
 import { reads as readsOf } from "../../../infra/eventstoredb/reads.ts";
 import { isPayload } from "../../../infra/eventstoredb/recorded.ts";
+import { RecordDamaged } from "../../../infra/log-errors.ts";
+import { DAMAGED_TYPE } from "../../../infra/stream-name.ts";
 import { within } from "../../../infra/within.ts";
 import { events, idsOf, newStream, rejection } from "../../contract/event-log-events.ts";
 import type { Method, Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";
@@ -165,6 +167,37 @@ test(
     await log.append(newStream(), "absent", events(1));
     for (const position of [`${"7".padStart(20, "0")}${"7".padStart(20, "0")}`, "0000000000000007", "x"])
       assert.instance(await soon(rejection(() => log.readAll(position, 1))), TypeError);
+  }),
+);
+
+test(
+  "a record that is no JSON any more is refused by its name, and a payload is shown without its content",
+  inWorld(async ({ double: { state }, log }) => {
+    const [stream, payload, other] = [newStream(), newStream("payload"), newStream()];
+    await log.append(stream, "absent", events(3));
+    await log.append(payload, "absent", events(1));
+    const [first, second] = await log.read(stream, null, 2);
+    const stored = state.log.filter((record) => record.stream === payload || record.id === second?.id);
+    assert.is(stored.length, 2);
+    for (const member of ["data", "metadata"] as const) {
+      for (const record of stored) record[member][0] = "[".charCodeAt(0);
+      for (const read of [() => log.read(stream, null, 9), () => log.readAll(first?.position ?? null, 9, "records")]) {
+        const error = await rejection(read);
+        assert.instance(error, RecordDamaged);
+        assert.match(error.message, `${stream}, revision 1, at position ${second?.position}, cannot be read`);
+      }
+      assert.is((await log.last(stream))?.revision, 2);
+      const [kept] = await log.read(payload, null, 9);
+      assert.equal([kept?.type, kept?.data, kept?.revision], [DAMAGED_TYPE, {}, 0]);
+      for (const record of stored) record[member][0] = "{".charCodeAt(0);
+    }
+    // Another program may write to the same server, in its own form.
+    await log.append(other, "absent", events(1));
+    const foreign = state.log.find((record) => record.stream === other);
+    assert.ok(foreign);
+    for (const member of [foreign.data, foreign.metadata])
+      Buffer.from(member.buffer, member.byteOffset, member.length).fill(0);
+    assert.equal(await log.read(other, null, 9), []);
   }),
 );
 

@@ -2,8 +2,10 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, w
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { RecordDamaged } from "../../../infra/log-errors.ts";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
+import { DAMAGED_TYPE } from "../../../infra/stream-name.ts";
 import { event, events, idsOf, newStream, rejection } from "../../contract/event-log-events.ts";
 import { until } from "../../support/until.ts";
 import { inDirectory } from "./event-log-children.ts";
@@ -254,6 +256,33 @@ test("the WAL begins anew while appends go on", () =>
     const walMib = statSync(`${path}-wal`).size / MIB;
     assert.ok(walMib < 64, `${walMib} MiB`);
     await log.close();
+  }));
+
+test("a record that is no JSON any more is refused by its name, and a payload is shown without its content", () =>
+  inNewFile(async (path) => {
+    const log = await sqliteEventLog({ path });
+    const [stream, payload] = [newStream(), newStream("payload")];
+    await log.append(stream, "absent", events(3));
+    await log.append(payload, "absent", events(1));
+    await log.close();
+    for (const member of ["data", "meta"]) {
+      const copy = `${path}-${member}`;
+      copyFileSync(path, copy);
+      sql(copy, `UPDATE events SET ${member} = '[' || substr(${member}, 2) WHERE revision = 1 OR category = 'payload'`);
+      const damaged = await sqliteEventLog({ path: copy, readOnly: true });
+      const reads = [() => damaged.read(stream, null, 9), () => damaged.readAll(null, 9, "records")];
+      for (const read of [...reads, () => damaged.readTypes(["Tested"], null, 9)]) {
+        const error = await rejection(read);
+        assert.instance(error, RecordDamaged);
+        assert.match(error.message, `${stream}, revision 1, at position 0000000000000002, cannot be read`);
+      }
+      assert.is((await damaged.last(stream))?.revision, 2);
+      assert.equal(
+        (await damaged.read(payload, null, 9)).map(({ type, data, revision }) => ({ type, data, revision })),
+        [{ type: DAMAGED_TYPE, data: {}, revision: 0 }],
+      );
+      await damaged.close();
+    }
   }));
 
 test.run();

@@ -4,10 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { exclusiveLock } from "../../../infra/sqlite/exclusive-lock.ts";
 import { run } from "../../../src/cli/run.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
+import { events, newStream } from "../../contract/event-log-events.ts";
 import { countersign, MAIN } from "../../support/command-line.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
 import { testWhere } from "../../support/skipped.ts";
@@ -237,6 +239,28 @@ test("says what each command does when it is asked", async () => {
     assert.is(status, 0);
     assert.match(printed, "usage: countersign");
   }
+});
+
+test("log verify names what is damaged, and fails", async ({ from }) => {
+  const log = await opened(from);
+  const [stream, payload] = [newStream(), newStream("payload")];
+  await log.append(payload, "absent", events(2));
+  await log.append(stream, "absent", events(1));
+  await log.close();
+  const damage = (category: string): void => {
+    const db = new DatabaseSync(join(from, "log.db"));
+    db.prepare("UPDATE events SET data = '[' || substr(data, 2) WHERE category = ?").run(category);
+    db.close();
+  };
+  damage("payload");
+  const payloads = await countersign(["log", "verify", `sqlite:${from}`]);
+  assert.is(payloads.status, 1);
+  assert.match(payloads.stdout, /^3 records, sha256 /);
+  for (const revision of [0, 1]) assert.match(payloads.stderr, `${payload}, revision ${revision}, cannot be read`);
+  damage("delivery");
+  const records = await countersign(["log", "verify", `sqlite:${from}`]);
+  assert.equal([records.status, records.stdout], [1, ""]);
+  assert.match(records.stderr, `the log is damaged: ${stream}, revision 0, at position `);
 });
 
 test.run();

@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, Position, ViewStore } from "../../../domain/ports.ts";
+import { RecordDamaged } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { type Projection, perDocument } from "../../../projections/projection.ts";
@@ -357,6 +358,29 @@ test("a document that was used lately is not read again", async () => {
   await running({ ...it, views }, [one], { pageMax: 5 }, () => reaches(it.views, ["one.v1"], last));
   assert.is(loads, 1);
   assert.equal(await seen(it.views, "one.v1"), upTo(60));
+});
+
+test("views stop before a damaged record, which is reported by its name, and go on once it is restored", async () => {
+  const it = world(one);
+  const last = await appendNumbered(it.log, 1, 30);
+  const damaged = (await it.log.readAll(null, 30))[20];
+  assert.ok(damaged);
+  let isRestored = false;
+  const readAll: EventLog["readAll"] = async (...asked) => {
+    const page = await it.log.readAll(...asked);
+    if (!isRestored && page.some(({ id }) => id === damaged.id)) throw new RecordDamaged(damaged);
+    return page;
+  };
+  await running({ ...it, log: { ...it.log, readAll } }, [one], {}, async () => {
+    await until("it was reported", () => it.failures.length > 0);
+    assert.equal(await seen(it.views, "one.v1"), upTo(20));
+    const [failure] = it.failures;
+    assert.is(failure?.view, null);
+    assert.match(String(failure?.error), `the log is damaged: ${damaged.stream}, revision ${damaged.revision}, `);
+    isRestored = true;
+    await reaches(it.views, ["one.v1"], last);
+  });
+  assert.equal(await seen(it.views, "one.v1"), upTo(30));
 });
 
 test.run();

@@ -1,0 +1,23 @@
+import type { Metadata, RecordedEvent } from "../domain/ports.ts";
+import { RecordDamaged } from "./log-errors.ts";
+import { DAMAGED_TYPE, isErasable, parseStreamName } from "./stream-name.ts";
+
+const NO_META: Metadata = {
+  account: "",
+  actor: { kind: "system", id: "log" },
+  command_id: "",
+  trace_id: "0".repeat(32),
+  span_id: "0".repeat(16),
+  causation_id: null,
+  recorded_at: "1970-01-01T00:00:00.000Z",
+  schema: 1,
+};
+
+/**
+ * What a reader gets of an event that was changed on disk so that it is no JSON any more. A payload is shown without its
+ * content, because everything else can go on without it. For a record this throws `RecordDamaged`.
+ */
+export const damaged = (name: Pick<RecordedEvent, "stream" | "revision" | "id" | "position">): RecordedEvent => {
+  if (!isErasable(parseStreamName(name.stream))) throw new RecordDamaged(name);
+  return { ...name, type: DAMAGED_TYPE, data: {}, meta: NO_META };
+};
