@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
@@ -217,10 +218,16 @@ const waitFor = async (
   if (after === undefined) return null;
   const position = positions.read(after);
   if (position === null) return OF_ANOTHER_LOG;
-  if (reads === undefined || (await progress.waitFor(reads, position, VIEW_WAIT_MS))) return null;
+  const isInLog = async (): Promise<boolean> => {
+    const end = await head();
+    return end !== null && end >= position;
+  };
+  // A route that reads streams shows what is in the log.
+  if (reads === undefined ? await isInLog() : await progress.waitFor(reads, position, VIEW_WAIT_MS)) return null;
   // The wait comes first: a node of the log's engine may learn of an append a moment after it was acknowledged.
-  const end = await head();
-  return end === null || end < position ? AFTER_THE_END : BEHIND;
+  if (reads === undefined) await sleep(VIEW_WAIT_MS);
+  if (!(await isInLog())) return AFTER_THE_END;
+  return reads === undefined ? null : BEHIND;
 };
 
 const respond =

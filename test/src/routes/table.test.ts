@@ -243,20 +243,20 @@ test("queries are validated as text: numbers are read, the unknown and the repea
     assert.is((await get(`?limit=${encodeURIComponent(number)}`)).statusCode, 400, number);
 });
 
+const logUpTo = (head: Position | null): EventLog => ({ ...memoryEventLog(), head: async () => head });
+
 test("a read without views takes a position as well and has nothing to wait for; other calls take none", async () => {
   const waitFor = async (): Promise<boolean> => {
     throw new Error("there is nothing to wait for");
   };
   const open = read({ path: "/v1/open", who: "anyone" });
-  const app = await testApp([read(), echo(), open], { progress: { waitFor } });
+  const app = await testApp([read(), echo(), open], { progress: { waitFor }, log: logUpTo("0001") });
   const after = `after=${POSITIONS.of("0001")}`;
   assert.is((await app.inject({ url: `/v1/things/1?${after}`, headers: admin })).statusCode, 201);
   assert.is((await app.inject({ url: "/v1/things/1?after=a%20b", headers: admin })).statusCode, 400);
   assert.is((await app.inject({ ...post({ name: "a" }), url: `/v1/things?${after}` })).statusCode, 400);
   assert.is((await app.inject({ url: `/v1/open?${after}` })).statusCode, 400);
 });
-
-const logUpTo = (head: Position | null): EventLog => ({ ...memoryEventLog(), head: async () => head });
 
 test("a position after the end of the log is refused, once the view was waited for", async () => {
   let waits = 0;
@@ -272,6 +272,18 @@ test("a position after the end of the log is refused, once the view was waited f
     assert.match(detail, /^The log ends before the position in `after`.* Leave `after` out\.$/);
   }
   assert.is(waits, 2);
+});
+
+test("a read without views refuses a position after the end of the log as well", async () => {
+  // The node learns of the second append while it waits.
+  let head: Position = "0001";
+  const app = await testApp([read()], { log: { ...memoryEventLog(), head: async () => head } });
+  const get = (position: Position) =>
+    app.inject({ url: `/v1/things/1?after=${POSITIONS.of(position)}`, headers: admin });
+  const [second, third] = [get("0002"), get("0003")];
+  await get("0001");
+  head = "0002";
+  assert.equal([(await second).statusCode, (await third).statusCode], [201, 400]);
 });
 
 test("a position of a log from which this one was moved is refused at once, whatever the read", async () => {
