@@ -9,8 +9,8 @@ import { errors } from "undici";
 export type InterimAnswers = {
   /** A request goes out: what comes next is the head of an answer. */
   expectAnswer(): void;
-  /** Whether one was taken out since then: the receiver has got the request. */
-  haveCome(): boolean;
+  /** Whether any byte has come since then: the receiver has got the request. */
+  hasAnswerBegun(): boolean;
   /** What is left of a chunk, or null. Throws `HeadersOverflowError` beyond `INTERIM_BYTES_MAX`. */
   takeOut(chunk: Buffer): Buffer | null;
 };
@@ -32,6 +32,7 @@ const mayBeInterim = (bytes: Buffer): boolean => {
 export const interimAnswers = (): InterimAnswers => {
   let isHead = true;
   let takenBytes = 0;
+  let hasBegun = false;
   /** The beginning of what may be an informational answer. */
   let held: Buffer | null = null;
 
@@ -45,10 +46,12 @@ export const interimAnswers = (): InterimAnswers => {
     expectAnswer() {
       isHead = true;
       takenBytes = 0;
+      hasBegun = false;
       held = null;
     },
-    haveCome: () => takenBytes > 0,
+    hasAnswerBegun: () => hasBegun,
     takeOut(chunk) {
+      hasBegun = true;
       if (!isHead) return chunk;
       let rest = held === null ? chunk : Buffer.concat([held, chunk]);
       while (mayBeInterim(rest)) {

@@ -163,7 +163,7 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
         const failed = failureOfError(error);
         // The receiver closed an idle connection just as this request went out. As Go's client does for a request with
         // an Idempotency-Key, it is sent once more on a new one: `webhook-id` is what tells the receiver.
-        const isUnanswered = !answering && !connection.interim.haveCome();
+        const isUnanswered = !answering && !connection.interim.hasAnswerBegun();
         if (!settled && isUnanswered && failed.kind === "reset" && connection.reused) {
           resent = true;
           pool.distrust(connection);

@@ -55,12 +55,13 @@ test("after a final answer they are taken out again when the next request goes o
   const interim = interimAnswers();
   const left = (text: string) => interim.takeOut(Buffer.from(text))?.toString() ?? "";
   assert.is(left(CONTINUE + FINAL), FINAL);
-  assert.is(interim.haveCome(), true);
+  assert.is(interim.hasAnswerBegun(), true);
   assert.is(left(CONTINUE), CONTINUE);
   interim.expectAnswer();
-  assert.is(interim.haveCome(), false);
-  assert.is(left(CONTINUE), "");
-  assert.is(interim.haveCome(), true);
+  assert.is(interim.hasAnswerBegun(), false);
+  assert.is(left(CONTINUE.slice(0, 1)), "");
+  assert.is(interim.hasAnswerBegun(), true, "from its first byte on");
+  assert.is(left(CONTINUE.slice(1)), "");
 });
 
 test("more bytes of them than the limit are refused, in many as in one", () => {
@@ -134,14 +135,15 @@ test("a connection is used again after informational answers", async () => {
   assert.equal([server.requests.length, server.connections()], [3, 1]);
 });
 
-test("a connection that ends after an informational answer is a reset, sent once: the receiver had the request", async () => {
-  for (const ending of ["end", "reset"] as const) {
+test("a connection that ends once an answer has begun is a reset, sent once: the receiver had the request", async () => {
+  const begun = [CONTINUE, CONTINUE.slice(0, 12), FINAL.slice(0, 12)];
+  for (const [begins, ending] of begun.flatMap((it) => [[it, "end"] as const, [it, "reset"] as const])) {
     const server = await oneAfterTheOther(
       {
         onRequest(socket) {
           if (socket.bytesWritten === 0) socket.write(FINAL);
-          else if (ending === "end") socket.end(CONTINUE);
-          else socket.write(CONTINUE, () => setImmediate(() => socket.resetAndDestroy()));
+          else if (ending === "end") socket.end(begins);
+          else socket.write(begins, () => setImmediate(() => socket.resetAndDestroy()));
         },
       },
       async (send) => {
