@@ -21,9 +21,13 @@ const SLOW = {
   },
 };
 
+/** A test that fails before it closes its server must not keep the file from ending. */
+const open = new Set<FastifyInstance>();
+
 const listening = async (limits: NonNullable<Parameters<typeof testApp>[1]>["limits"] = {}) => {
   const app = await testApp([ROUTE, GET_ROUTE, SLOW], { limits });
   await app.listen({ host: "127.0.0.1", port: 0 });
+  open.add(app);
   return app;
 };
 
@@ -104,6 +108,11 @@ const MALFORMED: Readonly<Record<string, readonly [number, string | Buffer]>> = 
 
 const test = suite("the app");
 
+test.after.each(async () => {
+  await Promise.all([...open].map((app) => app.close()));
+  open.clear();
+});
+
 test("whatever is malformed is answered with a problem, and the server lives", async () => {
   const app = await listening();
   for (const [name, [status, bytes]] of Object.entries(MALFORMED)) {
@@ -173,6 +182,7 @@ test("a client that waits for a 100 gets it when its body is read, and none when
     },
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
+  open.add(app);
   const json = ["Content-Type: application/json", "Connection: close"];
   const known = "Authorization: Bearer csk_admin";
 
