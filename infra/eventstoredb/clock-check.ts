@@ -5,9 +5,9 @@ import type { Clock } from "../../domain/ports.ts";
  * rate are measured by the node's, and shortened by as much as those of two nodes differ.
  */
 const DIFFERENCE_MS_MAX = 5_000;
-/** A look at the server's clock that takes longer says too little. */
+/** If the server takes longer to answer, its time is too inexact to compare with. */
 const LOOK_MS_MAX = 1_000;
-/** While it is looked at the server's clock, this machine's own must not be set. */
+/** This machine's clock must not be set while the server's is asked for. */
 const SET_MS_MAX = 100;
 /** The clocks of two nodes differ by no more: each is compared with the server's. */
 export const CLOCKS_APART_MS_MAX = 2 * (DIFFERENCE_MS_MAX + LOOK_MS_MAX);

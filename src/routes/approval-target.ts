@@ -75,7 +75,7 @@ const eventHindrance = async ({ aggregates, payloads }: HindranceDeps, state: De
   if (state.erased) return problem("conflict", ERASED);
   const id = endpointIdOf(state);
   if (id !== null && (await endpointShown(aggregates, id)) === null)
-    return problem("conflict", "The endpoint that it was to go to was deleted: it can go nowhere. Reject it.");
+    return problem("conflict", "The endpoint of this request was deleted, so it cannot be delivered. Reject it.");
   const { event_id, payload } = state.request;
   return payloadHindrance(payloads, event_id, payload);
 };
@@ -96,7 +96,7 @@ const bundleHindrance = async ({ aggregates, payloads }: HindranceDeps, state: B
   if (hindrance !== null) return hindrance;
   const deleted = await deletedOf(aggregates, state.request);
   if (deleted === null) return null;
-  return problem("conflict", `The endpoint of ${deleted} was deleted: it can go nowhere. Reject the bundle.`);
+  return problem("conflict", `The endpoint of ${deleted} was deleted, so the bundle cannot be executed. Reject it.`);
 };
 
 export type HindranceDeps = {

@@ -25,7 +25,7 @@ export const BYTES_REMOVED: JsonSchema = {
   type: "string",
   enum: BYTES_REMOVED_VALUES,
   description:
-    "When the bytes of an erased payload leave the log's files; nobody can read them here any more. within-seconds: by " +
+    "When the bytes of an erased payload leave the log's files; this service shows them to nobody any more. within-seconds: by " +
     "itself. with-the-next-scavenge: when an operator scavenges EventStoreDB, which rewrites full chunks (256 MB) only",
 };
 
