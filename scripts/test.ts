@@ -1,9 +1,10 @@
-/** Runs every test file in a process of its own, prints how long each took, and sums up. */
+/** Runs every test file, those that may in one process with others, prints how long each took, and sums up. */
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { groupsOf } from "./test/groups.ts";
 import { longestFirst, readSeconds, writeSeconds } from "./test/order.ts";
-import { type Outcome, runFile } from "./test/run-file.ts";
+import { type Outcome, runFile, runTogether } from "./test/run-file.ts";
 
 const ROOT = new URL("../test/", import.meta.url).pathname;
 /** In build/, which is not versioned: the durations of the last run order the next one. */
@@ -16,12 +17,8 @@ const files = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.js"))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
 const known = readSeconds(SECONDS);
-const queue = [
-  ...longestFirst(
-    files.map((name) => ({ name, text: readFileSync(join(ROOT, name), "utf8") })),
-    known,
-  ),
-];
+const groups = groupsOf(files.map((name) => ({ name, text: readFileSync(join(ROOT, name), "utf8") })));
+const queue = [...longestFirst(groups, known)];
 const outcomes = new Map<string, Outcome>();
 
 const report = (file: string, { passed, failed, skipped, seconds, output }: Outcome): void => {
@@ -32,11 +29,20 @@ const report = (file: string, { passed, failed, skipped, seconds, output }: Outc
   if (failed > 0) console.log(output);
 };
 
+const finish = (file: string, outcome: Outcome): void => {
+  outcomes.set(file, outcome);
+  report(file, outcome);
+};
+
 const worker = async (): Promise<void> => {
-  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-    const outcome = await runFile(join(ROOT, file));
-    outcomes.set(file, outcome);
-    report(file, outcome);
+  for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
+    const [first] = group;
+    if (group.length === 1 && first !== undefined) finish(first, await runFile(join(ROOT, first)));
+    else
+      await runTogether(
+        group.map((file) => join(ROOT, file)),
+        (path, outcome) => finish(relative(ROOT, path), outcome),
+      );
   }
 };
 await Promise.all(Array.from({ length: AT_ONCE }, worker));

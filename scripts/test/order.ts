@@ -17,13 +17,21 @@ const guess = ({ name, text }: TestFile): number => {
   return IS_ADAPTER.test(name) ? GUESS_S.isAdapter : GUESS_S.other;
 };
 
-/** The longest first: a long file that starts last would run alone at the end. */
-export const longestFirst = (files: readonly TestFile[], seconds: Seconds): readonly string[] => {
-  const expected = (file: TestFile): number => seconds[file.name] ?? guess(file);
-  return files
-    .map((file) => ({ name: file.name, expected: expected(file), length: file.text.length }))
-    .sort((a, b) => b.expected - a.expected || b.length - a.length || (a.name < b.name ? -1 : 1))
-    .map(({ name }) => name);
+/** The names of groups of files that run in one process, the longest group first: one that starts last would run alone at the end. */
+export const longestFirst = (
+  groups: readonly (readonly TestFile[])[],
+  seconds: Seconds,
+): readonly (readonly string[])[] => {
+  const sum = (files: readonly TestFile[], of: (file: TestFile) => number): number =>
+    files.reduce((total, file) => total + of(file), 0);
+  return groups
+    .map((files) => ({
+      names: files.map(({ name }) => name),
+      expected: sum(files, (file) => seconds[file.name] ?? guess(file)),
+      length: sum(files, ({ text }) => text.length),
+    }))
+    .sort((a, b) => b.expected - a.expected || b.length - a.length || (`${a.names}` < `${b.names}` ? -1 : 1))
+    .map(({ names }) => names);
 };
 
 /** None if the file is missing or no longer readable: the order is then a guess, and nothing else depends on it. */

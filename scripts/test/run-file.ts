@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
 
 /** The crash tests of CI run 100 rounds; anything longer hangs. */
@@ -28,21 +29,44 @@ const count = (output: string, word: string): number => {
 const CLOSING_LINE = /^ {2}Duration: +\S+ms$/m;
 const CLOSING_MAX = 1_000;
 
+const TOGETHER = new URL("together.js", import.meta.url).pathname;
+
+const outcomeOf = (output: string, code: number | null, startedAt: number): Outcome => {
+  const plain = stripVTControlCharacters(output);
+  const total = count(plain, "Total");
+  const passed = count(plain, "Passed");
+  const skipped = count(plain, "Skipped");
+  const ran = code === 0 && total + skipped > 0;
+  // uvu ends a suite without a word, and with exit code 0, where an `after.each` throws after a failed test.
+  const failed = Math.max(total - passed, ran ? 0 : 1);
+  return { passed, skipped, failed, seconds: (performance.now() - startedAt) / 1_000, output: plain };
+};
+
+/** Ends a process that takes too long, first with SIGTERM, and says why in `note`. */
+const limits = (child: ChildProcess, note: (line: string) => void) => {
+  const timers: NodeJS.Timeout[] = [];
+  return {
+    endAfter(ms: number, why: string): void {
+      const end = (signal: NodeJS.Signals) => (): void => {
+        note(`\n${signal}: ${why}\n`);
+        child.kill(signal);
+      };
+      timers.push(setTimeout(end("SIGTERM"), ms), setTimeout(end("SIGKILL"), ms + KILL_MS));
+    },
+    clear: (): void => timers.splice(0).forEach(clearTimeout),
+  };
+};
+
+const TOO_LONG = `it took longer than ${FILE_MINUTES_MAX} minutes`;
+
 /** Runs one built test file in a process of its own. A file that neither runs nor skips a test has failed. */
 export const runFile = (path: string): Promise<Outcome> =>
   new Promise((resolve) => {
     const startedAt = performance.now();
     const child = spawn(process.execPath, ["--enable-source-maps", path], { stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
-    const timers: NodeJS.Timeout[] = [];
-    const endAfter = (ms: number, why: string): void => {
-      const end = (signal: NodeJS.Signals) => (): void => {
-        output += `\n${signal}: ${why}\n`;
-        child.kill(signal);
-      };
-      timers.push(setTimeout(end("SIGTERM"), ms), setTimeout(end("SIGKILL"), ms + KILL_MS));
-    };
-    endAfter(FILE_MINUTES_MAX * 60_000, `it took longer than ${FILE_MINUTES_MAX} minutes`);
+    const { endAfter, clear } = limits(child, (line) => (output += line));
+    endAfter(FILE_MINUTES_MAX * 60_000, TOO_LONG);
     let hasClosed = false;
     const read = (chunk: Buffer): void => {
       output += chunk.toString();
@@ -53,14 +77,66 @@ export const runFile = (path: string): Promise<Outcome> =>
     child.stdout.on("data", read);
     child.stderr.on("data", read);
     child.on("close", (code) => {
-      for (const timer of timers) clearTimeout(timer);
-      const plain = stripVTControlCharacters(output);
-      const total = count(plain, "Total");
-      const passed = count(plain, "Passed");
-      const skipped = count(plain, "Skipped");
-      const ran = code === 0 && total + skipped > 0;
-      // uvu ends a suite without a word, and with exit code 0, where an `after.each` throws after a failed test.
-      const failed = Math.max(total - passed, ran ? 0 : 1);
-      resolve({ passed, skipped, failed, seconds: (performance.now() - startedAt) / 1_000, output: plain });
+      clear();
+      resolve(outcomeOf(output, code, startedAt));
     });
   });
+
+type Told = (path: string, outcome: Outcome) => void;
+
+/** Runs files in one process until it ends, and answers how many had their turn. The last of those may have ended it. */
+const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Promise<number> =>
+  new Promise((resolve) => {
+    const mark = `end of file ${randomUUID()}`;
+    const ending = new RegExp(`\\n${mark} (\\d+)\\n`);
+    const child = spawn(process.execPath, ["--enable-source-maps", TOGETHER, mark, String(endingMs), ...paths], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let done = 0;
+    let startedAt = performance.now();
+    const unread = { stdout: "", stderr: "" };
+    let notes = "";
+    const { endAfter, clear } = limits(child, (line) => (notes += line));
+    const finish = (output: string, code: number | null): void => {
+      const path = paths[done];
+      if (path === undefined) return;
+      done += 1;
+      told(path, outcomeOf(output, code, startedAt));
+      startedAt = performance.now();
+    };
+    const next = (): void => {
+      clear();
+      endAfter(FILE_MINUTES_MAX * 60_000, TOO_LONG);
+    };
+    const settle = (): void => {
+      for (;;) {
+        const out = ending.exec(unread.stdout);
+        const err = ending.exec(unread.stderr);
+        if (out === null || err === null) return;
+        const output = unread.stdout.slice(0, out.index) + unread.stderr.slice(0, err.index);
+        unread.stdout = unread.stdout.slice(out.index + out[0].length);
+        unread.stderr = unread.stderr.slice(err.index + err[0].length);
+        finish(output, Number(out[1]));
+        next();
+      }
+    };
+    const read = (name: "stdout" | "stderr") => (chunk: Buffer) => {
+      unread[name] += chunk.toString();
+      settle();
+    };
+    child.stdout.on("data", read("stdout"));
+    child.stderr.on("data", read("stderr"));
+    next();
+    child.on("close", (code, signal) => {
+      clear();
+      // What ended the process belongs to the file that ran. Without an exit code a signal did.
+      const why = signal === null ? `the process ended with ${code}` : `${signal} ended the process`;
+      finish(`${unread.stdout}${unread.stderr}${notes}\n${why} while the file ran\n`, code === 0 ? 1 : code);
+      resolve(done);
+    });
+  });
+
+/** Runs files one after the other in one process, and in another one after a file that has ended it. Tells each outcome. */
+export const runTogether = async (paths: readonly string[], told: Told, endingMs = ENDING_MS): Promise<void> => {
+  for (let rest = paths; rest.length > 0; ) rest = rest.slice(await runUntilEnd(rest, told, endingMs));
+};

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { groupsOf } from "../../scripts/test/groups.ts";
 import { longestFirst, readSeconds, writeSeconds } from "../../scripts/test/order.ts";
-import { runFile } from "../../scripts/test/run-file.ts";
+import { type Outcome, runFile, runTogether } from "../../scripts/test/run-file.ts";
 import { removeFolder, temporaryFolder } from "../support/program.ts";
 
 const test = suite("the runner of the tests");
@@ -55,18 +56,119 @@ test("a file that ends with an error has failed, whatever its tests say", async 
 });
 
 const file = (name: string, text = "") => ({ name, text });
+type Named = { readonly name: string; readonly text: string };
+const names = (files: readonly Named[], seconds: Record<string, number>): readonly string[] =>
+  longestFirst(
+    files.map((one) => [one]),
+    seconds,
+  ).flat();
 const STARTS = 'import { startProgram } from "../support/program.js";';
 
 test("files start in the order of their last durations, the longest first", () => {
   const files = ["a", "b", "c"].map((name) => file(name));
-  assert.equal(longestFirst(files, { a: 1, b: 30, c: 2 }), ["b", "c", "a"]);
+  assert.equal(names(files, { a: 1, b: 30, c: 2 }), ["b", "c", "a"]);
 });
 
 test("without durations those that start programs come first, then the adapters; longer files before shorter ones", () => {
   const adapter = file("infra/e");
   const files = [file("a"), file("b", STARTS), file("c", "long text"), adapter, file("d", `${STARTS} and more`)];
-  assert.equal(longestFirst(files, {}), ["d", "b", "infra/e", "c", "a"]);
-  assert.equal(longestFirst(files, { a: 700, c: 2_000 }), ["c", "d", "b", "a", "infra/e"]);
+  assert.equal(names(files, {}), ["d", "b", "infra/e", "c", "a"]);
+  assert.equal(names(files, { a: 700, c: 2_000 }), ["c", "d", "b", "a", "infra/e"]);
+});
+
+test("a group of files comes where the durations of its files together put it", () => {
+  const groups = [[file("a"), file("b")], [file("c")], [file("d")]];
+  assert.equal(longestFirst(groups, { a: 2, b: 2, c: 3, d: 5 }), [["d"], ["a", "b"], ["c"]]);
+});
+
+test("files that start no process and leave the state of their own alone share one with others of their folder", () => {
+  const kept = [
+    file("program/a"),
+    file("infra/a"),
+    file("src/a", STARTS),
+    file("src/b", 'import { spawn } from "node:child_process";'),
+    file("domain/a", 'process.env.A = "b";'),
+    file("domain/b", "globalThis.fetch = other;"),
+  ];
+  const shared = [file("src/c", "const path = process.cwd();"), file("domain/c"), file("projections/a")];
+  const groups = groupsOf([...kept, ...shared]);
+  assert.equal(
+    groups.slice(0, -1),
+    kept.map((one) => [one]),
+  );
+  assert.equal(
+    groups.at(-1)?.map(({ name }) => name),
+    ["domain/c", "projections/a", "src/c"],
+  );
+});
+
+/** Short, as one test waits for it. */
+const LEFT_MS = 300;
+
+const together = async (...bodies: readonly string[]) => {
+  const paths = bodies.map((body, i) => {
+    const path = join(folder, `together-${i}.test.mjs`);
+    writeFileSync(path, body);
+    return path;
+  });
+  const outcomes: (Outcome & { readonly path: string })[] = [];
+  await runTogether(paths, (path, outcome) => outcomes.push({ path, ...outcome }), LEFT_MS);
+  assert.equal(
+    outcomes.map(({ path }) => path),
+    paths,
+  );
+  return outcomes;
+};
+const UVU_MODULE = new URL("index.mjs", UVU).href;
+const imported = (body: string): string =>
+  `import { suite } from "${UVU_MODULE}";\nconst test = suite("a suite");\n${body}\ntest.run();`;
+const PASSES = imported('test("a", () => {});');
+
+test("files of one process are counted apart, and each has the output of its own", async () => {
+  const [first, second, third] = await together(
+    imported('test("a", () => console.log("first"));\ntest("b", () => console.error("to stderr"));'),
+    imported('test("a", () => { throw new Error("no"); });\ntest.skip("c");'),
+    PASSES,
+  );
+  assert.equal([first?.passed, first?.failed, first?.skipped], [2, 0, 0]);
+  assert.match(first?.output ?? "", /first[\s\S]*to stderr/);
+  assert.equal([second?.passed, second?.failed, second?.skipped], [0, 1, 1]);
+  assert.match(second?.output ?? "", /FAIL[\s\S]*"a"[\s\S]*no/);
+  assert.not.match(second?.output ?? "", /to stderr/);
+  assert.equal([third?.passed, third?.failed, third?.skipped], [1, 0, 0]);
+});
+
+test("they run in one process, unless one of them ends it", async () => {
+  const says = imported('test("a", () => console.log("process", process.pid, "said"));');
+  const outcomes = await together(says, says, "process.exit(0);", says);
+  const [a, b, , d] = outcomes.map(({ output }) => /process (\d+) said/.exec(output)?.[1]);
+  assert.ok(a !== undefined && a === b && d !== undefined && d !== a);
+  assert.equal(
+    outcomes.map(({ failed }) => failed),
+    [0, 0, 1, 0],
+  );
+});
+
+test("a file that cannot be loaded, registers no test or ends the process fails alone", async () => {
+  const rejects =
+    'test("a", async () => { void Promise.reject(new Error("nobody waits")); await new Promise(setImmediate); });';
+  const outcomes = await together(PASSES, 'throw new Error("at once");', PASSES, "", imported(rejects), PASSES);
+  assert.equal(
+    outcomes.map(({ failed }) => failed),
+    [0, 1, 0, 1, 1, 0],
+  );
+  assert.match(outcomes[1]?.output ?? "", /at once/);
+  assert.match(outcomes[4]?.output ?? "", /nobody waits/);
+});
+
+test("a file that leaves something running fails alone, and its output names that", async () => {
+  const leaves = imported('test("a", () => void setInterval(() => undefined, 1_000_000));');
+  const outcomes = await together(PASSES, leaves, PASSES);
+  assert.equal(
+    outcomes.map(({ failed }) => failed),
+    [0, 1, 0],
+  );
+  assert.match(outcomes[1]?.output ?? "", /something that they have started is not: .*Timeout/);
 });
 
 test("durations are read as they were written, and a file that cannot be read is none", () => {
