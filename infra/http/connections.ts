@@ -1,4 +1,4 @@
-import { Client } from "undici";
+import Client from "undici/lib/dispatcher/client.js";
 import type { Target } from "./addresses.ts";
 import type { Connector } from "./connector.ts";
 import { type InterimAnswers, interimAnswers, withoutInterim } from "./interim-answers.ts";

@@ -1,4 +1,4 @@
-import { errors } from "undici";
+import errors from "undici/lib/core/errors.js";
 import type { Failure, FailureKind } from "../../domain/delivery/events.ts";
 import { ConnectFailure } from "./connector.ts";
 

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { errors } from "undici";
+import errors from "undici/lib/core/errors.js";
 
 /**
  * Takes informational answers (RFC 9110, section 15.2) out of what a receiver sends. undici has no setting for it: it ends
