@@ -4,7 +4,7 @@ import type { TestFile } from "./order.ts";
  * In these folders tests call functions and services in their own process. To start a process for each file and to load what
  * it imports takes longer than most of them.
  */
-const MAY_SHARE = /^(?:domain|projections|src)\//;
+const MAY_SHARE = /^(?:domain|infra|projections|src)\//;
 /** Programs, threads and the state of the process itself: a file that has to do with them has a process of its own. */
 const OWN_PROCESS =
   /\/support\/(?:program|command-line|engine-sets|mongodb|kafka|browser)\.js"|"node:(?:child_process|worker_threads|v8|vm)"|\bprocess\.(?!cwd\b|hrtime\b|version\b|versions\b|platform\b|execPath\b|nextTick\b)|\bglobalThis\b/;

@@ -84,7 +84,8 @@ test("a group of files comes where the durations of its files together put it", 
 test("files that start no process and leave the state of their own alone share one with others of their folder", () => {
   const kept = [
     file("program/a"),
-    file("infra/a"),
+    file("infra/a", STARTS),
+    file("contract/a"),
     file("src/a", STARTS),
     file("src/b", 'import { spawn } from "node:child_process";'),
     file("domain/a", 'process.env.A = "b";'),
