@@ -7,6 +7,8 @@ import { longestFirst, readSeconds, writeSeconds } from "./test/order.ts";
 import { type Outcome, runFile, runTogether } from "./test/run-file.ts";
 
 const ROOT = new URL("../test/", import.meta.url).pathname;
+/** What slow files took on two cores, which order the first run in a clone. */
+const SLOW = new URL("../../test/slow-files.json", import.meta.url).pathname;
 /** In build/, which is not versioned: the durations of the last run order the next one. */
 const SECONDS = new URL("../test-seconds.json", import.meta.url).pathname;
 /** Many files wait most of their time, for retries and polls; whole programs run in others, so that more would only slow each other. */
@@ -16,7 +18,7 @@ const wanted = process.argv.slice(2);
 const files = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.js"))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)));
-const known = readSeconds(SECONDS);
+const known = { ...readSeconds(SLOW), ...readSeconds(SECONDS) };
 const groups = groupsOf(files.map((name) => ({ name, text: readFileSync(join(ROOT, name), "utf8") })));
 const queue = [...longestFirst(groups, known)];
 const outcomes = new Map<string, Outcome>();

@@ -9,8 +9,8 @@ export type TestFile = { readonly name: string; readonly text: string };
 const STARTS_PROCESSES = /\/support\/(?:program|command-line|engine-sets)\.js"/;
 /** These work with disks and connections, and some for long. */
 const IS_ADAPTER = /^(?:contract|infra)\//;
-/** Far above what files take, so that a new one does not run alone at the end. */
-const GUESS_S = { startsProcesses: 1_000, isAdapter: 500, other: 0 } as const;
+/** About what such files take that are not named in `test/slow-files.json`. */
+const GUESS_S = { startsProcesses: 12, isAdapter: 3, other: 1 } as const;
 
 const guess = ({ name, text }: TestFile): number => {
   if (STARTS_PROCESSES.test(text)) return GUESS_S.startsProcesses;
