@@ -193,7 +193,7 @@ const notifications = ({ name, open }: EngineSet): void => {
       program = await startProgram(engines.env, program.dir);
     }
     const ids = () => new Set(pager.arrivals.map(({ body }) => JSON.parse(body).data.approval_id));
-    await until("each has arrived", () => held.every((id) => ids().has(id)), 60_000);
+    await until("each has arrived", () => held.every((id) => ids().has(id)));
     await program.stop();
     const admitted = (await readLogAt(placesIn(engines, program.dir).log)).filter(
       (event) =>

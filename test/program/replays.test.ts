@@ -234,11 +234,11 @@ const atNodes = ({ open }: EngineSet): void => {
       const plan = async () => (await client.call("POST", "/v1/replays", { filter, dry_run: true })).body.count;
       await until("the views show all of them", async () => (await plan()) === COUNT);
       const { body } = await client.call("POST", "/v1/replays", { filter, rate_per_second: 100 });
-      await until("a part has arrived", () => target.counts().size > COUNT / 3, 60_000);
+      await until("a part has arrived", () => target.counts().size > COUNT / 3);
       await first.kill();
       const at = client.at(second.url);
       const progress = async () => (await at.call("GET", `/v1/replays/${body.id}`)).body;
-      await until("all are delivered", async () => (await progress()).delivered === COUNT, 90_000);
+      await until("all are delivered", async () => (await progress()).delivered === COUNT);
       const { status, done, skipped } = await progress();
       assert.equal([status, done, skipped], ["done", COUNT, 0]);
       const replayed = (await readLogAt(place)).filter(

@@ -60,6 +60,6 @@ export const viewsAreTheLog = async ({ log, views: place }: Places): Promise<voi
     if (error instanceof ViewsUnavailable) return false;
     throw error;
   };
-  await until("the views have all of the log", () => compared().catch(laterPerhaps), 60_000);
+  await until("the views have all of the log", () => compared().catch(laterPerhaps));
   await views.close();
 };

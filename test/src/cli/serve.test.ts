@@ -9,7 +9,7 @@ const test = suite("countersign serve");
 test("it serves until it is told to stop, and ends with the service's exit code", async () => {
   const dir = temporaryFolder();
   const served = followed(["serve", "--port", "0", "--data-dir", dir], { LOG_LEVEL: "warn" });
-  const url = await until("it listens", () => /listening on (http:\S+)/.exec(served.lines().join("\n"))?.[1], 30_000);
+  const url = await until("it listens", () => /listening on (http:\S+)/.exec(served.lines().join("\n"))?.[1]);
   assert.is((await fetch(`${url}/health`)).status, 200);
   const shown = await countersign(["status", "--url", url]);
   assert.match(shown.stdout, /engines +log sqlite, views sqlite, feed none/);
