@@ -4,7 +4,7 @@ import type { PayloadName } from "../../../domain/delivery/damage.ts";
 import type { EventLog } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { NO_TRACE } from "../../../src/envelope.ts";
+import { type Envelope, NO_TRACE } from "../../../src/envelope.ts";
 import { erasureReactions, expirePayload } from "../../../src/erasures.ts";
 import { payloadStream, payloads } from "../../../src/payloads.ts";
 import { ACCOUNT, admissionNode } from "../../support/admission-world.ts";
@@ -26,6 +26,14 @@ const stepped = (log: EventLog, at: (call: number) => Promise<void>): EventLog =
     last: async (...of) => before().then(() => log.last(...of)),
   };
 };
+
+const erasingAt = (at: string): Envelope => ({
+  commandId: "erase",
+  account: ACCOUNT,
+  actor: { kind: "system", id: "t" },
+  trace: NO_TRACE,
+  at,
+});
 
 /** What the policy of that world asks for. */
 const FINE = { never: false, large: false };
@@ -60,13 +68,7 @@ const told = async ({ erasesAt, done }: Story): Promise<number> => {
     },
   };
   const at = new Date(clock.now()).toISOString();
-  const envelope = {
-    commandId: "erase",
-    account: ACCOUNT,
-    actor: { kind: "system", id: "t" },
-    trace: NO_TRACE,
-    at,
-  } as const;
+  const envelope = erasingAt(at);
   let calls = 0;
   let wasErased = false;
   const second = admissionNode(
@@ -111,13 +113,7 @@ const toldTwice = async (erasesAt: number): Promise<number> => {
   const { log, clock } = await refusedOnce();
   clock.advance(61_000);
   const at = new Date(clock.now()).toISOString();
-  const envelope = {
-    commandId: "erase",
-    account: ACCOUNT,
-    actor: { kind: "system", id: "t" },
-    trace: NO_TRACE,
-    at,
-  } as const;
+  const envelope = erasingAt(at);
   let [calls, id] = [0, ""];
   const second = admissionNode(
     stepped(log, async (call) => {
