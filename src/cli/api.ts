@@ -72,6 +72,24 @@ const PASSING: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
 /** Refused for now: the same call may be answered a little later. */
 export const isPassing = (error: unknown): error is Refusal => error instanceof Refusal && PASSING.has(error.status);
 
+const BACKOFF_MS_MAX = 30_000;
+
+/** How long to wait after so many failures in a row (1 for the first): 1 s, 2 s, 4 s and so on, at most 30 s. */
+export const backOff = (failures: number): Promise<void> =>
+  pause(Math.min(1_000 * 2 ** (failures - 1), BACKOFF_MS_MAX));
+
+/** Makes a call again for as long as it is refused for now, however long that is. */
+export const untilAnswered = async <T>(call: () => Promise<T>): Promise<T> => {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await backOff(failures);
+    }
+  }
+};
+
 type Settings = { readonly base: string; readonly key: string | null };
 
 const settingsOf = ({ options }: Pick<Arguments, "options">, env: Env): Settings => {

@@ -1,6 +1,6 @@
 import type { Request } from "../../domain/delivery/events.ts";
 import { refusedBy, satisfies } from "../routes/event-text.ts";
-import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query } from "./api.ts";
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, untilAnswered } from "./api.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
 import { changeIn, type EventLine, type EventSummary, lineOfRequest, lineOfSummary, shownLine } from "./event-line.ts";
@@ -79,7 +79,7 @@ export const eventLines = (api: Api): EventLines => {
     if (known.size > KNOWN_MAX && oldest !== undefined) known.delete(oldest);
   };
   const asked = async ({ id, position }: StreamRecord): Promise<EventLine> =>
-    lineOfSummary(await api.get<EventSummary>(`/v1/events/${id}`, { after: position }));
+    lineOfSummary(await untilAnswered(() => api.get<EventSummary>(`/v1/events/${id}`, { after: position })));
 
   return {
     seen,

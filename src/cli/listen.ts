@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../domain/delivery/events.ts";
 import { makeSigningSecret, signatureHeader } from "../../infra/http/standard-webhooks.ts";
-import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, isHttpUrl, Refusal } from "./api.ts";
+import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, isHttpUrl, Refusal, untilAnswered } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery } from "./event-filter.ts";
 import type { EventLine } from "./event-line.ts";
@@ -70,7 +70,8 @@ const forwarded = async (api: Api, to: Forward, line: EventLine, record: StreamR
     failure,
   });
   try {
-    const payload = await api.open(`/v1/events/${id}/payload?after=${encodeURIComponent(record.position)}`);
+    const path = `/v1/events/${id}/payload?after=${encodeURIComponent(record.position)}`;
+    const payload = await untilAnswered(() => api.open(path));
     const response = await send(to, id, payload, agentHeaders(line, record));
     await response.body?.cancel();
     return ended(response.status, null);
@@ -124,10 +125,11 @@ export const listen: Command = {
         terminal.note(`forwarding to ${url}${given === undefined ? `, signed with ${secret}` : ""}`);
         continue;
       }
+      if (!SENT_BY.includes(heard.record.type)) continue;
       const line = await lines.after(heard.record);
       // What this system says itself is for the endpoint that asked for it.
       const isOwn = line?.origin.kind === "system" && query.endpoint_id === undefined;
-      if (line === null || isOwn || !SENT_BY.includes(heard.record.type) || !matches(query, line)) continue;
+      if (line === null || isOwn || !matches(query, line)) continue;
       const done = await forwarded(api, { url, secret }, line, heard.record);
       terminal.out(options.json === true ? json(done) : shown(done));
     }

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { type Api, isPassing, Refusal } from "./api.ts";
+import { type Api, backOff, isPassing, Refusal } from "./api.ts";
 
 /** A record of the account, as `GET /v1/audit/stream` tells it. */
 export type StreamRecord = {
@@ -19,7 +18,6 @@ type Message = { readonly id: string | null; readonly data: string | null };
 
 /** The service sends something every 15 s: three of those without, and the connection is gone. */
 const SILENT_MS_MAX = 45_000;
-const BACKOFF_MS_MAX = 30_000;
 const TYPE = /^io\.countersign\.(.+)\.v\d+$/;
 
 /** Blocks of server-sent events (WHATWG HTML, section 9.2.6), of which this service uses `id` and one line of `data`. */
@@ -91,6 +89,6 @@ export async function* followRecords(api: Api, note: (line: string) => void): As
     }
     failures += 1;
     if (failures === 1) note("the connection has ended; connecting again");
-    await pause(Math.min(1_000 * 2 ** (failures - 1), BACKOFF_MS_MAX));
+    await backOff(failures);
   }
 }

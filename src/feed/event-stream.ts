@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { Position, RecordedEvent } from "../../domain/ports.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent } from "./cloud-event.ts";
 import type { FollowedCount } from "./record-counts.ts";
@@ -44,6 +44,8 @@ export type EventStreamSource = {
   /** The index of the first record to send, and the id of the one before it. */
   readonly next: number;
   readonly lastId: string;
+  /** Records up to here are passed over: they were in the log before the stream was asked for. Null: none is. */
+  readonly newerThan: Position | null;
   readonly count: FollowedCount;
   readonly read: (index: number, limit: number) => Promise<readonly RecordedEvent[]>;
   readonly positions: Pick<PositionText, "of">;
@@ -60,7 +62,7 @@ type Frames = Omit<EventStreamSource, "isStillAllowed">;
 
 /** `mayGoOn` is asked before every record: none is written once it is known that the credential has ended. */
 async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): AsyncGenerator<string, void> {
-  const { count, times } = source;
+  const { count, times, newerThan } = source;
   let { next } = source;
   let sentAt = performance.now();
   if (!(await mayGoOn())) return;
@@ -70,7 +72,8 @@ async function* framesOf(source: Frames, mayGoOn: () => Promise<boolean>): Async
     const records = next < count.count() ? await source.read(next, Math.min(CHUNK, count.count() - next)) : [];
     for (const record of records) {
       if (!(await mayGoOn())) return;
-      yield frameOf(next, record, source.positions);
+      const isOlder = newerThan !== null && record.position <= newerThan;
+      yield isOlder ? `id: ${streamIdOf(next, record)}\n\n` : frameOf(next, record, source.positions);
       next += 1;
       sentAt = performance.now();
     }

@@ -1,4 +1,4 @@
-import type { EventLog, ViewStore } from "../../domain/ports.ts";
+import type { EventLog, Position, ViewStore } from "../../domain/ports.ts";
 import { type AuditHead, audit } from "../../projections/audit.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { eventsFrom } from "../audit/records.ts";
@@ -37,8 +37,8 @@ const RETRY_AFTER_S = 10;
 const LAST_EVENT_ID = "last-event-id";
 const INDEX_IN_ID = /^(\d{1,12})-/;
 
-/** Where a stream begins: the next index, and the id of the record before it. */
-type Begin = { readonly next: number; readonly lastId: string };
+/** Where a stream begins: the next index, the id of the record before it, and up to where records are passed over. */
+type Begin = { readonly next: number; readonly lastId: string; readonly newerThan: Position | null };
 
 /** Whether the view shows all that is in the log now; waits for it. */
 const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<boolean> => {
@@ -66,7 +66,7 @@ const countOf = async ({ views }: AuditStreamDeps, account: string): Promise<num
 
 /** Behind a record that the client says it has: it has to be there, and to be that one. */
 const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {
-  if (id === START_ID) return { next: 0, lastId: id };
+  if (id === START_ID) return { next: 0, lastId: id, newerThan: null };
   const unknown = problem("invalid-request", "The Last-Event-ID does not belong to this account's stream.", {
     errors: [{ path: `/${LAST_EVENT_ID}`, message: "must be the id of an event of this stream" }],
   });
@@ -80,7 +80,9 @@ const resumed = async (deps: AuditStreamDeps, account: string, id: string): Prom
     record = await find();
     if (record === undefined && !isAll) return behind("Last-Event-ID");
   }
-  return record !== undefined && streamIdOf(index, record) === id ? { next: index + 1, lastId: id } : unknown;
+  return record !== undefined && streamIdOf(index, record) === id
+    ? { next: index + 1, lastId: id, newerThan: null }
+    : unknown;
 };
 
 const beginOf = async (
@@ -91,7 +93,10 @@ const beginOf = async (
   const id = headers[LAST_EVENT_ID];
   if (id !== undefined) return resumed(deps, account, id);
   // The route's schema has checked the shape.
-  const next = (query.from_index as number | undefined) ?? count;
+  const asked = query.from_index as number | undefined;
+  const next = asked ?? count;
+  // The view may not have folded yet what was recorded, and answered for, before the stream was asked for.
+  const newerThan = asked === undefined ? await deps.log.head() : null;
   if (next > count) {
     // Of a view that is folded anew the count begins at 0 again.
     const isAll = await hasCaughtUp(deps);
@@ -100,7 +105,7 @@ const beginOf = async (
     if (next > all) return invalid("from_index", `must be at most ${all}, the number of records`);
   }
   const [before] = next === 0 ? [] : await eventsFrom(deps, account, next - 1, 1);
-  return { next, lastId: before === undefined ? START_ID : streamIdOf(next - 1, before) };
+  return { next, lastId: before === undefined ? START_ID : streamIdOf(next - 1, before), newerThan };
 };
 
 /** How many streams are open. */

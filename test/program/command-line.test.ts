@@ -63,15 +63,19 @@ const commandLine = ({ name, open }: EngineSet): void => {
 
   test("status says how the service is, and with a key how the account is", async () => {
     const { client, endpoint } = await shop();
-    const open_ = await countersign(["status"], { env: { COUNTERSIGN_URL: program.url } });
-    assert.is(open_.status, 0, open_.stderr);
+    // On a busy machine a server may keep the service waiting so long that it is not ready for a moment.
+    const ready = (env: Record<string, string>, ...args: string[]) =>
+      until("the service is ready", async () => {
+        const said = await countersign(["status", ...args], { env });
+        return said.status === 0 ? said : null;
+      });
+    const open_ = await ready({ COUNTERSIGN_URL: program.url });
     assert.match(open_.stdout, /ready +ok/);
     assert.not.match(open_.stdout, "plan");
-    const own = await called(client, "status");
-    assert.is(own.status, 0, own.stderr);
+    const own = await ready(envOf(client));
     assert.match(own.stdout, "plan scale: 0 of 250000 events");
     assert.match(own.stdout, endpoint.id);
-    const [document] = documents(await called(client, "status", "--json"));
+    const [document] = documents(await ready(envOf(client), "--json"));
     assert.equal(document.ready.status, "ok");
     assert.is(document.account.endpoints[0].id, endpoint.id);
     const nobody = await countersign(["status", "--url", "http://127.0.0.1:9"]);

@@ -55,4 +55,40 @@ test("a program is told which action is meant also behind an approval or a repla
   }
 });
 
+test("what the service cannot answer for the moment is asked again, and nothing is left out", async () => {
+  const [service, program] = [await scriptedService(), await scriptedService()];
+  try {
+    program.answer((_, response) => response.end());
+    const [approved, last] = [idOf("a"), idOf("b")];
+    const refused = new Set<string>();
+    service.answer(({ url = "" }, response) => {
+      const about = /evt_\w+(\/payload)?/.exec(url)?.[0] ?? "";
+      if (url.includes("/audit/stream")) {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write("retry: 3000\nid: start\n\n");
+        response.write(frame(0, "EventReleased", approved));
+        response.write(frame(1, "EventReleased", last));
+      } else if (about.includes(last)) response.writeHead(401).end();
+      else if (!refused.has(about)) {
+        refused.add(about);
+        response.writeHead(503).end();
+      } else if (url.includes("/payload")) response.writeHead(200, { "content-type": "application/json" }).end("{}");
+      else sendJson(response, 200, shown(approved));
+    });
+    const { status } = await ran(["listen", "--forward", program.url], {
+      COUNTERSIGN_URL: service.url,
+      COUNTERSIGN_API_KEY: "csk_a",
+    });
+    assert.is(status, 1);
+    assert.equal([...refused], [approved, `${approved}/payload`]);
+    assert.equal(
+      program.asked.map(({ headers }) => headers["webhook-id"]),
+      [approved],
+    );
+  } finally {
+    service.close();
+    program.close();
+  }
+});
+
 test.run();

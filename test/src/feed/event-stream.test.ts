@@ -20,6 +20,7 @@ const world = (over: Partial<EventStreamSource> = {}) => {
   const stream = eventStream({
     next: 0,
     lastId: "start",
+    newerThan: null,
     count: {
       count: () => RECORDS,
       changed: () => new Promise(() => undefined),

@@ -58,13 +58,14 @@ const world = async (limits: Partial<AuditStreamLimits> = {}, closeGraceMs = 10_
     views,
     principals,
     errors,
-    async add(count: number, account = "acc_a", text = "") {
+    async add(count: number, account = "acc_a", text = "", isShown = true) {
       for (let i = 0; i < count; i += 1) {
         added += 1;
         const record = history().add("x-x", { type: "Happened", data: { added, text } }, { account });
         const id = `${String(added).padStart(8, "0")}-0000-8000-a000-000000000000`;
         await log.append(`delivery-evt_${account}_${added % 3}`, "any", [{ ...record, id }]);
       }
+      if (!isShown) return;
       await until(
         "the view is up to date",
         async () => (await views.position(audit.schema.name)) === (await log.head()),
@@ -122,6 +123,20 @@ test("records come as CloudEvents as they are recorded, beginning with the next 
     assert.is(first?.event, "io.countersign.Happened.v1");
     for (const event of dataOf(source)) assert.ok(new Validated({ ...event }, true).validate());
     assert.is(dataOf(source)[0]?.account, "acc_a");
+  }));
+
+test("a record from before the stream was asked for is passed over, also where the view shows it later", () =>
+  withWorld(async (it) => {
+    await it.add(2);
+    await it.stopProjector();
+    await it.add(3, "acc_a", "", false);
+    const source = await it.open();
+    await until("it has begun", () => source.lastId() === "1-00000002");
+    await it.startProjector();
+    await it.add(2);
+    await arrived(source, 2);
+    assert.equal(numbers(source), count(6, 7));
+    assert.is(source.lastId(), "6-00000007");
   }));
 
 test("it resumes behind any event, and behind none, without a gap or a repeat", () =>
