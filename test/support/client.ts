@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 
 export type Reply = {
   readonly status: number;
@@ -79,7 +79,9 @@ export const clientAt = (
     call,
     session: (method, path, body, headers = {}) => send(`${base}${path}`, method, body, { ...origin, ...headers }),
     async make(path, body) {
-      const answer = await call("POST", path, body);
+      // A caller repeats what a slow server could not answer; the key makes it done once.
+      const once = { "idempotency-key": randomUUID() };
+      const answer = await persistently(() => call("POST", path, body, once));
       if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
       return answer.body;
     },
@@ -97,6 +99,8 @@ export type HookSource = {
 };
 
 const SENDS_MAX = 20;
+/** Where the answer does not say how long. */
+const WAIT_S = 0.5;
 
 /** As senders do: who does not get a turn on a busy machine comes again when told to. What was decided behind a 503 is a first answer. */
 export const persistently = async (send: () => Promise<Reply>): Promise<Reply> => {
@@ -104,7 +108,8 @@ export const persistently = async (send: () => Promise<Reply>): Promise<Reply> =
     const reply = await send();
     if (reply.status !== 503 || tries === SENDS_MAX)
       return tries > 1 && reply.status === 200 ? { ...reply, status: 202 } : reply;
-    await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get("retry-after")) * 1_000));
+    const waitS = Number(reply.headers.get("retry-after") ?? WAIT_S);
+    await new Promise((resolve) => setTimeout(resolve, waitS * 1_000));
   }
 };
 
