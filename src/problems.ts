@@ -50,6 +50,7 @@ export const PROBLEMS = {
   },
   "gate-require-fields": { status: 422, title: "Required fields are missing", retryable: false },
   "gate-content": { status: 422, title: "Refused by a content rule", retryable: false },
+  "cost-unknown": { status: 422, title: "The cost cannot be determined", retryable: false },
   "gate-schema": { status: 422, title: "The payload does not match the schema", retryable: false },
   "rate-limited": { status: 429, title: "Too many requests", retryable: true },
   "gate-rate": { status: 429, title: "The policy's rate limit is reached", retryable: true },

@@ -1,5 +1,6 @@
 import type { CostRule } from "../policy/definition.ts";
 import { type FieldPath, parseFieldPath, readField } from "./field-path.ts";
+import { denied, type GateResult } from "./verdict.ts";
 
 /** One euro in the integers that all money is counted in. */
 export const MICRO_PER_EUR = 1_000_000;
@@ -9,7 +10,22 @@ export const EUR_MAX = 1_000_000_000;
 /** The cost rule of a policy or an action, its amounts in micro-euros. */
 export type CompiledCost =
   | { readonly fixed: number }
-  | { readonly path: FieldPath; readonly scale: number; readonly fallback: number | null };
+  | {
+      /** The path as its author wrote it. */
+      readonly pointer: string;
+      readonly path: FieldPath;
+      readonly scale: number;
+      /** Stands for an amount that is absent or null; null where the rule has no default. */
+      readonly fallback: number | null;
+      /** Whether a number written as text is an amount. */
+      readonly takesText: boolean;
+    };
+
+/** "absent": there is no amount and the rule has no default. "invalid": what is there is not an amount. */
+export type CostUnknown = "absent" | "invalid";
+
+/** The code of a gate that refuses because it cannot tell what a request costs. */
+export const COST_UNKNOWN = "cost-unknown";
 
 /**
  * Euros as integer micro-euros, rounded to the nearest (half up): 0.07 is exactly 70,000. Null for what is not a finite
@@ -25,11 +41,13 @@ export const microOf = (eur: unknown): number | null => {
 export const compileCost = (rule: CostRule): CompiledCost => {
   const micro = (eur: number): number => Math.round(eur * MICRO_PER_EUR);
   if ("fixed_eur" in rule) return { fixed: micro(rule.fixed_eur) };
-  const { pointer, scale = 1, default_eur: fallback } = rule;
+  const { pointer, scale = 1, default_eur: fallback, numeric_text: takesText = false } = rule;
   return {
+    pointer,
     path: parseFieldPath(pointer) ?? [],
     scale,
     fallback: fallback === undefined ? null : micro(fallback),
+    takesText,
   };
 };
 
@@ -57,12 +75,54 @@ export const eurOf = (micro: number): number => micro / MICRO_PER_EUR;
 /** Of a cost that may be unknown. */
 export const eurOrNull = (micro: number | null): number | null => (micro === null ? null : eurOf(micro));
 
-/** What a request costs, in micro-euros; null when that cannot be determined, which a budget refuses. */
-export const costOf = (rule: CompiledCost, payload: unknown): number | null => {
+/**
+ * A number as a text has it: digits, and decimals after a point. No sign, exponent, space, leading zero or separator of
+ * thousands, because two readers may understand those differently. 40 digits hold the smallest unit of any currency.
+ */
+const NUMERIC_TEXT = /^(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?$/;
+
+const numberIn = (value: unknown, takesText: boolean): number | null => {
+  if (typeof value === "number") return value;
+  return takesText && typeof value === "string" && NUMERIC_TEXT.test(value) ? Number(value) : null;
+};
+
+/**
+ * What a request costs, in micro-euros. The default stands only for an amount that is absent or null: if it stood for a
+ * wrong one as well, a sender could pass every budget and every threshold for approvals by writing the amount as text.
+ */
+export const costOf = (rule: CompiledCost, payload: unknown): number | CostUnknown => {
   if ("fixed" in rule) return rule.fixed;
   const value = readField(payload, rule.path);
-  if (typeof value !== "number") return rule.fallback;
-  const eur = value * rule.scale;
-  // The default stands for an amount that is missing: as it, the largest of all would pass every budget and need no person.
-  return eur > EUR_MAX ? null : (microOf(eur) ?? rule.fallback);
+  if (value === undefined || value === null) return rule.fallback ?? "absent";
+  const amount = numberIn(value, rule.takesText);
+  return amount === null ? "invalid" : (microOf(amount * rule.scale) ?? "invalid");
 };
+
+const KINDS = { string: "text", boolean: "true or false", object: "an object" } as const;
+
+/** Says what kind of value is there. The value itself may be one that the policy hides. */
+const notAnAmount = ({ pointer, takesText }: Extract<CompiledCost, { pointer: string }>, value: unknown): string => {
+  if (numberIn(value, takesText) !== null) {
+    return `the number at ${pointer} is negative, or makes more than ${EUR_MAX} EUR`;
+  }
+  const kind = Array.isArray(value) ? "a list" : KINDS[typeof value as keyof typeof KINDS]; // JSON has no other kinds.
+  const hint = typeof value === "string" && !takesText ? ", and the cost rule does not have numeric_text: true" : "";
+  return `the payload has ${kind} at ${pointer}, which is not an amount${hint}`;
+};
+
+/** Why a payload's cost is not known, for a person. `owner`: whose rule it is. */
+export const whyCostUnknown = (rule: CompiledCost | null, payload: unknown, owner: "policy" | "action"): string => {
+  if (rule === null || "fixed" in rule) return `the ${owner} has no cost rule`;
+  const value = readField(payload, rule.path);
+  if (value !== undefined && value !== null) return notAnAmount(rule, value);
+  return `the payload has no amount at ${rule.pointer}, and the ${owner}'s cost rule has no default_eur`;
+};
+
+/**
+ * Refuses a payload with a wrong amount, whether or not there is a budget, because conditions read the cost as well. No
+ * result where the amount is right or absent: the budget says what it makes of an absent one.
+ */
+export const costGate = (rule: CompiledCost | null, payload: unknown, owner: "policy" | "action"): GateResult[] =>
+  rule === null || costOf(rule, payload) !== "invalid"
+    ? []
+    : [denied("cost", COST_UNKNOWN, whyCostUnknown(rule, payload, owner))];

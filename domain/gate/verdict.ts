@@ -2,6 +2,8 @@ export type GateName =
   | "scope"
   | "schema"
   | "require_fields"
+  /** Appears only where it denies: the payload has a wrong amount where the cost rule looks for one. */
+  | "cost"
   | "content"
   | "rate"
   | "loop"

@@ -19,7 +19,15 @@ export type PolicyDefinition = {
 
 export type CostRule =
   | { readonly fixed_eur: number }
-  | { readonly pointer: string; readonly scale?: number; readonly default_eur?: number };
+  | {
+      readonly pointer: string;
+      /** Left out: 1. */
+      readonly scale?: number;
+      /** Stands for an amount that is absent or null. */
+      readonly default_eur?: number;
+      /** Whether numbers written as text count; left out: false. */
+      readonly numeric_text?: boolean;
+    };
 
 export type ApprovalRule = {
   /** CEL; left out: every request. */

@@ -92,18 +92,21 @@ export const parseCost = (value: unknown, report: Report): CostRule | null => {
     report("/cost/fixed_eur", EUROS);
     return null;
   }
-  onlyMembers(value, ["pointer", "scale", "default_eur"], "/cost", report);
-  const { pointer, scale, default_eur: fallback } = value;
+  onlyMembers(value, ["pointer", "scale", "default_eur", "numeric_text"], "/cost", report);
+  const { pointer, scale, default_eur: fallback, numeric_text } = value;
   const scaleFits = scale === undefined || (typeof scale === "number" && scale > 0 && scale <= SCALE_MAX);
   const fallbackFits = fallback === undefined || isEuros(fallback);
+  const textFits = numeric_text === undefined || typeof numeric_text === "boolean";
   if (!isFieldPath(pointer)) report("/cost/pointer", PATH);
   if (!scaleFits) report("/cost/scale", `must be a number above 0, at most ${SCALE_MAX}`);
   if (!fallbackFits) report("/cost/default_eur", EUROS);
-  if (!isFieldPath(pointer) || !scaleFits || !fallbackFits) return null;
+  if (!textFits) report("/cost/numeric_text", "must be true or false");
+  if (!isFieldPath(pointer) || !scaleFits || !fallbackFits || !textFits) return null;
   return {
     pointer,
     ...(scale === undefined ? {} : { scale }),
     ...(fallback === undefined ? {} : { default_eur: fallback }),
+    ...(numeric_text === undefined ? {} : { numeric_text }),
   };
 };
 

@@ -8,6 +8,7 @@ const GATES: readonly GateResult["gate"][] = [
   "scope",
   "schema",
   "require_fields",
+  "cost",
   "content",
   "rate",
   "loop",

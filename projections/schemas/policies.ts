@@ -16,8 +16,9 @@ export const COST: JsonSchema = {
       pointer: text("A JSON Pointer to a number in the payload."),
       scale: optional(amount("Euros for each unit of that number. Missing: 1.")),
       default_eur: optional(
-        amount("Euros where there is no number. Missing: such an event is refused under a budget."),
+        amount("Euros where the amount is absent or null. Missing: such an event is refused under a budget."),
       ),
+      numeric_text: optional(flag("True: numbers written as text are amounts. Missing: false.")),
     }),
   ],
 };

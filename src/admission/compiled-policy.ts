@@ -1,4 +1,4 @@
-import { type CompiledCost, compileCost, costOf, eurOrNull } from "../../domain/gate/cost.ts";
+import { type CompiledCost, compileCost, costGate, costOf, eurOrNull, whyCostUnknown } from "../../domain/gate/cost.ts";
 import { parseFieldPath } from "../../domain/gate/field-path.ts";
 import { type RequiredField, requireFields } from "../../domain/gate/require-fields.ts";
 import { allowed, denied, type GateName, type GateResult, held } from "../../domain/gate/verdict.ts";
@@ -6,7 +6,6 @@ import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/poli
 import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
 import { type CompiledCondition, type Condition, conditionCompiler, type Seen } from "./conditions.ts";
 import { jsonValues } from "./json-values.ts";
-import { missingByPolicy } from "./ledger-gates.ts";
 import { type Meter, meter, TooCostly } from "./meter.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
@@ -23,7 +22,7 @@ export type PolicyInput = {
   readonly action: string | null;
   /** Micro-euros, when something else than the policy's own rule says what the request costs; null: it cannot tell. */
   readonly costMicro?: number | null;
-  /** Why that cannot tell; left out: as the policy's own rule. */
+  /** Why that cannot tell. */
   readonly costMissing?: string;
   /** Micro-euros that a known cost is raised to. */
   readonly atLeastMicro?: number;
@@ -33,12 +32,14 @@ export type PolicyInput = {
 
 export type PolicyCheck = {
   /**
-   * Those that the policy has, in the order schema, require_fields, content, approval; of an ambiguous payload content
+   * Those that the policy has, in the order schema, require_fields, cost, content, approval; of an ambiguous payload content
    * and approval alone. The last holds: whatever else is asked may still refuse.
    */
   readonly gates: readonly GateResult[];
   /** Micro-euros; null when there is no rule, or it cannot be determined. */
   readonly cost: number | null;
+  /** Why `cost` is null. */
+  readonly costMissing?: string;
 };
 
 export type CompiledPolicy = {
@@ -124,20 +125,18 @@ const headersJson = (headers: PolicyInput["headers"]): Readonly<Record<string, u
 const ambiguous = (gate: GateName): GateResult =>
   denied(gate, "ambiguous-payload", "the JSON can be read in two ways (a duplicate key), or is too deep to be checked");
 
+/** Micro-euros; `costMissing` says why they are not known. */
+type Cost = Pick<PolicyCheck, "cost" | "costMissing">;
+
 type Parts = {
   readonly schema: PayloadSchema | null;
   readonly required: readonly RequiredField[];
   readonly rules: readonly NamedCondition[];
   readonly cost: CompiledCost | null;
-  /** Why a payload has none. */
-  readonly costMissing: string;
   readonly approval: { readonly rule: ApprovalRule; readonly when: Condition | null } | null;
 };
 
-const compiledPolicy = (
-  { schema, required, rules, cost: costRule, costMissing, approval }: Parts,
-  work: Meter,
-): CompiledPolicy => {
+const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: Parts, work: Meter): CompiledPolicy => {
   const readsPayload =
     schema !== null ||
     required.length > 0 ||
@@ -145,17 +144,24 @@ const compiledPolicy = (
     approval !== null ||
     rules.some(({ condition }) => condition.reads.has("payload"));
 
-  const seenOf = (input: PolicyInput, cost: number | null): Seen => ({
+  const seenOf = (input: PolicyInput, { cost, costMissing }: Cost): Seen => ({
     payload: input.payload,
     headers: headersJson(input.headers),
     source: input.source ?? NO_SOURCE,
     agent: input.agent ?? NO_AGENT,
     action: input.action ?? "",
     cost_eur: eurOrNull(cost),
-    costMissing: input.costMissing ?? costMissing,
+    costMissing: costMissing ?? "",
   });
 
-  const stated = (input: PolicyInput, cost: number | null): readonly GateResult[] => {
+  const costIn = (input: PolicyInput): Cost => {
+    const { payload, costMicro, atLeastMicro = 0 } = input;
+    const found = costMicro === undefined && costRule !== null ? costOf(costRule, payload) : costMicro;
+    if (typeof found === "number") return { cost: Math.max(found, atLeastMicro) };
+    return { cost: null, costMissing: input.costMissing ?? whyCostUnknown(costRule, payload, "policy") };
+  };
+
+  const stated = (input: PolicyInput, cost: Cost): readonly GateResult[] => {
     const { payload, asks } = input;
     const isAsked = (reads: boolean): boolean => asks === undefined || reads === (asks === "with-payload");
     /** A gate that is not asked is asked at another time: before that time it says so. */
@@ -170,6 +176,7 @@ const compiledPolicy = (
         payload === undefined ? notJson("require_fields") : requireFields(required, payload);
       gates.push(...orLater("require_fields", true, requires));
     }
+    if (input.costMicro === undefined) gates.push(...costGate(costRule, payload, "policy"));
     const asked = rules.filter(({ condition }) => isAsked(condition.reads.has("payload")));
     if (asked.length > 0) gates.push(contentGate(asked, seenOf(input, cost), rules.length));
     else if (rules.length > 0 && asks === "without-payload") gates.push(askedLater("content"));
@@ -185,15 +192,12 @@ const compiledPolicy = (
     cost: costRule,
     check(input) {
       work.reset();
-      const { payload } = input;
-      const own = costRule === null ? null : costOf(costRule, payload);
-      const ruled = input.costMicro === undefined ? own : input.costMicro;
-      const cost = ruled === null ? null : Math.max(ruled, input.atLeastMicro ?? 0);
+      const cost = costIn(input);
       // The other gates would go down as deep as it is.
       if (input.ambiguous && readsPayload) {
-        return { gates: [ambiguous("content"), ...(approval === null ? [] : [ambiguous("approval")])], cost };
+        return { gates: [ambiguous("content"), ...(approval === null ? [] : [ambiguous("approval")])], ...cost };
       }
-      return { gates: stated(input, cost), cost };
+      return { gates: stated(input, cost), ...cost };
     },
   };
 };
@@ -258,7 +262,6 @@ export const policyCompiler = (): PolicyCompiler => {
       required: (definition.require_fields ?? []).map((name) => ({ name, path: parseFieldPath(name) ?? [] })),
       rules,
       cost: definition.cost === undefined ? null : compileCost(definition.cost),
-      costMissing: missingByPolicy(definition),
       approval,
     };
     return { ok: true, definition, policy: compiledPolicy(parts, work) };

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Run } from "../../domain/delivery/events.ts";
-import { type CompiledCost, costOf } from "../../domain/gate/cost.ts";
+import { costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
 import { decide, refusedBy } from "../../domain/gate/decide.ts";
 import { allowed, denied, type GateResult, type Verdict } from "../../domain/gate/verdict.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
@@ -13,7 +13,7 @@ import type { Trace } from "../envelope.ts";
 import { scanJson } from "../http/strict-json.ts";
 import { type CompiledPolicies, type CompiledPolicy, type PolicyCheck, schemaGate } from "./compiled-policy.ts";
 import type { Asked, Identified } from "./identified.ts";
-import { ledgerGates, type TakenPlace, TOO_MUCH } from "./ledger-gates.ts";
+import { ledgerGates, type TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
 
 export type JudgeDeps = {
@@ -33,12 +33,6 @@ export type PolicyAsked = {
   readonly compiled: CompiledPolicy;
 };
 
-/** What a policy says of a request without counting anything. */
-type Checked = PolicyCheck & {
-  /** Why the cost is not known, if something else than the policy's rule is to blame. */
-  readonly costMissing?: string;
-};
-
 /** What one verdict is asked for, an event or a bundle of them: whatever it consists of answers for all of it. */
 export type Judging = {
   /** Names its places in ledgers. */
@@ -55,7 +49,7 @@ export type Judging = {
   /** What an agent may ask for and how: no policy lifts these, and what they refuse is told nothing of the policy. */
   readonly own: () => Promise<readonly GateResult[]>;
   /** Null: it has no policy. */
-  readonly check: (policy: PolicyAsked | null) => Promise<Checked>;
+  readonly check: (policy: PolicyAsked | null) => Promise<PolicyCheck>;
 };
 
 export type Judged = {
@@ -80,13 +74,7 @@ const ambiguous = (body: Buffer): boolean => {
   return scanned.duplicate !== undefined || scanned.tooDeep === true;
 };
 
-/** Why a payload's cost cannot be determined by the action. */
-export const missingByAction = (rule: CompiledCost): string =>
-  "path" in rule && rule.fallback !== null
-    ? TOO_MUCH
-    : "the payload has no amount where the action's cost rule looks for it, and the rule no default_eur";
-
-/** The scope of an agent and the schema of an action. */
+/** The scope of an agent, and the schema and the cost rule of an action. */
 export const ownGates = (
   { isInScope, action, compiled }: Pick<Asked, "isInScope" | "action" | "compiled">,
   json: () => unknown,
@@ -94,9 +82,14 @@ export const ownGates = (
   const { name } = action;
   if (!isInScope) return [denied("scope", "out-of-scope", `the agent's scope does not include ${name}`)];
   const scope = allowed("scope", `the agent's scope includes ${name}`);
-  if (compiled.schema === null) return [scope];
-  compiled.work.reset();
-  return [scope, schemaGate(compiled.schema, json())];
+  const { schema, cost, work } = compiled;
+  const gates: GateResult[] = [scope];
+  if (schema !== null) {
+    work.reset();
+    gates.push(schemaGate(schema, json()));
+  }
+  if (cost !== null) gates.push(...costGate(cost, json(), "action"));
+  return gates;
 };
 
 const isApproval = ({ gate }: GateResult): boolean => gate === "approval";
@@ -114,20 +107,21 @@ const sameness = (key: Uint8Array, { asked, account, origin, eventType, endpoint
 };
 
 /** What a policy says of an event, or an agent's request. */
-const checkOne = (it: Identified, policy: PolicyAsked | null): Checked => {
+const checkOne = (it: Identified, policy: PolicyAsked | null): PolicyCheck => {
   const { asked, json } = it;
-  const ruled = asked?.compiled.cost ?? null;
+  const rule = asked?.compiled.cost ?? null;
+  const found = rule === null ? null : costOf(rule, json());
   // Undefined: the action says nothing, so the policy's rule does.
-  const costMicro = ruled === null ? undefined : costOf(ruled, json());
+  const costMicro = rule === null ? undefined : typeof found === "number" ? found : null;
   const atLeastMicro = asked?.costMicro ?? 0;
   if (policy === null) {
     const cost = costMicro === undefined || costMicro === null ? null : Math.max(costMicro, atLeastMicro);
     return { gates: [], cost };
   }
   const { compiled } = policy;
-  const missing = ruled === null ? {} : { costMissing: missingByAction(ruled) };
+  const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};
   const { id: originId, name, type } = it.origin;
-  const checked = compiled.check({
+  return compiled.check({
     payload: compiled.readsPayload ? json() : undefined,
     ambiguous: compiled.readsPayload && !it.isStrict && ambiguous(it.body),
     headers: it.headers,
@@ -138,8 +132,6 @@ const checkOne = (it: Identified, policy: PolicyAsked | null): Checked => {
     atLeastMicro,
     ...missing,
   });
-  // Most have none, and nothing is copied for them.
-  return ruled === null ? checked : { ...checked, ...missing };
 };
 
 /**

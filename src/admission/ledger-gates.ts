@@ -1,7 +1,7 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import { monthEnd, monthOf, untilMidnight } from "../../domain/calendar.ts";
 import type { Run } from "../../domain/delivery/events.ts";
-import { EUR_MAX } from "../../domain/gate/cost.ts";
+import { COST_UNKNOWN, whyCostUnknown } from "../../domain/gate/cost.ts";
 import { allowed, denied, type GateResult } from "../../domain/gate/verdict.ts";
 import type { Answer, Limits } from "../../domain/ledger/ledger.ts";
 import { type LoopRule, runLedger, sameLedger } from "../../domain/ledger/loop.ts";
@@ -25,7 +25,7 @@ export type LedgerInput = {
   readonly cost: number | null;
   /** Of a bundle's steps; left out: one. */
   readonly places?: number;
-  /** Why `cost` is null, if something else than the policy's rule is to blame. */
+  /** Why `cost` is null. */
   readonly costMissing?: string;
   /** What makes requests the same, and how many of each are asked for; called only where a policy counts them. */
   readonly identical: () => ReadonlyMap<string, number>;
@@ -49,7 +49,6 @@ export type LedgerVerdict = {
 };
 
 /** Codes of gates that deny for good: what has passed one day passes no other day either. */
-const COST_UNKNOWN = "cost-unknown";
 const RUN_USED_UP = "run-used-up";
 const TOO_DEEP = "too-deep";
 const TOO_MANY_STEPS = "too-many-steps";
@@ -107,16 +106,6 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
   return [budget.over ? denied("budget", "budget-spent", detail) : allowed("budget", detail)];
 };
 
-/** With a default there is one thing left that cannot be determined. */
-export const TOO_MUCH = `the amount in the payload is more than ${EUR_MAX} EUR, and no default_eur stands for that`;
-
-/** Why a payload's cost cannot be determined by the policy. */
-export const missingByPolicy = ({ cost }: Pick<PolicyDefinition, "cost">): string => {
-  if (cost === undefined || "fixed_eur" in cost) return "the policy has no cost rule";
-  if (cost.default_eur !== undefined) return TOO_MUCH;
-  return `the payload has no amount at ${cost.pointer}, and the policy's cost rule no default_eur`;
-};
-
 /** The same event never has another cost: only another payload, or another policy, passes. */
 const costUnknown = (missing: string): GateResult =>
   denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
@@ -127,8 +116,10 @@ const dayGates = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> 
   if (policy === null) return NOTHING_COUNTED;
   const limits = limitsOf(policy.definition);
   if (limits.budget !== undefined && input.cost === null) {
-    const missing = input.costMissing ?? missingByPolicy(policy.definition);
-    return refused([costUnknown(missing)], untilMidnight(timeZone, nowMs));
+    return refused(
+      [costUnknown(input.costMissing ?? whyCostUnknown(null, null, "policy"))],
+      untilMidnight(timeZone, nowMs),
+    );
   }
   if (limits.budget === undefined && limits.rate === undefined) return NOTHING_COUNTED;
   const cost = input.cost ?? 0;

@@ -7,6 +7,7 @@ const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   scope: "out-of-scope",
   schema: "gate-schema",
   require_fields: "gate-require-fields",
+  cost: "cost-unknown",
   content: "gate-content",
   rate: "gate-rate",
   loop: "gate-loop",

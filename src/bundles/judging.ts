@@ -1,20 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { comesFromResult, type Reference } from "../../domain/bundle/results.ts";
 import type { Origin, Run } from "../../domain/delivery/events.ts";
-import { type CompiledCost, costOf } from "../../domain/gate/cost.ts";
+import { type CompiledCost, costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
-import type { Json } from "../../domain/ports.ts";
 import { askedLater, clip } from "../admission/compiled-policy.ts";
-import {
-  type JudgeDeps,
-  type Judged,
-  missingByAction,
-  ownGates,
-  type PolicyAsked,
-  samenessOf,
-  verdicts,
-} from "../admission/judge.ts";
-import { missingByPolicy } from "../admission/ledger-gates.ts";
+import { type JudgeDeps, type Judged, ownGates, type PolicyAsked, samenessOf, verdicts } from "../admission/judge.ts";
 import type { Trace } from "../envelope.ts";
 import type { Plan, PlannedStep } from "./plan.ts";
 
@@ -73,37 +63,44 @@ const countedBy = (keys: readonly string[]): ReadonlyMap<string, number> => {
   return counts;
 };
 
-const ownOfStep = ({ step, isInScope, compiled, payload }: PlannedStep): readonly GateResult[] => {
+/** Whether the rule reads what the result of an earlier step will be, which is not known yet. */
+const isLater = (rule: CompiledCost | null, references: readonly Reference[]): boolean =>
+  rule !== null && "path" in rule && comesFromResult(references, rule.path);
+
+const ownOfStep = ({ step, isInScope, compiled, payload, references }: PlannedStep): readonly GateResult[] => {
+  const cost = isLater(compiled.cost, references) ? null : compiled.cost;
   const own = (asks: typeof compiled): readonly GateResult[] =>
-    ownGates({ action: step.action, isInScope, compiled: asks }, () => payload);
+    ownGates({ action: step.action, isInScope, compiled: { ...asks, cost } }, () => payload);
   if (!step.uses_results || compiled.schema === null) return own(compiled);
   const known = own({ ...compiled, schema: null });
   return isInScope ? [...known, askedLater("schema")] : known;
 };
 
-/** Null where it comes from a result that is not known yet, even if the rule has a default for payloads without an amount. */
-const costIn = (rule: CompiledCost, payload: Json, references: readonly Reference[]): number | null =>
-  "path" in rule && comesFromResult(references, rule.path) ? null : costOf(rule, payload);
-
-const ruleOf = ({ compiled }: PlannedStep, policy: PolicyAsked | null): CompiledCost | null =>
+/** What a step costs by the rule of its action, else of the policy. */
+const costRuleOf = ({ compiled }: PlannedStep, policy: PolicyAsked | null): CompiledCost | null =>
   compiled.cost ?? policy?.compiled.cost ?? null;
 
+/** Null where it is not known, which includes an amount from a later result: no default stands for that. */
 const costOfStep = (step: PlannedStep, policy: PolicyAsked | null): number | null => {
-  const rule = ruleOf(step, policy);
-  return rule === null ? null : costIn(rule, step.payload, step.references);
+  const rule = costRuleOf(step, policy);
+  if (rule === null || isLater(rule, step.references)) return null;
+  const cost = costOf(rule, step.payload);
+  return typeof cost === "number" ? cost : null;
 };
 
 const whyUnknown = (it: PlannedStep, policy: PolicyAsked): string => {
-  const rule = ruleOf(it, policy);
-  const { cost: own } = it.compiled;
-  const why =
-    rule !== null && "path" in rule && comesFromResult(it.references, rule.path)
-      ? "its amount comes from the result of an earlier step"
-      : own === null
-        ? missingByPolicy(policy.definition)
-        : missingByAction(own);
+  const rule = costRuleOf(it, policy);
+  const why = isLater(rule, it.references)
+    ? "its amount comes from the result of an earlier step"
+    : whyCostUnknown(rule, it.payload, it.compiled.cost === null ? "policy" : "action");
   return `step ${it.step.index}: ${why}`;
 };
+
+/** What the policy's own rule says of a step's amount, where the action has no rule. */
+const policyCostGate = ({ compiled, payload, references }: PlannedStep, policy: PolicyAsked): GateResult[] =>
+  compiled.cost !== null || isLater(policy.compiled.cost, references)
+    ? []
+    : costGate(policy.compiled.cost, payload, "policy");
 
 /**
  * Asks every gate about a bundle, for one verdict: each step by its own payload and action, all of them with what the
@@ -135,7 +132,8 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
     const cost = unknown === undefined ? costs.reduce<number>((sum, it) => sum + (it ?? 0), 0) : null;
     if (policy === null) return { gates: [], cost };
     const missing = unknown === undefined ? {} : { costMissing: whyUnknown(unknown, policy) };
-    const gates = await eachStep(plan, ({ step, payload }) => {
+    const gates = await eachStep(plan, (planned) => {
+      const { step, payload } = planned;
       const { gates } = policy.compiled.check({
         payload,
         // What an agent sends was read in the one way there is.
@@ -148,7 +146,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
         ...missing,
         ...(step.uses_results ? { asks: "without-payload" } : {}),
       });
-      return gates;
+      return [...policyCostGate(planned, policy), ...gates];
     });
     return { gates, cost, ...missing };
   };

@@ -1,6 +1,7 @@
 import { action as actionDecider } from "../../domain/action/decider.ts";
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import type { BundleRequest, Step, StepRefusal } from "../../domain/bundle/events.ts";
+import { costGate } from "../../domain/gate/cost.ts";
 import { decide, refusedBy } from "../../domain/gate/decide.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
 import type { LoopRule } from "../../domain/ledger/loop.ts";
@@ -121,12 +122,14 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
     if (step === undefined) throw new Error(`${request.bundle_id} has no step ${index}`);
     const { name, version } = step.action;
     const account = await accountOf(request.origin.id);
-    const { schema, work } = await actionAt(account, name, version);
+    const { schema, work, cost } = await actionAt(account, name, version);
     if (schema !== null) {
       work.reset();
       const gate = schemaGate(schema, payload);
       if (gate.outcome === "deny") return refusalOf(gate);
     }
+    const [wrongAmount] = costGate(cost, payload, "action");
+    if (wrongAmount !== undefined) return refusalOf(wrongAmount);
     const { policy: ref } = request.verdict;
     if (ref === null) return null;
     const { compiled, loop, blocks } = await policyAt(ref);
@@ -139,7 +142,7 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
       action: name,
       asks: "with-payload",
     });
-    const denied = refusedBy(gates, blocks);
+    const denied = refusedBy([...costGate(cost === null ? compiled.cost : null, payload, "policy"), ...gates], blocks);
     if (denied !== undefined) return refusalOf(denied);
     const held =
       decide(gates, blocks).decision === "hold" ? gates.find(({ outcome }) => outcome === "hold") : undefined;

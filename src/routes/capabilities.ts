@@ -15,6 +15,7 @@ const GATES: readonly GateName[] = [
   "scope",
   "schema",
   "require_fields",
+  "cost",
   "content",
   "loop",
   "rate",

@@ -22,10 +22,14 @@ const FIELDS = {
       scale: { type: "number", description: "Left out: 1" },
       default_eur: {
         type: "number",
-        description: `When the field holds none; an amount of more than ${EUR_MAX} EUR cannot be determined`,
+        description: `When the field is absent or null; anything else that is no amount from 0 to ${EUR_MAX} EUR is refused`,
+      },
+      numeric_text: {
+        type: "boolean",
+        description: 'Numbers written as text count ("19.99": digits, a point, digits); left out: false',
       },
     },
-    description: "Either fixed_eur, or pointer with scale and default_eur",
+    description: "Either fixed_eur, or pointer with scale, default_eur and numeric_text",
   },
   schema: {
     type: ["object", "boolean"],

@@ -89,7 +89,7 @@ const policies = (log: History): void => {
     rate_per_minute: 60,
     require_fields: ["data.object.id"],
     block_on_violation: false,
-    cost: { pointer: "/amount", scale: 0.01, default_eur: 0.5 },
+    cost: { pointer: "/amount", scale: 0.01, default_eur: 0.5, numeric_text: true },
     // Names that MongoDB does not take everywhere.
     schema: { type: "object", $comment: "a.b", properties: { "a.b": { $ref: "#/$defs/x" } }, $defs: { x: true } },
     deny: [{ name: "large", when: "payload.amount > 50000" }],
@@ -160,7 +160,7 @@ const actions = (log: History): void => {
     const data = { action_id, account: "acc_1", name: action_id, version, definition, by: "mem_1", at: at(version) };
     log.add(`action-${action_id}`, { type: "ActionDefined", data });
   };
-  const cost = { pointer: "/amount", scale: 0.01, default_eur: 0.5 };
+  const cost = { pointer: "/amount", scale: 0.01, default_eur: 0.5, numeric_text: true };
   const undone = { reversibility: "compensable", compensation: "act_2" };
   defined("act_1", 1, { endpoint_id: "end_1", reversibility: "irreversible" });
   defined("act_1", 2, { endpoint_id: "end_1", schema: { type: "object" }, cost, ...undone });

@@ -1,9 +1,21 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { costOf, EUR_MAX, eurOf, MICRO_PER_EUR, microOf, reportedCost } from "../../../domain/gate/cost.ts";
+import {
+  type CompiledCost,
+  costGate,
+  costOf,
+  EUR_MAX,
+  eurOf,
+  MICRO_PER_EUR,
+  microOf,
+  reportedCost,
+  whyCostUnknown,
+} from "../../../domain/gate/cost.ts";
 
 const test = suite("cost");
+
+const RULE = { pointer: "amount", path: ["amount"], scale: 1, fallback: null, takesText: false };
 
 test("0.07 euros are exactly 70,000, and fourteen of them fit into one euro", () => {
   const cost = microOf(0.07) ?? Number.NaN;
@@ -38,7 +50,7 @@ test("what is no amount of money is none", () => {
 });
 
 test("cents with a scale are exact", () => {
-  const cents = { path: ["amount"], scale: 0.01, fallback: null };
+  const cents = { ...RULE, scale: 0.01 };
   for (let amount = 0; amount <= 20_000; amount += 1) assert.is(costOf(cents, { amount }), amount * 10_000);
 });
 
@@ -55,26 +67,54 @@ test("every amount with six decimals survives the way there and back", () => {
 test("no number makes a cost that is not a whole number of micro-euros", () => {
   fc.assert(
     fc.property(fc.double(), fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (amount, scale) => {
-      const cost = costOf({ path: ["amount"], scale, fallback: null }, { amount });
-      assert.ok(cost === null || (Number.isSafeInteger(cost) && cost >= 0));
+      const cost = costOf({ ...RULE, scale }, { amount });
+      assert.ok(cost === "invalid" || typeof cost === "number");
+      assert.ok(typeof cost !== "number" || (Number.isSafeInteger(cost) && cost >= 0));
     }),
   );
 });
 
-test("a cost that cannot be determined is the fallback, or none", () => {
-  const rule = { path: ["amount"], scale: 1, fallback: null };
-  for (const payload of [{}, undefined, { amount: "5" }, { amount: -1 }, { amount: null }]) {
-    assert.is(costOf(rule, payload), null);
-    assert.is(costOf({ ...rule, fallback: 30 }, payload), 30);
+test("the default stands for an amount that is absent or null, and for no other", () => {
+  const withDefault = { ...RULE, fallback: 30 };
+  for (const payload of [{}, undefined, null, [], { amount: null }]) {
+    assert.is(costOf(RULE, payload), "absent");
+    assert.is(costOf(withDefault, payload), 30);
+    assert.equal(costGate(RULE, payload, "policy"), []);
   }
-  assert.is(costOf({ ...rule, fallback: 30 }, { amount: 0 }), 0);
+  for (const amount of ["5", "", [5], { value: 5 }, true, -1, EUR_MAX + 1, 1e300, Infinity, -Infinity]) {
+    assert.is(costOf(withDefault, { amount }), "invalid", String(amount));
+    assert.equal(
+      costGate(withDefault, { amount }, "policy").map(({ code }) => code),
+      ["cost-unknown"],
+    );
+  }
+  assert.is(costOf(withDefault, { amount: 0 }), 0);
+  assert.is(costOf({ ...withDefault, scale: 0.01 }, { amount: EUR_MAX * 100 }), EUR_MAX * 1_000_000);
   assert.is(costOf({ fixed: 20 }, undefined), 20);
 });
 
-test("an amount that is too large to be counted is not passed off as the fallback", () => {
-  const rule = { path: ["amount"], scale: 0.01, fallback: 30 };
-  assert.is(costOf(rule, { amount: EUR_MAX * 100 }), EUR_MAX * 1_000_000);
-  for (const amount of [EUR_MAX * 100 + 1, 1e300, Number.POSITIVE_INFINITY]) assert.is(costOf(rule, { amount }), null);
+test("a number written as text counts only where the rule says so, and only in one spelling", () => {
+  const texts = { ...RULE, takesText: true, fallback: 30 };
+  for (const text of ["0", "5", "5.00", "5.123456", "0.5", "1000000000"])
+    assert.is(costOf(texts, { amount: text }), microOf(Number(text)));
+  assert.is(costOf({ ...texts, scale: 1e-6 }, { amount: "19990000" }), 19_990_000);
+  for (const text of ["", " 5", "5 ", "+5", "-5", "05", "5.", ".5", "1e3", "0x10", "1,5", "1_0", "NaN", "5\n", "٥"])
+    assert.is(costOf(texts, { amount: text }), "invalid", text);
+  assert.is(costOf(texts, { amount: null }), 30);
+});
+
+test("the reason says what kind of value is there, and never the value, which may be hidden", () => {
+  const why = (amount: unknown, rule: CompiledCost = RULE): string => whyCostUnknown(rule, { amount }, "action");
+  assert.is(
+    why("secret"),
+    "the payload has text at amount, which is not an amount, and the cost rule does not have numeric_text: true",
+  );
+  assert.is(why("secret", { ...RULE, takesText: true }), "the payload has text at amount, which is not an amount");
+  assert.match(why([1]), "has a list at amount");
+  assert.match(why({ a: 1 }), "has an object at amount");
+  assert.is(why(-5), "the number at amount is negative, or makes more than 1000000000 EUR");
+  assert.is(why(null), "the payload has no amount at amount, and the action's cost rule has no default_eur");
+  assert.is(whyCostUnknown(null, {}, "policy"), "the policy has no cost rule");
 });
 
 test("a receiver's amount is read digit by digit: up to six decimals, a million euros, nothing else", () => {

@@ -61,16 +61,10 @@ test("under one that blocks it is refused and takes no place anywhere", async ()
   assert.equal(codesOf(await ask(10_000)), ["rate ok", "budget ok", "quota ok"]);
 });
 
-for (const [cost, missing] of [
-  [undefined, /the policy has no cost rule/],
-  [{ pointer: "data.amount" }, /no amount at data\.amount, and the policy's cost rule no default_eur/],
-  [{ pointer: "data.amount", default_eur: 1 }, /the amount in the payload is more than 1000000000 EUR/],
-] as const) {
-  test(`an unknown cost says what is missing: ${missing.source}`, async () => {
-    const { gates } = await asking({ budget_eur_day: 1, ...(cost === undefined ? {} : { cost }) })(null);
-    assert.match(gates[0]?.detail ?? "", missing);
-  });
-}
+test("an unknown cost of a policy without a cost rule says that there is none", async () => {
+  const { gates } = await asking({ budget_eur_day: 1 })(null);
+  assert.match(gates[0]?.detail ?? "", /the policy has no cost rule/);
+});
 
 test("an event that the watched budget would refuse counts against the quota", async () => {
   const ask = asking({ block_on_violation: false, budget_eur_day: 1 });

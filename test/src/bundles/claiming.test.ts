@@ -169,7 +169,10 @@ test("where an approval depends on a cost that is not known, it is said why it i
   );
   const executed = await node.execute("key", "order.pay", { amountt: 1 });
   const alone = "problem" in executed ? executed.detail : "";
-  assert.match(alone, "the cost is not known: the payload has no amount where the action's cost rule looks for it");
+  assert.match(
+    alone,
+    "the cost is not known: the payload has no amount at /amount, and the action's cost rule has no default_eur",
+  );
 });
 
 test("outside of its scope an agent is told neither what there is nor what it is like", async () => {
