@@ -30,6 +30,8 @@ export type OnDamage = (eventId: string, name: PayloadName) => Promise<void>;
 export type ReadPayload = Pick<Kept, "content_type" | "content_encoding" | "headers"> & {
   /** The bytes as they came in. */
   readonly body: Buffer;
+  /** 16 random bytes, erased with the body: a digest over them says nothing about the body. */
+  readonly salt: Buffer;
 };
 
 /** 1 MiB less 64 KiB: with its envelope a payload stays below what one append to the log may carry. */
@@ -229,10 +231,11 @@ export const payloads = (
       if (part.type !== "PayloadPartKept" || !isEncoded(part.data)) return "damaged";
       parts.set(wanted, part.data);
     }
-    const { salt, content_type, content_encoding = "", headers } = event.data;
+    const { content_type, content_encoding = "", headers } = event.data;
+    const salt = Buffer.from(event.data.salt, "base64");
     const body = joined(event.data, (part) => parts.get(part));
-    if (body === null || payloadDigest(Buffer.from(salt, "base64"), body) !== sha256) return "damaged";
-    return { content_type, ...contentEncodingField(content_encoding), headers, body };
+    if (body === null || payloadDigest(salt, body) !== sha256) return "damaged";
+    return { content_type, ...contentEncodingField(content_encoding), headers, body, salt };
   };
 
   return {

@@ -12,6 +12,14 @@ export type ApprovalCommand =
       /** Ids of the account's members as it is decided: an earlier vote of anybody else no longer counts. */
       readonly members: ReadonlySet<string>;
     }
+  /** `hidden`: JSON Pointers of the fields that the policy hides from the member and lets them reveal. */
+  | {
+      readonly type: "RevealHiddenFields";
+      readonly account: string;
+      readonly member_id: string;
+      readonly hidden: readonly string[];
+      readonly at: string;
+    }
   /** Of a timer: only what is due ends by it. */
   | { readonly type: "ExpireApproval"; readonly at: string }
   /** Of the system, as what was to be approved will not be executed whatever people say. */

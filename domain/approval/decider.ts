@@ -16,13 +16,15 @@ export type RequestedApproval = {
   readonly phase: "requested";
   readonly request: ApprovalRequest;
   readonly votes: readonly Vote[];
+  /** The members to whom the hidden fields were revealed. */
+  readonly revealedTo: ReadonlySet<string>;
   readonly end: ApprovalEnd | null;
 };
 
 export type Approval = { readonly phase: "absent" } | RequestedApproval;
 
 type Decided = Decision<ApprovalEvent, ApprovalRejection>;
-type CastVote = Extract<ApprovalCommand, { type: "CastVote" }>;
+type CommandOf<T extends ApprovalCommand["type"]> = Extract<ApprovalCommand, { type: T }>;
 
 /** Times are text of one width, which compares as they do. */
 export const isOverdue = ({ expires_at }: Pick<ApprovalRequest, "expires_at">, at: string): boolean => at >= expires_at;
@@ -54,14 +56,19 @@ const approversOf = (votes: readonly Vote[]): number => {
   return people;
 };
 
-const castVote = ({ vote, digest, members }: CastVote, state: RequestedApproval): Decided => {
+/** Why nothing can be decided any more; null while it is open, also if its time is up and no timer has run yet. */
+const closedFor = ({ request, end }: RequestedApproval, at: string): "already-decided" | "expired" | null => {
+  if (end !== null) return end.outcome === "expired" ? "expired" : "already-decided";
+  return isOverdue(request, at) ? "expired" : null;
+};
+
+const castVote = ({ vote, digest, members }: CommandOf<"CastVote">, state: RequestedApproval): Decided => {
   const { request, votes, end } = state;
   if (digest !== request.digest) return reject("digest-mismatch");
   // A second click, or a second tab.
   if (isRepeated(state, vote) && (end !== null || !isOverdue(request, vote.at))) return accept();
-  if (end !== null) return reject(end.outcome === "expired" ? "expired" : "already-decided");
-  // Also when no timer has run yet.
-  if (isOverdue(request, vote.at)) return reject("expired");
+  const closed = closedFor(state, vote.at);
+  if (closed !== null) return reject(closed);
 
   const { approval_id } = request;
   const cast: ApprovalEvent = { type: "VoteCast", data: { approval_id, ...vote, digest } };
@@ -77,12 +84,22 @@ const castVote = ({ vote, digest, members }: CastVote, state: RequestedApproval)
   return accept<ApprovalEvent>(cast, { type: "ApprovalGranted", data: { ...about, digest } });
 };
 
+const reveal = ({ member_id, hidden, at }: CommandOf<"RevealHiddenFields">, state: RequestedApproval): Decided => {
+  const closed = closedFor(state, at);
+  if (closed !== null) return reject(closed);
+  if (state.revealedTo.has(member_id)) return accept();
+  const { approval_id } = state.request;
+  return accept({ type: "HiddenFieldsRevealed", data: { approval_id, member_id, hidden, at } });
+};
+
 /** Stream `approval-<id>`: who was asked for what, what they said, and what it came to. */
 export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, ApprovalRejection> = {
   initial: { phase: "absent" },
 
   evolve(state, event) {
-    if (event.type === "ApprovalRequested") return { phase: "requested", request: event.data, votes: [], end: null };
+    if (event.type === "ApprovalRequested") {
+      return { phase: "requested", request: event.data, votes: [], revealedTo: new Set(), end: null };
+    }
     if (state.phase === "absent") return state;
     const ended = (outcome: ApprovalOutcome, reason: string | null = null): Approval => ({
       ...state,
@@ -93,6 +110,8 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
         const { approval_id: _, digest: _shown, ...vote } = event.data;
         return { ...state, votes: [...state.votes, vote] };
       }
+      case "HiddenFieldsRevealed":
+        return { ...state, revealedTo: new Set([...state.revealedTo, event.data.member_id]) };
       case "ApprovalGranted":
         return ended("approved");
       case "ApprovalRejected":
@@ -116,6 +135,8 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
       case "CastVote":
         // Another account's approval is to the caller as one that never was.
         return command.account === request.account ? castVote(command, state) : reject("not-found");
+      case "RevealHiddenFields":
+        return command.account === request.account ? reveal(command, state) : reject("not-found");
       case "ExpireApproval":
         if (end !== null) return accept();
         if (!isOverdue(request, command.at)) return reject("not-due");

@@ -34,12 +34,25 @@ export type ApprovalRequest = {
   readonly reasons: readonly string[];
 };
 
+/** Which form of the request a voter had before them; "not stated": the vote came without a digest of the form. */
+export type FormSeen = {
+  readonly form: "full" | "redacted" | "not stated";
+  /** JSON Pointers of the fields that the policy hid from the voter, "" for the whole payload; empty unless redacted. */
+  readonly hidden: readonly string[];
+};
+
+/** Of a vote that names no form. */
+export const FORM_NOT_STATED = { shown: { form: "not stated", hidden: [] }, shown_digest: null } as const;
+
 export type Vote = {
   readonly member_id: string;
   /** As it was when the vote was cast. */
   readonly email: string;
   readonly decision: "approve" | "reject";
   readonly comment: string | null;
+  readonly shown: FormSeen;
+  /** Hex SHA-256 of that form, salted (`src/routes/approval-form.ts`); null if the vote did not state it. */
+  readonly shown_digest: string | null;
   readonly at: string;
 };
 
@@ -52,6 +65,17 @@ export type ApprovalEvent =
   | {
       readonly type: "VoteCast";
       readonly data: Vote & { readonly approval_id: string; readonly digest: string };
+    }
+  /** Written before the fields are shown: once for each member, whatever they read afterwards. */
+  | {
+      readonly type: "HiddenFieldsRevealed";
+      readonly data: {
+        readonly approval_id: string;
+        readonly member_id: string;
+        /** JSON Pointers. */
+        readonly hidden: readonly string[];
+        readonly at: string;
+      };
     }
   | { readonly type: "ApprovalGranted"; readonly data: About & { readonly digest: string } }
   | { readonly type: "ApprovalRejected"; readonly data: About & { readonly reason: string } }

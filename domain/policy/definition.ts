@@ -1,3 +1,4 @@
+import type { Role } from "../account/events.ts";
 import type { LoopRule } from "../ledger/loop.ts";
 import type { JsonObject } from "../ports.ts";
 
@@ -16,6 +17,10 @@ export type PolicyDefinition = {
   readonly loop?: LoopRule;
   readonly approval?: ApprovalRule;
 };
+
+/** An owner and an admin see every field anyway. */
+export const REVEAL_ROLES = ["approver", "auditor", "viewer"] as const satisfies readonly Role[];
+export type RevealRole = (typeof REVEAL_ROLES)[number];
 
 export type CostRule =
   | { readonly fixed_eur: number }
@@ -36,6 +41,8 @@ export type ApprovalRule = {
   readonly min_approvals?: number;
   /** Left out: false. */
   readonly exclude_requester?: boolean;
+  /** Roles below admin that may reveal the fields of `redact` while they decide; left out: none. */
+  readonly reveal?: readonly RevealRole[];
   /** An approval that nobody decided in this time is refused. */
   readonly expires_after_s: number;
 };

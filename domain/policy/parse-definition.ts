@@ -2,7 +2,14 @@ import { EUR_MAX, MICRO_PER_EUR } from "../gate/cost.ts";
 import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../gate/field-path.ts";
 import { DEPTH_MAX, IDENTICAL_MAX, type LoopRule, PER_RUN_MAX, WINDOW_S_MAX } from "../ledger/loop.ts";
 import type { JsonObject } from "../ports.ts";
-import type { ApprovalRule, CostRule, DenyRule, PolicyDefinition } from "./definition.ts";
+import {
+  type ApprovalRule,
+  type CostRule,
+  type DenyRule,
+  type PolicyDefinition,
+  REVEAL_ROLES,
+  type RevealRole,
+} from "./definition.ts";
 
 /** `path` is a JSON Pointer into the definition. */
 export type DefinitionError = { readonly path: string; readonly message: string };
@@ -135,13 +142,20 @@ const parseDeny = (value: unknown, report: Report): readonly DenyRule[] => {
 const isWhole = (value: unknown, min: number, max: number): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 
+const isRevealRole = (value: unknown): value is RevealRole => REVEAL_ROLES.some((role) => role === value);
+
+const isReveal = (value: unknown): value is readonly RevealRole[] =>
+  Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isRevealRole);
+
+const APPROVAL_FIELDS = ["when", "min_approvals", "exclude_requester", "reveal", "expires_after_s"];
+
 const parseApproval = (value: unknown, report: Report): ApprovalRule | null => {
   if (!isObject(value)) {
-    report("/approval", "must be an object {when, min_approvals, exclude_requester, expires_after_s}");
+    report("/approval", `must be an object {${APPROVAL_FIELDS.join(", ")}}`);
     return null;
   }
-  onlyMembers(value, ["when", "min_approvals", "exclude_requester", "expires_after_s"], "/approval", report);
-  const { when, min_approvals, exclude_requester, expires_after_s } = value;
+  onlyMembers(value, APPROVAL_FIELDS, "/approval", report);
+  const { when, min_approvals, exclude_requester, reveal, expires_after_s } = value;
   const whenFits = when === undefined || (typeof when === "string" && when.trim() !== "");
   const approvalsFit = min_approvals === undefined || isWhole(min_approvals, 1, APPROVALS_MAX);
   const excludeFits = exclude_requester === undefined || typeof exclude_requester === "boolean";
@@ -149,14 +163,17 @@ const parseApproval = (value: unknown, report: Report): ApprovalRule | null => {
   if (!whenFits) report("/approval/when", "must be a CEL expression");
   if (!approvalsFit) report("/approval/min_approvals", `must be a whole number from 1 to ${APPROVALS_MAX}`);
   if (!excludeFits) report("/approval/exclude_requester", "must be true or false");
+  const revealFits = reveal === undefined || isReveal(reveal);
+  if (!revealFits) report("/approval/reveal", `must be a list of roles, each once: ${REVEAL_ROLES.join(", ")}`);
   if (!expiryFits) {
     report("/approval/expires_after_s", `must be a whole number of seconds from ${EXPIRY_S_MIN} to ${EXPIRY_S_MAX}`);
   }
-  if (!whenFits || !approvalsFit || !excludeFits || !expiryFits) return null;
+  if (!whenFits || !approvalsFit || !excludeFits || !revealFits || !expiryFits) return null;
   return {
     ...(when === undefined ? {} : { when }),
     ...(min_approvals === undefined ? {} : { min_approvals }),
     ...(exclude_requester === undefined ? {} : { exclude_requester }),
+    ...(reveal === undefined ? {} : { reveal }),
     expires_after_s,
   };
 };

@@ -1,4 +1,4 @@
-import type { ApprovalRequest, Requester, Vote } from "../../domain/approval/events.ts";
+import type { ApprovalRequest, FormSeen, Requester, Vote } from "../../domain/approval/events.ts";
 import type { ApprovalDocument } from "../approvals.ts";
 import { closed, count, flag, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
@@ -28,11 +28,23 @@ const POLICY = closed<NonNullable<ApprovalRequest["policy"]>>("The policy that a
   version: count("The version that was in force; policy-versions.v1 has it."),
 });
 
+const FORMS: readonly FormSeen["form"][] = ["full", "redacted", "not stated"];
+
+const FORM = closed<FormSeen>("Which form of the request the voter was shown.", {
+  form: oneOf(FORMS, "not stated: the vote came without a digest of the form."),
+  hidden: list(
+    { type: "string" },
+    "JSON Pointers of the fields that were hidden; an empty pointer is the whole payload.",
+  ),
+});
+
 const VOTE = closed<Vote>("What one person decided.", {
   member_id: text("Whose it is, mem_…."),
   email: text("The member's address then."),
   decision: oneOf(DECISIONS, "Which."),
   comment: orNull(text("What the member said with it."), "nothing."),
+  shown: FORM,
+  shown_digest: orNull(text("Hex SHA-256 of that form, salted."), "the vote did not state it."),
   at: time("When."),
 });
 

@@ -39,6 +39,12 @@ const APPROVAL = closed<ApprovalRule>("When people have to say yes before anythi
   when: optional(text("A CEL expression; where it is true the event is held. Missing: every event is.")),
   min_approvals: optional(count("How many people have to approve. Missing: 1.")),
   exclude_requester: optional(flag("True: who replays it cannot approve it. Missing: false.")),
+  reveal: optional(
+    list(
+      { type: "string" },
+      "Roles below admin that may reveal the fields of redact while they decide. Missing: none.",
+    ),
+  ),
   expires_after_s: count("Seconds; what nobody has decided by then is refused."),
 });
 

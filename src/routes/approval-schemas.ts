@@ -14,11 +14,21 @@ const DIGEST: JsonSchema = {
   description: "`digest` of the approval as it was shown",
 };
 
+const SHOWN_DIGEST: JsonSchema = {
+  ...DIGEST,
+  description:
+    "`shown_digest` of the approval as it was shown to you; left out, the record says that it was not stated",
+};
+
 export const APPROVE_BODY: JsonSchema = {
   type: "object",
   required: ["digest"],
   additionalProperties: false,
-  properties: { digest: DIGEST, comment: { type: "string", maxLength: COMMENT_LENGTH_MAX } },
+  properties: {
+    digest: DIGEST,
+    shown_digest: SHOWN_DIGEST,
+    comment: { type: "string", maxLength: COMMENT_LENGTH_MAX },
+  },
 };
 
 export const REJECT_BODY: JsonSchema = {
@@ -27,6 +37,7 @@ export const REJECT_BODY: JsonSchema = {
   additionalProperties: false,
   properties: {
     digest: DIGEST,
+    shown_digest: SHOWN_DIGEST,
     comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "Why" },
   },
 };
@@ -47,6 +58,11 @@ const VOTE = object({
   email: text,
   decision: { enum: ["approve", "reject"] },
   comment: nullable("string"),
+  shown: {
+    ...object({ form: { enum: ["full", "redacted", "not stated"] }, hidden: { type: "array", items: text } }),
+    description: "Which form the voter was shown, and the JSON Pointers of the fields that were hidden in it",
+  },
+  shown_digest: { type: ["string", "null"], description: "Of that form; null: the vote did not state it" },
   at: time,
 });
 
@@ -90,7 +106,12 @@ const detail = {
     enum: ["json", "text", "base64", null],
     description: "Null: erased, damaged, or hidden as a whole",
   },
-  redacted: { type: "boolean", description: "The policy hides fields, and the reader is not an admin" },
+  redacted: { type: "boolean", description: "The policy hides fields from the reader" },
+  hidden: { type: "array", items: text, description: 'JSON Pointers of those fields; "" is the whole payload' },
+  shown_digest: {
+    type: "string",
+    description: "Hex SHA-256 of this form of the approval, with the payload's salt: sent back with the decision",
+  },
 };
 export const APPROVAL_DETAIL: JsonSchema = object(
   {

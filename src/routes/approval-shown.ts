@@ -7,8 +7,8 @@ import type { Json } from "../../domain/ports.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
 import { isFaithfulJson } from "../http/strict-json.ts";
 import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";
-import { type Hidden, type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
-import type { Principal } from "./route.ts";
+import type { Hidden, HiddenDeps } from "./hidden-fields.ts";
+import { redactText } from "./redact-text.ts";
 
 /** The payload as a person reads it. */
 export type ShownPayload = {
@@ -16,6 +16,10 @@ export type ShownPayload = {
   /** Null: there is none to show, as it was erased or is damaged, or is not JSON and has fields that the policy hides. */
   readonly payload_format: "json" | "text" | "base64" | null;
   readonly redacted: boolean;
+  /** What was kept from the reader: the fields, or the whole payload where fields cannot be told apart in it. */
+  readonly hidden: Hidden;
+  /** Of the stored payload; empty when none is shown from. */
+  readonly salt: Uint8Array;
   /** What is stored does not match its hash: it is not shown, and cannot be approved. */
   readonly payload_damaged?: true;
 };
@@ -79,34 +83,40 @@ const parsed = (text: string): { readonly json: Json } | null => {
   }
 };
 
-const NOTHING = { payload: null, payload_format: null } as const;
+const NO_SALT = new Uint8Array();
+const NOTHING = { payload: null, payload_format: null, redacted: false, hidden: [], salt: NO_SALT } as const;
+/** The path of the payload itself. */
+export const WHOLE_PAYLOAD: Hidden = [[]];
 
-const shown = (body: Buffer, hidden: Hidden): ShownPayload => {
+type ShownBody = Pick<ShownPayload, "payload" | "payload_format" | "hidden">;
+
+const bodyShown = (body: Buffer, hidden: Hidden): ShownBody => {
   const text = body.toString("utf8");
   const isText = Buffer.from(text).equals(body);
   const it = isText ? parsed(text) : null;
-  const redacted = hidden.length > 0;
-  // Nothing is shown rather than too much.
-  if (redacted && it === null) return { ...NOTHING, redacted };
-  if (redacted && it !== null) return { payload: redactJson(it.json, hidden), payload_format: "json", redacted };
-  if (!isText) return { payload: body.toString("base64"), payload_format: "base64", redacted };
-  // Who approves has to see what is sent, not what a parser makes of it.
-  if (it === null || !isFaithfulJson(text)) return { payload: text, payload_format: "text", redacted };
-  return { payload: it.json, payload_format: "json", redacted };
+  if (hidden.length > 0) {
+    // Nothing is shown rather than too much.
+    if (it === null) return { payload: null, payload_format: null, hidden: WHOLE_PAYLOAD };
+    if (!isFaithfulJson(text)) return { payload: redactText(text, hidden), payload_format: "text", hidden };
+    return { payload: redactJson(it.json, hidden), payload_format: "json", hidden };
+  }
+  if (!isText) return { payload: body.toString("base64"), payload_format: "base64", hidden };
+  // An approver has to see what is sent, and a parser may make something else of it.
+  if (it === null || !isFaithfulJson(text)) return { payload: text, payload_format: "text", hidden };
+  return { payload: it.json, payload_format: "json", hidden };
 };
 
-/**
- * What was decided on, read where it is kept. Below admin without the fields that the policy hides, here as everywhere:
- * who hides a field from approvers has decided that they need not see it, and what they approve is bound by the digest.
- */
+/** What was decided on, read where it is kept, without the fields that `hidden` names. */
 export const payloadShown = async (
-  deps: HiddenDeps,
-  request: Request | null,
-  principal: Principal,
+  { payloads }: Pick<HiddenDeps, "payloads">,
+  request: Request,
+  hidden: Hidden,
 ): Promise<ShownPayload> => {
-  if (request === null) return { ...NOTHING, redacted: false };
-  const kept = await deps.payloads.read(request.event_id, request.payload);
-  if (kept === "damaged") return { ...NOTHING, redacted: false, payload_damaged: true };
-  if (kept === null) return { ...NOTHING, redacted: false };
-  return shown(kept.body, await hiddenOfEvent(deps, request, principal));
+  const kept = await payloads.read(request.event_id, request.payload);
+  if (kept === "damaged") return { ...NOTHING, hidden: WHOLE_PAYLOAD, payload_damaged: true };
+  if (kept === null) return NOTHING;
+  return { ...bodyShown(kept.body, hidden), redacted: hidden.length > 0, salt: kept.salt };
 };
+
+/** Of a subject whose request is not there. */
+export const NOTHING_SHOWN: ShownPayload = NOTHING;

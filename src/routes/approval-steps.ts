@@ -1,12 +1,12 @@
 import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
-import type { EventLog, Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Payloads } from "../payloads.ts";
+import { WHOLE_PAYLOAD } from "./approval-shown.ts";
 import { type ApprovalTarget, endpointShown } from "./approval-target.ts";
-import { hiddenPaths } from "./hidden-fields.ts";
-import type { Principal } from "./route.ts";
+import type { Hidden } from "./hidden-fields.ts";
 
 /** A step as a person reads it before they approve its bundle. */
 export type ShownStep = {
@@ -24,24 +24,25 @@ export type ShownSteps = {
   readonly payload: readonly ShownStep[];
   readonly payload_format: "json" | null;
   readonly redacted: boolean;
+  readonly hidden: Hidden;
+  /** Of the stored payload; empty when none is shown from. */
+  readonly salt: Uint8Array;
   /** What is stored does not match its hash: it is not shown, and cannot be approved. */
   readonly payload_damaged?: true;
 };
 
 type Deps = {
   readonly aggregates: Aggregates;
-  readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
 };
 
-/** The steps of a bundle with all that is decided on; below admin without the fields that the policy hides, as everywhere. */
+/** The steps of a bundle with all that is decided on, without the fields that `hidden` names in each step's payload. */
 export const stepsShown = async (
-  { aggregates, log, payloads }: Deps,
+  { aggregates, payloads }: Deps,
   request: BundleRequest,
-  principal: Principal,
+  hidden: Hidden,
 ): Promise<ShownSteps> => {
   const { bundle_id, payload, steps } = request;
-  const hidden = await hiddenPaths(log, request, principal);
   const stored = await payloads.read(bundle_id, payload);
   const kept = stored === "damaged" ? null : stored;
   // The array of all steps' payloads, written here by JSON.stringify.
@@ -69,6 +70,8 @@ export const stepsShown = async (
     payload: await Promise.all(steps.map(shown)),
     payload_format: kept === null ? null : "json",
     redacted: hidden.length > 0,
+    hidden: stored === "damaged" ? WHOLE_PAYLOAD : hidden,
+    salt: kept?.salt ?? new Uint8Array(),
     ...(stored === "damaged" ? { payload_damaged: true } : {}),
   };
 };

@@ -1,34 +1,27 @@
 import { account } from "../../domain/account/decider.ts";
 import type { ApprovalRejection } from "../../domain/approval/commands.ts";
-import { type Approval, approval, type RequestedApproval } from "../../domain/approval/decider.ts";
-import type { Vote } from "../../domain/approval/events.ts";
-import { policy } from "../../domain/policy/decider.ts";
-import type { EventLog, ViewStore } from "../../domain/ports.ts";
+import { type Approval, approval, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
+import { FORM_NOT_STATED, type Vote } from "../../domain/approval/events.ts";
+import type { ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import { accountStream } from "../accounts.ts";
-import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
-import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { latestOf } from "../run-command.ts";
+import { type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
+import { pointersOf } from "./approval-form.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
-import { approvalSummary, asShown, payloadShown } from "./approval-shown.ts";
-import { stepsShown } from "./approval-steps.ts";
-import { type ApprovalSubject, approvalHindrance, subjectOf, targetOf } from "./approval-target.ts";
+import { approvalSummary } from "./approval-shown.ts";
+import { approvalHindrance, subjectOf } from "./approval-target.ts";
+import { publishedVersion } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { policyStream } from "./policies.ts";
-import { type Call, type Principal, positionOf, READERS, type Route } from "./route.ts";
+import { hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
-export type ApprovalsDeps = {
-  readonly aggregates: Aggregates;
-  readonly log: EventLog;
-  readonly views: Pick<ViewStore, "page">;
-  readonly payloads: Pick<Payloads, "read">;
-};
+export type ApprovalsDeps = DetailDeps & { readonly views: Pick<ViewStore, "page"> };
 
 type Handle = (deps: ApprovalsDeps) => Route["handle"];
-type VoteBody = { readonly digest: string; readonly comment?: string };
+type VoteBody = { readonly digest: string; readonly shown_digest?: string; readonly comment?: string };
 
 const VIEW = approvals.schema.name;
 
@@ -47,40 +40,6 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
     problem("self-approval", "The policy wants another person than the one who asked. You can still reject it."),
 };
 
-/** The caller's own approval as its stream has it; null for any other id. */
-const own = async ({ aggregates }: ApprovalsDeps, { principal, params }: Call): Promise<RequestedApproval | null> => {
-  const { id = "" } = params;
-  if (!isApprovalId(id)) return null;
-  // Not a moment old: another node may have decided it just now.
-  const { state } = await aggregates.load(approval, approvalStream(id), 0);
-  return state.phase === "requested" && state.request.account === principal.account ? state : null;
-};
-
-/** With the version that is in force: what is approved was held under the one that it names, whatever came after it. */
-const policyShown = async ({ aggregates }: ApprovalsDeps, { policy: held }: RequestedApproval["request"]) => {
-  if (held === null) return null;
-  const { state } = await aggregates.load(policy, policyStream(held.id));
-  return { ...held, newest_version: state.phase === "published" ? state.version : held.version };
-};
-
-/** What would be executed. */
-const contentShown = async (deps: ApprovalsDeps, { kind, state }: ApprovalSubject, principal: Principal) => {
-  if (kind === "bundle" && "request" in state) return stepsShown(deps, state.request, principal);
-  return payloadShown(deps, kind === "event" && "request" in state ? state.request : null, principal);
-};
-
-/** The approval for a reader, and the position up to which its subject is shown. */
-const detail = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal, at: string) => {
-  const subject = await subjectOf(deps.log, it);
-  const body = {
-    ...approvalSummary(it.request.approval_id, asShown(it, subject), at),
-    policy: await policyShown(deps, it.request),
-    endpoint: await targetOf(deps.aggregates, subject),
-    ...(await contentShown(deps, subject, principal)),
-  };
-  return { body, position: subject.position };
-};
-
 /** Who is there at this moment, whichever node has added or removed somebody. */
 const membersOf = async ({ aggregates }: ApprovalsDeps, id: string): Promise<ReadonlySet<string>> => {
   const { state } = await aggregates.load(account, accountStream(id), 0);
@@ -88,9 +47,9 @@ const membersOf = async ({ aggregates }: ApprovalsDeps, id: string): Promise<Rea
 };
 
 const get: Handle = (deps) => async (call) => {
-  const it = await own(deps, call);
+  const it = await ownApproval(deps, call);
   if (it === null) return notFound();
-  const { body } = await detail(deps, it, call.principal, call.envelope.at);
+  const { body } = await detailOf(deps, it, { principal: call.principal, at: call.envelope.at });
   return { status: 200, body };
 };
 
@@ -110,6 +69,29 @@ const list: Handle =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
+/** The form that the vote names among those that the voter may have read; "mismatch" if it is none of them. */
+const formSeen = async (
+  deps: ApprovalsDeps,
+  it: RequestedApproval,
+  { principal, at, digest }: { readonly principal: Principal; readonly at: string; readonly digest: string },
+): Promise<Pick<Vote, "shown" | "shown_digest"> | "mismatch"> => {
+  // The revealed form comes first: where the policy hides nothing from the voter, both are the same.
+  const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
+  for (const form of forms) {
+    const { form: read } = await detailOf(deps, it, { principal, at, ...form });
+    const { shown_digest, ...shown } = read;
+    if (shown_digest === digest) return { shown, shown_digest };
+  }
+  return "mismatch";
+};
+
+const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
+
+const OTHER_FORM = problem(
+  "digest-mismatch",
+  "The shown_digest is not the one of the approval as it is shown to you: read the approval again.",
+);
+
 const vote =
   (decision: Vote["decision"]): Handle =>
   (deps) =>
@@ -121,23 +103,60 @@ const vote =
     if (principal.kind !== "member" || !(await call.isStillAllowed())) {
       return problem("forbidden", "Only a person with a session and the role approver decides.");
     }
-    const { id: member_id, email } = principal;
+    const { at } = envelope;
     // The route's schema has checked the shape.
-    const { digest, comment = "" } = call.body as VoteBody;
-    const said = comment.trim() === "" ? null : comment.trim();
-    const cast = { member_id, email, decision, comment: said, at: envelope.at };
-    const held = decision === "approve" ? await own(deps, call) : null;
-    const hindrance = held === null ? null : await approvalHindrance(deps, held, envelope.at);
+    const { digest, shown_digest: stated, comment = "" } = call.body as VoteBody;
+    const it = await ownApproval(deps, call);
+    if (it === null) return notFound();
+    const hindrance = decision === "approve" ? await approvalHindrance(deps, it, at) : null;
     if (hindrance !== null) return hindrance;
+    // Of what is decided the decider says so; its payload may be gone, and with it the form that was shown.
+    const seen =
+      stated === undefined || !isOpen(it, at)
+        ? FORM_NOT_STATED
+        : await formSeen(deps, it, { principal, at, digest: stated });
+    if (seen === "mismatch") return OTHER_FORM;
+    const said = comment.trim() === "" ? null : comment.trim();
+    const cast = { member_id: principal.id, email: principal.email, decision, comment: said, ...seen, at };
     const members = await membersOf(deps, principal.account);
     const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
-    const { body, position } = await detail(deps, done.state, principal, envelope.at);
+    const { body, position } = await detailOf(deps, done.state, { principal, at });
     // What was approved may have been released meanwhile, and is then shown as consumed.
     return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
   };
+
+/** Whether the policy version that the request is held under lets the reader reveal what it hides. */
+const mayReveal = async (deps: ApprovalsDeps, { request }: RequestedApproval, principal: Principal) => {
+  if (request.policy === null) return false;
+  const { approval: rule } = await publishedVersion(deps.log, request.policy);
+  return (rule?.reveal ?? []).some((role) => hasRole(principal, role));
+};
+
+const reveal: Handle = (deps) => async (call) => {
+  const { principal, params, envelope } = call;
+  const it = await ownApproval(deps, call);
+  if (it === null) return notFound();
+  const { account, id: member_id } = principal;
+  const { at } = envelope;
+  const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
+  // Nothing is hidden from an admin, so nothing is revealed to one.
+  if (hidden.length === 0) {
+    const { body, position } = await detailOf(deps, it, { principal, at });
+    return { status: 200, body, ...positionOf({ position }) };
+  }
+  if (!(await mayReveal(deps, it, principal))) {
+    return problem("forbidden", "The policy does not let your role reveal the fields that it hides: ask an admin.");
+  }
+  const command = { type: "RevealHiddenFields", account, member_id, hidden, at } as const;
+  const done = await deps.aggregates.handle(approval, approvalStream(params.id ?? ""), command, envelope);
+  if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
+  if (done.state.phase !== "requested") return notFound();
+  const { body, position } = await detailOf(deps, done.state, { principal, at, hidden: [] });
+  return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
+};
 
 /** Deciding needs a human: no key can. */
 const DECIDES = { session: "approver" } as const;
@@ -187,5 +206,16 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     body: REJECT_BODY,
     answers: { 200: APPROVAL_DETAIL },
     handle: vote("reject")(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/approvals/{id}/reveal",
+    who: { session: "viewer" },
+    summary:
+      "Show the fields that the policy hides, to a role that its approval.reveal names, while it is pending; recorded once " +
+      "for each member",
+    tag: "approvals",
+    answers: { 200: APPROVAL_DETAIL },
+    handle: reveal(deps),
   },
 ];

@@ -2,6 +2,7 @@ import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { type FieldPath, parseFieldPath } from "../../domain/gate/field-path.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { PolicyEvent } from "../../domain/policy/events.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import { requestOf } from "../bundles/answer.ts";
@@ -19,6 +20,18 @@ export type HiddenDeps = { readonly log: EventLog; readonly payloads: Pick<Paylo
 /** Members of what a compensation is sent. */
 const OF_UNDO = ["payload", "result"] as const;
 
+/** One version of a policy as it was published. */
+export const publishedVersion = async (
+  log: EventLog,
+  { id, version }: { readonly id: string; readonly version: number },
+): Promise<PolicyDefinition> => {
+  // Version n is the n-th record of the policy's stream.
+  const [record] = await log.read(`policy-${id}`, version === 1 ? null : version - 2, 1);
+  const published = record as unknown as PolicyEvent | undefined;
+  if (published?.data.version !== version) throw new Error(`policy ${id} has no version ${version}`);
+  return published.data.definition;
+};
+
 /** What the policy version of the verdict keeps from this reader: nothing from an admin. */
 export const hiddenPaths = async (
   log: EventLog,
@@ -26,12 +39,8 @@ export const hiddenPaths = async (
   principal: Principal,
 ): Promise<Hidden> => {
   if (policy === null || hasRole(principal, "admin")) return [];
-  // Version n is the n-th record of the policy's stream.
-  const [record] = await log.read(`policy-${policy.id}`, policy.version === 1 ? null : policy.version - 2, 1);
-  const published = record as unknown as PolicyEvent | undefined;
-  if (published?.data.version !== policy.version)
-    throw new Error(`policy ${policy.id} has no version ${policy.version}`);
-  return (published.data.definition.redact ?? []).map(parseFieldPath).filter((path) => path !== null);
+  const { redact = [] } = await publishedVersion(log, policy);
+  return redact.map(parseFieldPath).filter((path) => path !== null);
 };
 
 /**

@@ -74,6 +74,13 @@ const FIELDS = {
       },
       min_approvals: { type: "integer", description: "Distinct people, 1 to 10; left out: 1" },
       exclude_requester: { type: "boolean", description: "Who replays a request cannot approve it; left out: false" },
+      reveal: {
+        type: "array",
+        items: { type: "string" },
+        description:
+          "Roles (approver, auditor, viewer) that may reveal the fields of redact while they decide; that is recorded",
+        examples: [["approver"]],
+      },
       expires_after_s: { type: "integer", description: "60 to 2592000 seconds; then it is refused" },
     },
     description: "expires_after_s is required",

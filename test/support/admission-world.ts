@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import { approval } from "../../domain/approval/decider.ts";
+import { FORM_NOT_STATED } from "../../domain/approval/events.ts";
 import type { PublishedPolicy } from "../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Clock, EventLog, Position } from "../../domain/ports.ts";
@@ -116,7 +117,8 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
       const { state } = await streams.load(approval, stream, 0);
       if (state.phase !== "requested") return;
       const at = new Date(clock.now()).toISOString();
-      const vote = { member_id: "mem_1", email: "a@a.example", decision, comment: null, at } as const;
+      const person = { member_id: "mem_1", email: "a@a.example" };
+      const vote = { ...person, decision, comment: null, ...FORM_NOT_STATED, at } as const;
       const command = {
         type: "CastVote",
         account: ACCOUNT,

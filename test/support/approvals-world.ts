@@ -201,6 +201,8 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     clock,
     views,
     another: node,
+    /** Makes this person a member. */
+    join: (who: Principal) => join(here.streams, who),
     publish,
     hold,
     /** Held, and people are asked. */

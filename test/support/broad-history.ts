@@ -95,7 +95,13 @@ const policies = (log: History): void => {
     deny: [{ name: "large", when: "payload.amount > 50000" }],
     redact: ["data.object.card"],
     loop: { max_identical: 3, window_s: 600, max_per_run: 50, max_depth: 4 },
-    approval: { when: "cost_eur >= 100.0", min_approvals: 2, exclude_requester: true, expires_after_s: 3_600 },
+    approval: {
+      when: "cost_eur >= 100.0",
+      min_approvals: 2,
+      exclude_requester: true,
+      reveal: ["approver"],
+      expires_after_s: 3_600,
+    },
   };
   const versions: readonly PolicyDefinition[] = [
     full,
@@ -229,7 +235,9 @@ const approvals = (log: History): void => {
   };
   type Tell = (facts: ReturnType<typeof approvalFacts>) => readonly ApprovalEvent[];
   const replayed = { kind: "agent", id: "agt_1", name: "refunds", member: "mem_1" } as const;
-  told("apr_8", { action: null, cost: null, policy: null }, (is) => [is.voted("mem_1", "approve", 5, "fine")]);
+  told("apr_8", { action: null, cost: null, policy: null }, (is) => [
+    is.voted("mem_1", "approve", 5, "fine", { shown: { form: "redacted", hidden: ["/card"] }, shown_digest: "s1" }),
+  ]);
   told("apr_9", { requested_by: replayed }, (is) => [is.voted("mem_1", "reject", 19), is.rejected(19)]);
   told("apr_10", {}, (is) => [is.voted("mem_1", "approve", 19), is.granted(19)]);
   told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);

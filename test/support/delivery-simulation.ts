@@ -142,10 +142,8 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
       sender,
       aggregates: aggregates(log, clock),
       payloads: {
-        read: async (event_id) => ({
-          event_id,
-          salt: "",
-          encoding: "text",
+        read: async () => ({
+          salt: Buffer.alloc(16),
           content_type: "application/json",
           headers: {},
           body: Buffer.from("{}"),

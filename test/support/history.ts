@@ -1,4 +1,4 @@
-import type { ApprovalEvent, ApprovalRequest, Vote } from "../../domain/approval/events.ts";
+import { type ApprovalEvent, type ApprovalRequest, FORM_NOT_STATED, type Vote } from "../../domain/approval/events.ts";
 import type { BundleEvent, BundleRequest, Step, UndoOutcome } from "../../domain/bundle/events.ts";
 import type {
   DeliveryEvent,
@@ -251,6 +251,7 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
       decision: Vote["decision"],
       second: number,
       comment: string | null = null,
+      form: Pick<Vote, "shown" | "shown_digest"> = FORM_NOT_STATED,
     ): ApprovalEvent => ({
       type: "VoteCast",
       data: {
@@ -259,6 +260,7 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
         email: `${member_id}@example.com`,
         decision,
         comment,
+        ...form,
         digest: "d1",
         at: at(second),
       },

@@ -125,6 +125,7 @@ export type ApprovalDetail = Approval & {
   readonly endpoint: { readonly id: string; readonly name?: string; readonly url?: string } | null;
   readonly payload: unknown;
   readonly redacted: boolean;
+  readonly shown_digest: string;
   readonly payload_damaged?: boolean;
 };
 

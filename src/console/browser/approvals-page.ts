@@ -59,7 +59,7 @@ export const approvalsPage: Page<List<Approval>> = {
 };
 
 /** Both send the digest of what is on the screen: what somebody has not seen they do not decide. */
-const decision = ({ id, digest, status }: ApprovalDetail, screen: Screen): Tree => {
+const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: Screen): Tree => {
   if (status !== "pending" || !may(screen, "approver")) return "";
   const path = `/v1/approvals/${encodeURIComponent(id)}`;
   return section(
@@ -69,7 +69,7 @@ const decision = ({ id, digest, status }: ApprovalDetail, screen: Screen): Tree 
         screen.act(
           "POST",
           `${path}/approve`,
-          { digest, ...(comment === "" ? {} : { comment }) },
+          { digest, shown_digest, ...(comment === "" ? {} : { comment }) },
           "Your approval is recorded.",
         ),
       { class: "inline" },
@@ -77,7 +77,7 @@ const decision = ({ id, digest, status }: ApprovalDetail, screen: Screen): Tree 
       sending("Approve"),
     ),
     form(
-      ({ comment = "" }) => screen.act("POST", `${path}/reject`, { digest, comment }, "It is rejected."),
+      ({ comment = "" }) => screen.act("POST", `${path}/reject`, { digest, shown_digest, comment }, "It is rejected."),
       { class: "inline" },
       field("Why not", { name: "comment", required: true, maxlength: 1_000 }),
       sending("Reject", { class: "danger" }),

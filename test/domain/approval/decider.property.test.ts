@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ApprovalCommand } from "../../../domain/approval/commands.ts";
 import { type Approval, approval } from "../../../domain/approval/decider.ts";
-import type { ApprovalEvent, ApprovalRequest } from "../../../domain/approval/events.ts";
+import { type ApprovalEvent, type ApprovalRequest, FORM_NOT_STATED } from "../../../domain/approval/events.ts";
 import { approvalFacts, at } from "../../support/history.ts";
 
 const test = suite("approval properties");
@@ -34,7 +34,13 @@ const command = (request: ApprovalRequest): fc.Arbitrary<ApprovalCommand> =>
         })
         .map(({ member, decision, digest, account, second }): ApprovalCommand => {
           const member_id = `mem_${member}`;
-          const vote = { member_id, email: `${member_id}@example.com`, comment: null, at: at(second) } as const;
+          const vote = {
+            member_id,
+            email: `${member_id}@example.com`,
+            comment: null,
+            ...FORM_NOT_STATED,
+            at: at(second),
+          } as const;
           return { type: "CastVote", account, digest, members: MEMBERS, vote: { ...vote, decision } };
         }),
     },

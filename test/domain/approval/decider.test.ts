@@ -1,7 +1,12 @@
 import { suite } from "uvu";
 import type { ApprovalCommand } from "../../../domain/approval/commands.ts";
 import { approval } from "../../../domain/approval/decider.ts";
-import type { ApprovalEvent, ApprovalRequest, Vote } from "../../../domain/approval/events.ts";
+import {
+  type ApprovalEvent,
+  type ApprovalRequest,
+  FORM_NOT_STATED,
+  type Vote,
+} from "../../../domain/approval/events.ts";
 import { specFor } from "../../support/given.ts";
 import { approvalFacts, at } from "../../support/history.ts";
 
@@ -18,7 +23,7 @@ const vote = (member_id: string, decision: Vote["decision"], second: number, ove
   account: "acc_1",
   digest: "d1",
   members: MEMBERS,
-  vote: { member_id, email: `${member_id}@example.com`, decision, comment: null, at: at(second) },
+  vote: { member_id, email: `${member_id}@example.com`, decision, comment: null, ...FORM_NOT_STATED, at: at(second) },
   ...over,
 });
 const approves = (member: string, second: number, over = {}) => vote(member, "approve", second, over);
@@ -83,7 +88,7 @@ test("any rejection ends it, also of one who had approved", () => {
     account: "acc_1",
     digest: "d1",
     members: MEMBERS,
-    vote: { member_id, email: `${member_id}@example.com`, decision: "reject", at: at(2), ...no },
+    vote: { member_id, email: `${member_id}@example.com`, decision: "reject", ...FORM_NOT_STATED, at: at(2), ...no },
   });
   given(two.requested())
     .when(command("mem_2"))
@@ -174,6 +179,29 @@ test("another account's is none", () => {
   given().when(approves("mem_1", 1)).rejects("not-found");
   given().when(expire(1)).rejects("not-found");
   given().when(cancel(1)).rejects("not-found");
+});
+
+const reveals = (member_id: string, second: number, account = "acc_1"): ApprovalCommand => ({
+  type: "RevealHiddenFields",
+  account,
+  member_id,
+  hidden: ["/card"],
+  at: at(second),
+});
+
+test("a reveal is recorded once for each member, and only while there is something to decide", () => {
+  const revealed = (member_id: string, second: number): ApprovalEvent => ({
+    type: "HiddenFieldsRevealed",
+    data: { approval_id: "apr_1", member_id, hidden: ["/card"], at: at(second) },
+  });
+  given(is.requested()).when(reveals("mem_2", 1)).then(revealed("mem_2", 1));
+  given(is.requested(), revealed("mem_2", 1)).when(reveals("mem_2", 2)).thenNothing();
+  given(is.requested(), revealed("mem_2", 1)).when(reveals("mem_3", 2)).then(revealed("mem_3", 2));
+  given(is.requested())
+    .when(reveals("mem_2", 1, "acc_2"))
+    .rejects("not-found");
+  given(is.requested()).when(reveals("mem_2", 3_600)).rejects("expired");
+  given(is.requested(), is.cancelled(2)).when(reveals("mem_2", 3)).rejects("already-decided");
 });
 
 test.run();

@@ -56,6 +56,13 @@ test("an approval needs an end, and nothing else", () => {
     assert.equal(errorsOf({ name: "p", approval: { expires_after_s: s } }), ["/approval/expires_after_s"], String(s));
 });
 
+test("the roles that may reveal hidden fields are those below admin, each once", () => {
+  const of = (reveal: unknown): readonly string[] => errorsOf({ name: "p", approval: { reveal, expires_after_s: 60 } });
+  for (const reveal of [["approver"], ["auditor", "viewer"]]) assert.equal(of(reveal), []);
+  for (const reveal of [[], ["admin"], ["approver", "approver"], ["Approver"], "approver", [null], null])
+    assert.equal(of(reveal), ["/approval/reveal"], JSON.stringify(reveal));
+});
+
 test("what is wrong with an approval is all named", () => {
   const wrong = { when: " ", min_approvals: 0, exclude_requester: 1, expires_after_s: 3_600, who: "me" };
   assert.equal(errorsOf({ name: "p", approval: wrong }), [

@@ -83,6 +83,7 @@ export const APPROVAL: ApprovalDetail = {
   endpoint: { id: "end_1", name: "till", url: "https://till.example/refund" },
   payload: { amount: 120 },
   redacted: false,
+  shown_digest: "s1",
 };
 
 const PLAIN_STEP = {

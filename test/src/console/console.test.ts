@@ -200,10 +200,18 @@ test("people decide on the digest that they see", async () => {
   await shows(page, "https://till.example/refund");
   await page.fill(page.find("form", "Approve"), { comment: "fine" });
   await wasSent(sent, "POST /v1/approvals/apr_1/approve");
-  assert.equal(lastOf(sent, "POST /v1/approvals/apr_1/approve")?.body, { digest: "d1", comment: "fine" });
+  assert.equal(lastOf(sent, "POST /v1/approvals/apr_1/approve")?.body, {
+    digest: "d1",
+    shown_digest: "s1",
+    comment: "fine",
+  });
   await page.fill(page.find("form", "Why not"), { comment: "too much" });
   await wasSent(sent, "POST /v1/approvals/apr_1/reject");
-  assert.equal(lastOf(sent, "POST /v1/approvals/apr_1/reject")?.body, { digest: "d1", comment: "too much" });
+  assert.equal(lastOf(sent, "POST /v1/approvals/apr_1/reject")?.body, {
+    digest: "d1",
+    shown_digest: "s1",
+    comment: "too much",
+  });
 });
 
 test("an agent is suspended by one click, an endpoint tested and enabled by one each", async () => {

@@ -45,8 +45,9 @@ test("a person approves what was shown; the answer is the approval as it then is
   const { approvalId, eventId, digest } = await asked(1);
   const shown = await call("viewer", "GET", `/${approvalId}`);
   assert.is(shown.status, 200);
-  const { votes, decided_at, status, ...rest } = shown.body;
+  const { votes, decided_at, status, shown_digest, ...rest } = shown.body;
   assert.equal([status, votes, decided_at], ["pending", [], null]);
+  assert.match(shown_digest, /^[0-9a-f]{64}$/);
   assert.equal(rest, {
     id: approvalId,
     event_id: eventId,
@@ -67,6 +68,7 @@ test("a person approves what was shown; the answer is the approval as it then is
     payload: { amount: 120 },
     payload_format: "json",
     redacted: true,
+    hidden: ["/card"],
   });
   const approved = await call("approver", "POST", `/${approvalId}/approve`, {
     digest: shown.body.digest,
@@ -79,6 +81,8 @@ test("a person approves what was shown; the answer is the approval as it then is
       email: "mem_ana@a.example",
       decision: "approve",
       comment: "ok",
+      shown: { form: "not stated", hidden: [] },
+      shown_digest: null,
       at: "2026-03-01T12:00:00.000Z",
     },
   ]);
@@ -89,6 +93,8 @@ test("a person approves what was shown; the answer is the approval as it then is
     payload: _,
     payload_format: _format,
     redacted: _redacted,
+    hidden: _hidden,
+    shown_digest: _shown,
     endpoint: _endpoint,
     policy,
     ...summary
