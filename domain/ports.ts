@@ -70,16 +70,16 @@ export type EventLog = {
   /** The next events of a stream after `after`, at most `limit`; an empty page is its end. */
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
   last(stream: string): Promise<RecordedEvent | null>;
-  /** The whole log in one total order, without gaps and without system events; "records" leaves out `payload-` streams. */
+  /** The whole log in one total order, without gaps and without system events; "records" leaves out `payload-` and `personal-` streams. */
   readAll(after: Position | null, limit: number, what?: "everything" | "records"): Promise<readonly RecordedEvent[]>;
   /** The next events of these types after `after`, at most `limit`: for a follower that needs few of all events. */
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
-  /** The position of the last event, or of the last one outside `payload-` streams; null where there is none. */
+  /** The position of the last event, or of the last one outside `payload-` and `personal-` streams; null where there is none. */
   head(what?: "everything" | "records"): Promise<Position | null>;
   /** A permanent name of this log. It is not copied with the events, because positions in the copy differ. */
   identity(): Promise<string>;
   /**
-   * Removes the events of a `payload-` stream up to and including `upTo`, or all of them; throws for any other stream.
+   * Removes the events of a `payload-` or `personal-` stream up to and including `upTo`, or all of them; throws for any other stream.
    * Later events stay, including those appended meanwhile. Erasing twice has the same effect as once. Where nothing later
    * stands, the erasure takes a revision: an append that was under way and expects the last erased one is a conflict.
    */

@@ -14,15 +14,17 @@ export const parseStreamName = (stream: string): StreamName => {
   return { category, key };
 };
 
-/** The one category whose content may be removed; everything else is the record. */
-const ERASABLE_CATEGORY = "payload";
+/** The categories whose content may be removed. All other streams are the record. */
+export const ERASABLE_CATEGORIES: readonly string[] = ["payload", "personal"];
 
-export const isErasable = ({ category }: Pick<StreamName, "category">): boolean => category === ERASABLE_CATEGORY;
+export const isErasable = ({ category }: Pick<StreamName, "category">): boolean =>
+  ERASABLE_CATEGORIES.includes(category);
 
 /** As `parseStreamName`, and throws a `TypeError` for a stream that must not be erased. */
 export const parseErasable = (stream: string): StreamName => {
   const name = parseStreamName(stream);
-  if (!isErasable(name)) throw new TypeError(`${stream} is part of the record: only payloads go`);
+  if (!isErasable(name))
+    throw new TypeError(`${stream} is part of the record: only payloads and personal data can be erased`);
   return name;
 };
 

@@ -41,9 +41,11 @@ const INDEX_DIGITS = 12;
 export const recordId = (account: string, index: number): string =>
   `${account}/${String(index).padStart(INDEX_DIGITS, "0")}`;
 
-/** Payloads can be erased and so are no records; checkpoints are about the records. */
+/** Payloads and personal data can be erased, so they are no records; checkpoints are about the records. */
+const NO_RECORDS: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
+
 const isRecord = ({ stream, meta }: RecordedEvent): boolean =>
-  meta.account !== "" && !stream.startsWith("payload-") && !stream.startsWith("checkpoint-");
+  meta.account !== "" && !NO_RECORDS.has(categoryOf(stream));
 
 const EMPTY: AuditHead = { count: 0, latest: "", disorder_ms: 0, categories: [] };
 

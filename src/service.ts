@@ -69,8 +69,10 @@ import type { Readings } from "./observing/readings.ts";
 import { waitLines } from "./observing/waits.ts";
 import { openedSecrets } from "./opened-secrets.ts";
 import { orphanedPayloads } from "./orphaned-payloads.ts";
+import { orphanedPersonalData } from "./orphaned-personal-data.ts";
 import { damageRecords } from "./payload-damage.ts";
 import { PAYLOAD_BYTES_MAX, payloads } from "./payloads.ts";
+import { personalData, personalDataReactions } from "./personal-data.ts";
 import { providerCatalogue } from "./providers/catalogue.ts";
 import { references } from "./references.ts";
 import { replayReactions } from "./replays/reactions.ts";
@@ -201,6 +203,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     decisionLines(() => http.log),
   );
   const kept = payloads(log, randomness, damageRecords(log, clock, errorsOf("payloads", "checking a stored payload")));
+  const personal = personalData(log, randomness);
   const reservations = ledgers({
     log,
     clock,
@@ -305,6 +308,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...accountReactions(people, clock),
       ...endpointReactions(streams, clock, delivering.wake),
       ...erasureReactions(log),
+      ...personalDataReactions(log),
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
       ...replayReactions({ aggregates: streams, deliver: delivering }),
       ...costReactions({ ledgers: reservations, timeZoneOf }),
@@ -383,7 +387,11 @@ export const service = async (engines: Engines): Promise<Service> => {
   const retaining = retention({
     log,
     views,
-    sweeps: [expiredAnswers(log, clock, erasing), orphanedPayloads(log, clock, randomness, erasing)],
+    sweeps: [
+      expiredAnswers(log, clock, erasing),
+      orphanedPayloads(log, clock, randomness, erasing),
+      orphanedPersonalData(log, clock, randomness, erasing),
+    ],
     termsOf: retentionOf,
     clock,
     randomness,
@@ -510,7 +518,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...{ replaying: replayOne, starting: startReplay, loop: replayMany },
     }),
     ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
-    ...auditRoutes({ views, log }),
+    ...auditRoutes({ views, log, personal }),
     ...auditStreamRoutes({
       views,
       log,

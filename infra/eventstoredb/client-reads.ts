@@ -1,6 +1,7 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, ResolvedEvent, StreamingRead } from "@eventstore/db-client";
 import { END, streamNameFilter } from "@eventstore/db-client";
 import type { JsonObject } from "../../domain/ports.ts";
+import { ERASABLE_CATEGORIES } from "../stream-name.ts";
 import { cursorFrom } from "./client-append-messages.ts";
 import { failureOf, isStreamNotFound } from "./client-failures.ts";
 import { type AllPage, ConnectionFailure, type Follower, type StoredEvent, type StreamPage } from "./connection.ts";
@@ -10,8 +11,8 @@ import { type AllPage, ConnectionFailure, type Follower, type StoredEvent, type 
 type Resolved = ResolvedEvent | AllStreamResolvedEvent;
 
 const TOO_OLD = "EventStoreDB 22.6 or newer is needed: this one does not say where in the log an event is";
-/** Neither system streams nor payloads. A regular expression of .NET. */
-const RECORDS = "^(?!\\$|payload-)";
+/** Neither system streams nor what can be erased. A regular expression of .NET. */
+const RECORDS = `^(?!\\$|${ERASABLE_CATEGORIES.map((category) => `${category}-`).join("|")})`;
 /** How many events a page has in memory between the connection and us. */
 const BUFFER_EVENTS = 256;
 

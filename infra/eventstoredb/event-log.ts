@@ -19,7 +19,7 @@ import { LIMITS, type Limits } from "./limits.ts";
 import { checkOpened, type Mark, markOf } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { reads as readsOf } from "./reads.ts";
-import { isPayload } from "./recorded.ts";
+import { isErasableStream } from "./recorded.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
@@ -160,7 +160,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     async last(stream) {
       parseStreamName(stream);
       // The blank of an erasure that got no further is no event, and hides none before it.
-      return (await reads.newest(stream, isPayload({ stream }) ? 2 : 1))[0] ?? null;
+      return (await reads.newest(stream, isErasableStream({ stream }) ? 2 : 1))[0] ?? null;
     },
 
     async readAll(after, limit, what = "everything") {

@@ -3,7 +3,7 @@ import type { Reading } from "./attempts.ts";
 import { type AllPage, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import type { Page, Pages } from "./pages.ts";
 import { cursorOf } from "./positions.ts";
-import { isPayload, recorded } from "./recorded.ts";
+import { isErasableStream, recorded } from "./recorded.ts";
 import { truncatedBefore } from "./stream-metadata.ts";
 
 /** The reads of the log. They reject with `LogUnavailable`, or with a `TypeError` for a position of another log. */
@@ -44,15 +44,15 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
   const hidden = async (event: RecordedEvent): Promise<number> => truncatedBefore(pages, reading, event.stream);
 
   const withoutErased = async (events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> => {
-    const payloads = new Map(events.filter(isPayload).map((event) => [event.stream, event]));
+    const erasable = new Map(events.filter(isErasableStream).map((event) => [event.stream, event]));
     const begins = new Map<string, number>();
-    await forEachOf([...payloads.values()], LOOKUPS_AT_ONCE, async (event) => {
+    await forEachOf([...erasable.values()], LOOKUPS_AT_ONCE, async (event) => {
       begins.set(event.stream, await hidden(event));
     });
     return events.filter(({ stream, revision }) => revision >= (begins.get(stream) ?? 0));
   };
 
-  const isRecord = (event: { readonly stream: string }): boolean => !isPayload(event);
+  const isRecord = (event: { readonly stream: string }): boolean => !isErasableStream(event);
   const visible = (events: readonly StoredEvent[]): RecordedEvent[] => events.flatMap((event) => recorded(event) ?? []);
   const records = (events: readonly StoredEvent[]): RecordedEvent[] => visible(events.filter(isRecord));
 
@@ -92,7 +92,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
 
   const newestOf = async (events: readonly StoredEvent[], what: What): Promise<RecordedEvent | null> => {
     for (const event of what === "records" ? records(events) : visible(events)) {
-      if (!isPayload(event) || event.revision >= (await hidden(event))) return event;
+      if (!isErasableStream(event) || event.revision >= (await hidden(event))) return event;
     }
     return null;
   };

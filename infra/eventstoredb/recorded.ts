@@ -1,11 +1,16 @@
 import type { Metadata, RecordedEvent } from "../../domain/ports.ts";
 import { damaged } from "../damaged.ts";
+import { ERASABLE_CATEGORIES } from "../stream-name.ts";
 import type { StoredEvent } from "./connection.ts";
 import { positionOf } from "./positions.ts";
 
 const isSystem = ({ stream, type }: StoredEvent): boolean => stream.startsWith("$") || type.startsWith("$");
 
-export const isPayload = ({ stream }: { readonly stream: string }): boolean => stream.startsWith("payload-");
+const ERASABLE_PREFIXES = ERASABLE_CATEGORIES.map((category) => `${category}-`);
+
+/** Whether events of this stream may have been erased. */
+export const isErasableStream = ({ stream }: { readonly stream: string }): boolean =>
+  ERASABLE_PREFIXES.some((prefix) => stream.startsWith(prefix));
 
 /** Null for the server's own events, and for those that no event log wrote. Throws `RecordDamaged`. */
 export const recorded = (event: StoredEvent): RecordedEvent | null => {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports.ts";
 import { checkAppend, checkPage, checkRevision, checkSize, numberOf, positionOf } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
-import { BLANK_TYPE, parseErasable, parseStreamName } from "../stream-name.ts";
+import { BLANK_TYPE, isErasable, parseErasable, parseStreamName } from "../stream-name.ts";
 
 /** An event is kept as JSON text, as the durable adapters keep it: nobody can change what is recorded through a
  * reference, and what JSON does not carry is lost here as well. Null once erased, and where an erasure took a revision. */
@@ -28,6 +28,7 @@ export const memoryEventLog = (): EventLog => {
 
   // Only `insert` writes the text.
   const recorded = (text: string): RecordedEvent => JSON.parse(text) as RecordedEvent;
+  const isRecord = ({ stream }: RecordedEvent): boolean => !isErasable(parseStreamName(stream));
 
   const page = (entries: readonly Entry[], from: number, limit: number): RecordedEvent[] => {
     const events: RecordedEvent[] = [];
@@ -115,9 +116,7 @@ export const memoryEventLog = (): EventLog => {
     async readAll(after, limit, what = "everything") {
       checkPage(null, limit);
       if (what === "everything") return page(all, numberOf(after), limit);
-      return page(all, numberOf(after), all.length)
-        .filter(({ stream }) => !stream.startsWith("payload-"))
-        .slice(0, limit);
+      return page(all, numberOf(after), all.length).filter(isRecord).slice(0, limit);
     },
 
     async readTypes(types, after, limit) {
@@ -130,8 +129,7 @@ export const memoryEventLog = (): EventLog => {
 
     async head(what = "everything") {
       if (what === "everything") return newest(all)?.position ?? null;
-      const isRecord = ({ text }: Entry): boolean => text !== null && !recorded(text).stream.startsWith("payload-");
-      const last = all.findLast(isRecord);
+      const last = all.findLast(({ text }) => text !== null && isRecord(recorded(text)));
       return last === undefined ? null : positionOf(last.position);
     },
 

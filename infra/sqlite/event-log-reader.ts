@@ -1,10 +1,12 @@
 import type { JsonObject, Metadata, Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports.ts";
 import { damaged } from "../damaged.ts";
 import { numberOf, positionOf } from "../event-log-arguments.ts";
-import type { StreamName } from "../stream-name.ts";
+import { ERASABLE_CATEGORIES, type StreamName } from "../stream-name.ts";
 import type { SqlRow } from "./driver.ts";
 import { identityIn } from "./event-log-identity.ts";
 import { openReading } from "./event-log-schema.ts";
+
+const IS_RECORD = `category NOT IN (${ERASABLE_CATEGORIES.map((category) => `'${category}'`).join(", ")})`;
 
 /** The reading connection; its statements run in the calling thread. */
 export type EventLogReader = {
@@ -83,7 +85,7 @@ export const openReader = (path: string): EventLogReader => {
   );
   const all = db.prepare(`SELECT ${COLUMNS} FROM events WHERE position > ? AND type <> '' ORDER BY position LIMIT ?`);
   const records = db.prepare(
-    `SELECT ${COLUMNS} FROM events WHERE position > ? AND category <> 'payload' AND type <> '' ORDER BY position LIMIT ?`,
+    `SELECT ${COLUMNS} FROM events WHERE position > ? AND ${IS_RECORD} AND type <> '' ORDER BY position LIMIT ?`,
   );
   const typed = db.prepare(
     `SELECT ${COLUMNS} FROM events WHERE position > ? AND position <= ? AND type IN (SELECT value FROM json_each(?))
@@ -91,7 +93,7 @@ export const openReader = (path: string): EventLogReader => {
   );
   const head = db.prepare("SELECT position FROM events WHERE type <> '' ORDER BY position DESC LIMIT 1");
   const lastRecord = db.prepare(
-    "SELECT position FROM events WHERE category <> 'payload' AND type <> '' ORDER BY position DESC LIMIT 1",
+    `SELECT position FROM events WHERE ${IS_RECORD} AND type <> '' ORDER BY position DESC LIMIT 1`,
   );
   const version = db.prepare("PRAGMA data_version");
 

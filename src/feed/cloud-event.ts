@@ -5,7 +5,7 @@ import { NO_TRACE } from "../envelope.ts";
 import type { PositionText } from "../http/position-text.ts";
 
 /** Payloads can be erased, and a feed cannot take back what it told; checkpoints are about the records. */
-const UNFED: ReadonlySet<string> = new Set(["payload", "checkpoint"]);
+const UNFED: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
 /** Whether an event of the log is a record, and so part of the feed. */
 export const isFed = ({ stream }: Pick<RecordedEvent, "stream">): boolean => !UNFED.has(categoryOf(stream));

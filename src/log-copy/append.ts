@@ -1,8 +1,9 @@
 import type { PayloadRef } from "../../domain/delivery/events.ts";
 import type { EventLog, Expected, Metadata, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
-import { parseStreamName } from "../../infra/stream-name.ts";
+import { isErasable, parseStreamName } from "../../infra/stream-name.ts";
 import { payloadStream } from "../payloads.ts";
+import { erasureStream, personalStream } from "../personal-data.ts";
 import { appendKnown } from "../run-command.ts";
 import { eraseUpTo } from "./placeholders.ts";
 
@@ -45,13 +46,13 @@ const takenByErasure = ({ stream, revision }: RecordedEvent): CopyRefused =>
   new CopyRefused(
     `${stream} was erased in the target by an earlier copy, for which its engine took revision ${revision}, and has come again in the source since. Copy into an empty target.`,
   );
-const isPayload = (stream: string): boolean => parseStreamName(stream).category === "payload";
-
-/** The payload that a record says was erased, of a delivery or of a bundle. */
+/** The stream that a record says was erased: the payload of a delivery or of a bundle, or personal data. */
 const erasedBy = ({ type, data, stream }: RecordedEvent): string | null => {
   if (type === "PayloadErased" && stream === `delivery-${data.event_id}`) return payloadStream(String(data.event_id));
   if (type === "BundlePayloadErased" && stream === `bundle-${data.bundle_id}`)
     return payloadStream(String(data.bundle_id));
+  if (type === "PersonalDataErased" && stream === erasureStream(String(data.id)))
+    return personalStream(String(data.id));
   return null;
 };
 
@@ -135,8 +136,8 @@ export const appending = (source: EventLog, target: EventLog, inFlight: number):
   };
 
   const follows = ({ stream, revision }: RecordedEvent): boolean => {
-    // Only payloads are erased: every other stream is there from its beginning.
-    if (!isPayload(stream)) return true;
+    // A stream that cannot be erased is there from its beginning.
+    if (!isErasable(parseStreamName(stream))) return true;
     const isNext = revision === 0 || heads.get(stream) === revision - 1;
     if (heads.size >= HEADS_MAX) heads.clear();
     heads.set(stream, revision);

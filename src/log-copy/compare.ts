@@ -1,5 +1,5 @@
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
-import { parseStreamName } from "../../infra/stream-name.ts";
+import { isErasable, parseStreamName } from "../../infra/stream-name.ts";
 import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 import { placeholderId } from "./placeholders.ts";
 import { recordsOf } from "./records.ts";
@@ -37,11 +37,13 @@ type Reading = Pick<EventLog, "read" | "last">;
  */
 const isGone = async (source: Reading, { stream, revision, id }: RecordedEvent): Promise<boolean> => {
   const { category, key } = parseStreamName(stream);
-  if (category !== "payload") return false;
+  if (!isErasable({ category })) return false;
   const [shown] = await source.read(stream, null, 1);
   // An erasure takes what a stream begins with: nothing is left in front of what is shown.
   if (shown !== undefined && revision >= shown.revision) return false;
   if (id === placeholderId(stream, revision)) return true;
+  // The id of personal data is random, so no stream of another log has this name.
+  if (category === "personal") return true;
   // Whose it is, a delivery's or a bundle's, its id says.
   return (await source.last(`delivery-${key}`)) !== null || (await source.last(`bundle-${key}`)) !== null;
 };

@@ -1,21 +1,26 @@
-import type { EventLog, ViewStore } from "../../domain/ports.ts";
+import type { PersonalValue } from "../../domain/personal/events.ts";
+import type { EventLog, JsonObject, ViewStore } from "../../domain/ports.ts";
 import { type AuditDocument, audit } from "../../projections/audit.ts";
 import { leafBytes, leafHash } from "../audit/leaf.ts";
 import { eventOf } from "../audit/records.ts";
 import { withoutSealed } from "../audit/sealed.ts";
 import { searchAudit } from "../audit/search.ts";
+import { commitmentsIn, type PersonalData } from "../personal-data.ts";
+import { notFound } from "../problems.ts";
+import { BYTES_REMOVED, object, REASON_BODY, text, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import type { JsonSchema, Route } from "./route.ts";
+import { type JsonSchema, positionOf, type Route } from "./route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
 
 export type AuditDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
-  readonly log: Pick<EventLog, "read" | "last">;
+  readonly log: Pick<EventLog, "read" | "last" | "bytesRemoved">;
+  readonly personal: Pick<PersonalData, "read" | "erase">;
 };
 
 const VIEW = audit.schema.name;
 const TEXT_LENGTH_MAX = 512;
-const text = (description: string): JsonSchema => ({
+const searched = (description: string): JsonSchema => ({
   type: "string",
   minLength: 1,
   maxLength: TEXT_LENGTH_MAX,
@@ -24,10 +29,10 @@ const text = (description: string): JsonSchema => ({
 
 const QUERY: Readonly<Record<string, JsonSchema>> = {
   ...TIME_RANGE_QUERY,
-  type: text("Only records of this type, as EventAdmitted"),
-  actor: text("Only what this member, key, source or system part did"),
-  subject: text("Only records about this id"),
-  stream: text("Only records of this stream: its name, or the id in it"),
+  type: searched("Only records of this type, as EventAdmitted"),
+  actor: searched("Only what this member, key, source or system part did"),
+  subject: searched("Only records about this id"),
+  stream: searched("Only records of this stream: its name, or the id in it"),
   order: { enum: ["asc", "desc"], description: "Newest first unless `asc`" },
   ...LISTING_QUERY,
 };
@@ -44,6 +49,7 @@ const RECORD: JsonSchema = {
     "actor",
     "subject",
     "data",
+    "personal",
     "metadata",
     "leaf_hash",
     "sealed",
@@ -62,13 +68,30 @@ const RECORD: JsonSchema = {
     },
     subject: { type: "string" },
     data: { type: "object", description: "As recorded, but for values that are stored sealed: those are `[sealed]`" },
+    personal: {
+      type: "object",
+      description:
+        "What the commitments in `data` (`{id, commitment, size}`) stand for, by their ids; an id is missing once its value was erased",
+      additionalProperties: { type: ["string", "object"] },
+    },
     metadata: { type: "object" },
     leaf_hash: { type: "string", pattern: "^[0-9a-f]{64}$", description: "RFC 6962 leaf hash of the record" },
     sealed: { type: "boolean", description: "A signed checkpoint covers it" },
   },
 };
 
-const shown = async (log: AuditDeps["log"], record: AuditDocument) => {
+const personalOf = async (
+  personal: AuditDeps["personal"],
+  account: string,
+  data: JsonObject,
+): Promise<Record<string, PersonalValue>> => {
+  const values = await Promise.all(
+    commitmentsIn(data).map(async (it) => [it.id, await personal.read(it, account)] as const),
+  );
+  return Object.fromEntries(values.flatMap(([id, value]) => (value === null ? [] : [[id, value]])));
+};
+
+const shown = async ({ log, personal }: AuditDeps, record: AuditDocument) => {
   const { index, stream, revision, type, recorded_at, actor_kind, actor_id, subject } = record;
   const event = await eventOf(log, record);
   return {
@@ -81,6 +104,7 @@ const shown = async (log: AuditDeps["log"], record: AuditDocument) => {
     actor: { kind: actor_kind, id: actor_id },
     subject,
     data: withoutSealed(event.data),
+    personal: await personalOf(personal, event.meta.account, event.data),
     metadata: event.meta,
     leaf_hash: leafHash(leafBytes(index, event)),
     sealed: false,
@@ -92,8 +116,9 @@ const isIndex = (value: unknown): value is number => Number.isSafeInteger(value)
 const optional = (name: string, value: unknown) => (value === undefined ? {} : { [name]: String(value) });
 
 const search =
-  ({ views, log }: AuditDeps): Route["handle"] =>
+  (deps: AuditDeps): Route["handle"] =>
   async ({ principal, query }) => {
+    const { views, log } = deps;
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
     const filter = {
@@ -118,8 +143,21 @@ const search =
     // Found by `records` alone, which gives records.
     const page = await pageOf(records, { view: VIEW, where: [], sort }, query, (document) => document as AuditDocument);
     if (!isPage(page)) return page;
-    const data = await Promise.all(page.data.map((record) => shown(log, record)));
+    const data = await Promise.all(page.data.map((record) => shown(deps, record)));
     return { status: 200, body: { data, next_cursor: page.next_cursor } };
+  };
+
+const ERASED = object({ id: text, erased_at: time, bytes_removed: BYTES_REMOVED });
+
+const eraseOne =
+  ({ log, personal }: AuditDeps): Route["handle"] =>
+  async ({ params: { id = "" }, body, envelope }) => {
+    // The route's schema has checked the shape.
+    const { reason } = body as { readonly reason: string };
+    const ran = await personal.erase(id, reason, envelope);
+    if (ran === null || ran.outcome === "rejected") return notFound();
+    const { erasedAt } = ran.known.state;
+    return { status: 200, body: { id, erased_at: erasedAt, bytes_removed: log.bytesRemoved }, ...positionOf(ran) };
   };
 
 export const auditRoutes = (deps: AuditDeps): readonly Route[] => [
@@ -133,5 +171,15 @@ export const auditRoutes = (deps: AuditDeps): readonly Route[] => [
     answers: { 200: listOf(RECORD) },
     reads: [VIEW],
     handle: search(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/audit/personal/{id}",
+    who: { session: "owner" },
+    summary: "Erase the personal data of one commitment; the records that name it stay as they are",
+    tag: "audit",
+    body: REASON_BODY,
+    answers: { 200: ERASED },
+    handle: eraseOne(deps),
   },
 ];

@@ -54,13 +54,6 @@ export const RESOLVE_BODY: JsonSchema = {
   },
 };
 
-export const ERASE_BODY: JsonSchema = {
-  type: "object",
-  required: ["reason"],
-  additionalProperties: false,
-  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
-};
-
 const step = {
   index: { type: "integer", description: "Its place: 0, 1, 2 …" },
   action: text,

@@ -13,17 +13,10 @@ import { notFound, type Problem, problem } from "../problems.ts";
 import { type Known, latestOf, readOn, runCommand } from "../run-command.ts";
 import { DEPTH_HEADER, depthOf, WAIT_MS, WAITING } from "./asking.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
-import {
-  BUNDLE,
-  BUNDLE_BODY,
-  BUNDLE_SUMMARY,
-  CANCEL_BODY,
-  ERASE_BODY,
-  ERASED,
-  RESOLVE_BODY,
-} from "./bundle-schemas.ts";
+import { BUNDLE, BUNDLE_BODY, BUNDLE_SUMMARY, CANCEL_BODY, ERASED, RESOLVE_BODY } from "./bundle-schemas.ts";
 import { bundleSummary } from "./bundle-shown.ts";
 import { type HiddenDeps, hiddenOfSteps } from "./hidden-fields.ts";
+import { REASON_BODY } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { type Answer, type Call, type Principal, positionOf, type Route } from "./route.ts";
 
@@ -250,7 +243,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     who: { session: "admin" },
     summary: "Erase all that an ended bundle's steps and compensations were sent and answered; the records stay",
     tag: TAG,
-    body: ERASE_BODY,
+    body: REASON_BODY,
     answers: { 200: ERASED },
     handle: (call) => eraseBundlePayload(deps.log, call),
   },

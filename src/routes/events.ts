@@ -10,7 +10,7 @@ import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, timelineShown } from "./event-shown.ts";
 import { hiddenOfEvent } from "./hidden-fields.ts";
-import { BYTES_REMOVED, nonBlank, object, text, time } from "./json-schema.ts";
+import { BYTES_REMOVED, object, REASON_BODY, text, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
 import { type Answer, type Call, READERS, type Route } from "./route.ts";
 
@@ -23,7 +23,6 @@ export type EventsDeps = {
 };
 
 const VIEW = events.schema.name;
-const REASON_LENGTH_MAX = 500;
 
 // The view's documents are what its projection writes; what an account has seen stands beside them and names no account.
 const eventOf = (document: Document): EventDocument => document as unknown as EventDocument;
@@ -156,12 +155,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       "Erase the payload and what was sent and answered; the record stays. Of a step or undo of a bundle, once that has " +
       "ended: those of the whole bundle",
     tag: "events",
-    body: {
-      type: "object",
-      required: ["reason"],
-      additionalProperties: false,
-      properties: { reason: nonBlank(REASON_LENGTH_MAX) },
-    },
+    body: REASON_BODY,
     answers: {
       200: object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
     },

@@ -40,3 +40,13 @@ export const object = (properties: Record<string, JsonSchema>, required = Object
   required,
   properties,
 });
+
+const REASON_LENGTH_MAX = 500;
+
+/** The body of a call that has to say why. */
+export const REASON_BODY: JsonSchema = {
+  type: "object",
+  required: ["reason"],
+  additionalProperties: false,
+  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
+};

@@ -5,19 +5,21 @@ import { event, events, idsOf, newStream, readOn, rejection } from "./event-log-
 /** An erased stream is empty to whoever reads, and is still there to whoever appends. */
 export const eraseCases: readonly ContractCase[] = [
   {
-    name: "an erased payload is read nowhere, and everything else still is",
+    name: "erased payloads and personal data are read nowhere, and everything else still is",
     run: async (log) => {
-      const start = await log.head();
-      const [gone, kept] = [newStream("payload"), newStream("payload")];
-      const staying = events(2);
-      await log.append(gone, "absent", events(3));
-      await log.append(kept, "absent", staying);
-      await log.erase(gone);
-      assert.equal(await log.read(gone, null, 10), []);
-      assert.is(await log.last(gone), null);
-      assert.equal(idsOf(await log.read(kept, null, 10)), idsOf(staying));
-      const seen = (await readOn(log, start, 1)).filter(({ stream }) => stream === gone || stream === kept);
-      assert.equal(idsOf(seen), idsOf(staying));
+      for (const category of ["payload", "personal"]) {
+        const start = await log.head();
+        const [gone, kept] = [newStream(category), newStream(category)];
+        const staying = events(2);
+        await log.append(gone, "absent", events(3));
+        await log.append(kept, "absent", staying);
+        await log.erase(gone);
+        assert.equal(await log.read(gone, null, 10), []);
+        assert.is(await log.last(gone), null);
+        assert.equal(idsOf(await log.read(kept, null, 10)), idsOf(staying));
+        const seen = (await readOn(log, start, 1)).filter(({ stream }) => stream === gone || stream === kept);
+        assert.equal(idsOf(seen), idsOf(staying));
+      }
     },
   },
   {
@@ -32,9 +34,9 @@ export const eraseCases: readonly ContractCase[] = [
     },
   },
   {
-    name: "erasing a stream that is not a payload is a bug, throws and removes nothing",
+    name: "erasing a stream that is part of the record is a bug, throws and removes nothing",
     run: async (log) => {
-      for (const category of ["delivery", "account", "payloads", "checkpoint"]) {
+      for (const category of ["delivery", "account", "payloads", "person", "personals", "checkpoint"]) {
         const stream = newStream(category);
         await log.append(stream, "absent", [event()]);
         assert.instance(await rejection(() => log.erase(stream)), TypeError, category);

@@ -1,6 +1,7 @@
 import type { EventLog, JsonObject, Position, RecordedEvent } from "../../domain/ports.ts";
 import { toEvents } from "../../src/envelope.ts";
 import { payloadStream, payloads } from "../../src/payloads.ts";
+import { erasureStream, personalData } from "../../src/personal-data.ts";
 import { type Seeded, seeded } from "./seeded.ts";
 
 /** Longer than one append: it is kept in parts. */
@@ -28,6 +29,7 @@ export const variedLog = (log: EventLog, seed: number, longOnes = 0): Varied => 
     number: random.next,
   };
   const keeper = payloads(log, randomness);
+  const personal = personalData(log, randomness);
   const events: string[] = [];
   const erased = new Set<string>();
   let commands = 0;
@@ -67,6 +69,16 @@ export const variedLog = (log: EventLog, seed: number, longOnes = 0): Varied => 
     erased.delete(id);
   };
 
+  /** A record with personal data, which may be erased, or whose erasure is recorded and not done. */
+  const visited = async (isErased: boolean): Promise<void> => {
+    const client = await personal.keep("account-acc_1", { ip: "192.0.2.1", user_agent: "é" }, envelope());
+    await write("account-acc_1", { type: "Visited", data: { client } });
+    if (!isErased) return;
+    if (random.below(2) === 0) await personal.forget(client);
+    await write(erasureStream(client.id), { type: "PersonalDataErased", data: { id: client.id, reason: "", at: "" } });
+    if (random.below(2) === 0) await personal.forget(client);
+  };
+
   return {
     erased,
     async add(count) {
@@ -84,6 +96,7 @@ export const variedLog = (log: EventLog, seed: number, longOnes = 0): Varied => 
           await write(`delivery-${id}`, started, { type: "AttemptSucceeded", data: { n, cost: 0.1, big: 1e21 } });
           await write(payloadStream(id), { type: "ResponseKept", data: { event_id: id, number: 1 } });
         }
+        if (random.below(4) === 0) await visited(random.below(2) === 0);
         if (random.below(5) === 0) await erase(events[random.below(events.length)] ?? id);
         if (random.below(20) === 0)
           await write(`delivery-${id}`, { type: "PayloadErased", data: { event_id: id, reason: "crashed", at: "" } });

@@ -5,7 +5,7 @@ import { logAttempts } from "../../../infra/eventstoredb/attempts.ts";
 import { clientConnection } from "../../../infra/eventstoredb/client.ts";
 import { type Pages, pages as pagesOf } from "../../../infra/eventstoredb/pages.ts";
 import { reads as readsOf } from "../../../infra/eventstoredb/reads.ts";
-import { isPayload } from "../../../infra/eventstoredb/recorded.ts";
+import { isErasableStream } from "../../../infra/eventstoredb/recorded.ts";
 import { RecordDamaged } from "../../../infra/log-errors.ts";
 import { DAMAGED_TYPE } from "../../../infra/stream-name.ts";
 import { within } from "../../../infra/within.ts";
@@ -75,7 +75,7 @@ test(
       ...pages,
       async allAfter(...asked) {
         const page = await pages.allAfter(...asked);
-        held += page.events.filter((one) => isPayload(one) && Object.keys(one.data ?? {}).length > 0).length;
+        held += page.events.filter((one) => isErasableStream(one) && Object.keys(one.data ?? {}).length > 0).length;
         return page;
       },
     };

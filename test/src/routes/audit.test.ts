@@ -2,10 +2,12 @@ import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { RecordedEvent } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { audit } from "../../../projections/audit.ts";
 import { leafBytes, leafHash } from "../../../src/audit/leaf.ts";
+import { personalData } from "../../../src/personal-data.ts";
 import { auditRoutes } from "../../../src/routes/audit.ts";
 import { encodeCursor } from "../../../src/routes/listing.ts";
 import type { Call } from "../../../src/routes/route.ts";
@@ -25,7 +27,8 @@ const world = async (events: readonly RecordedEvent[]) => {
   const documents = new Map(Object.entries(folded(audit, events, 50).all()));
   const last = events.at(-1);
   if (last !== undefined) await views.commit(audit.schema.name, null, last.position, documents);
-  const call = caller(auditRoutes({ views, log }));
+  const personal = personalData(log, randomness);
+  const call = caller(auditRoutes({ views, log, personal }));
   const get = (query: Call["query"]) => call("GET", "/v1/audit", { principal: PRINCIPAL, query });
   const all = async (query: Call["query"]): Promise<readonly Listed[]> => {
     const found: Listed[] = [];
