@@ -129,6 +129,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
       deps.counts.rejected({ account, id: sourceId }, verified.reason, webhook.ip, headers["user-agent"] ?? "");
       return problem("invalid-signature", verified.detail, { extra: { reason: verified.reason } });
     }
+    webhook.onVerified?.();
     const challenge = answerDirectly(type, "signed", request);
     if (challenge !== null) return challenge;
 

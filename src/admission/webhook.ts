@@ -12,4 +12,6 @@ export type Webhook = {
   readonly trace: Trace;
   /** ms since 1970. */
   readonly receivedAt: number;
+  /** Called when the signature holds. */
+  readonly onVerified?: () => void;
 };

@@ -16,7 +16,8 @@ const cutOff = (): Refused => new Refused(problem("invalid-request", "The body e
 
 /**
  * Reads a body of any kind to its end; an error is a `Refused`. A body for which there was no room is read as well, to
- * nobody, and is null: a client that still sends when its connection is closed may never see its answer.
+ * nobody, and is null: a client that still sends when its connection is closed may never see its answer. The function that
+ * is returned forgets what has come so far, and what comes from then on: the body is null.
  *
  * What comes is put together as it comes: kept piece by piece, a body in chunks of one byte would take a hundred times
  * its size.
@@ -25,13 +26,16 @@ export const readBody = (
   request: Pick<IncomingMessage, "headers" | "complete" | "on" | "off">,
   { bytesMax, silenceMs, take }: BodyLimits,
   done: (error: Error | null, body?: Buffer | null) => void,
-): void => {
+): (() => void) => {
+  let kept: Buffer | null = Buffer.alloc(0);
+  const forget = (): void => {
+    kept = null;
+  };
   // Node has seen that it is a number, and sees to it that the body is as long.
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
     done(tooLarge());
-    return;
+    return forget;
   }
-  let kept: Buffer | null = Buffer.alloc(0);
   let size = 0;
   let silence: NodeJS.Timeout | undefined;
 
@@ -71,4 +75,5 @@ export const readBody = (
     silence = setTimeout(() => finish(silent()), silenceMs);
   }
   request.on("data", add).on("end", end).on("error", fail);
+  return forget;
 };

@@ -1,40 +1,55 @@
-/** So many at once; whoever comes then waits, in the order of coming, and no longer than it says. */
+import { Shares } from "../../infra/shares.ts";
+
+/**
+ * So many at once, in shares. Who comes then waits, no longer than it says: the parties take turns, and of one party the
+ * first to come is the first to enter.
+ */
 export type Window = {
-  /** Whether there was a place within `waitMs`; whoever got one gives it back. */
-  enter(waitMs: number): Promise<boolean>;
-  leave(): void;
+  /** Whether there was a place within `waitMs`; who got one gives it back. */
+  enter(party: string, waitMs: number): Promise<boolean>;
+  leave(party: string): void;
 };
 
 export const windowOf = (size: number): Window => {
-  let inside = 0;
-  const waiting = new Set<() => void>();
+  const places = new Shares(size);
+  /** By party, in the order of their next turns. */
+  const waiting = new Map<string, Set<() => void>>();
+
+  /** False: nobody waits who may enter. */
+  const nextTurn = (): boolean => {
+    for (const [party, queue] of waiting) {
+      const [next] = queue;
+      if (next === undefined || !places.take([party], 1)) continue;
+      queue.delete(next);
+      waiting.delete(party);
+      if (queue.size > 0) waiting.set(party, queue);
+      next();
+      return true;
+    }
+    return false;
+  };
+
   return {
-    enter(waitMs) {
-      if (inside < size) {
-        inside += 1;
-        return Promise.resolve(true);
-      }
+    enter(party, waitMs) {
+      if (!waiting.has(party) && places.take([party], 1)) return Promise.resolve(true);
       return new Promise((resolve) => {
+        const queue = waiting.get(party) ?? new Set();
+        waiting.set(party, queue);
         const timer = setTimeout(() => {
-          waiting.delete(taken);
+          queue.delete(taken);
+          if (queue.size === 0 && waiting.get(party) === queue) waiting.delete(party);
           resolve(false);
         }, waitMs);
-        // The place of whoever leaves, so `inside` stays as it is.
         const taken = (): void => {
           clearTimeout(timer);
           resolve(true);
         };
-        waiting.add(taken);
+        queue.add(taken);
       });
     },
-    leave() {
-      const [next] = waiting;
-      if (next === undefined) {
-        inside -= 1;
-        return;
-      }
-      waiting.delete(next);
-      next();
+    leave(party) {
+      places.give([party], 1);
+      while (nextTurn());
     },
   };
 };

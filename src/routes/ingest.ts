@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../domain/ports.ts";
+import { networkOf } from "../../infra/http/network.ts";
 import type { Accepting } from "../admission/accepting.ts";
 import type { Admission } from "../admission/admission.ts";
+import { BodyBudget, type BudgetedBody } from "../http/body-budget.ts";
 import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
 import type { PositionText } from "../http/position-text.ts";
@@ -15,9 +17,10 @@ import { isProblem } from "./route.ts";
 /**
  * Webhooks under way at once, and the bytes of their bodies in memory: the rest is told to come again (P10). A request is
  * under way once its body is there: until then a client holds a connection and the bytes it has really sent, no more.
+ * Both are given out in shares (`BodyBudget`).
  * On its way to the log a body is there several times, as bytes, as text and as a record: memory is some times `bytes`.
- * `decisions`: so many are decided at once, the rest wait in their order. All of a burst at once would be done at one time,
- * and where the log is slow that is too late for each of them.
+ * `decisions`: so many are decided at once, the rest wait, and the accounts take turns. All of a burst at once would be done
+ * at one time, and where the log is slow that is too late for each of them.
  * `lagMs`: so late an event loop leaves much unseen in sockets. Senders wait for 3 s (Slack) and more.
  * `lookMs` and `decideMs`: a log that hangs does not keep a sender longer, 10 s being what most wait. What is decided
  * behind such an answer holds: the sender's repeat is answered with it.
@@ -52,7 +55,18 @@ export type IngestDeps = {
   readonly silenceMs?: number;
 };
 
-type Share = { requests: number; bytes: number; isRefused: boolean };
+/** One request's part of the budget. `forget` drops the bytes that have been read. */
+type Share = { readonly body: BudgetedBody; forget: () => void };
+
+/** For a request that is refused before its source is known. */
+const NO_ROOM: BudgetedBody = {
+  take: () => false,
+  enter: () => false,
+  complete: () => undefined,
+  verified: () => undefined,
+  party: () => "",
+  leave: () => undefined,
+};
 
 const overloaded = problem("overloaded", "This node has too many requests in flight: send it again in a second.", {
   retryAfterS: RETRY_AFTER_S,
@@ -83,35 +97,31 @@ export const ingest =
   ({ accepting, admit, positions, clock, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
-    const load = { requests: 0, bytes: 0 };
+    const budget = new BodyBudget(limits, clock);
     const deciding = windowOf(limits.decisions);
-    /** What of the load is each request's. */
     const shares = new WeakMap<FastifyRequest, Share>();
 
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (request, raw, done) => {
-      const take = (bytes: number): boolean => {
-        const share = shares.get(request);
-        // A client who is gone has left its share.
-        if (share === undefined || share.isRefused) return false;
-        share.isRefused = load.bytes + bytes > limits.bytes;
-        if (share.isRefused) return false;
-        load.bytes += bytes;
-        share.bytes += bytes;
-        return true;
-      };
-      readBody(raw, { bytesMax: PAYLOAD_BYTES_MAX, silenceMs, take }, done);
+      // The share of a client that has gone is given back.
+      const take = (bytes: number): boolean => shares.get(request)?.body.take(bytes) ?? false;
+      const forget = readBody(raw, { bytesMax: PAYLOAD_BYTES_MAX, silenceMs, take }, done);
+      const share = shares.get(request);
+      if (share !== undefined) share.forget = forget;
     });
 
     app.addHook("onRequest", async (request, reply) => {
-      const isRefused = load.requests >= limits.requests || lag() > limits.lagMs;
-      if (!isRefused) {
+      // Told when its body has been read: see `readBody`.
+      shares.set(request, { body: NO_ROOM, forget: () => undefined });
+      if (budget.requests < limits.requests && lag() <= limits.lagMs) {
         const { provider, source_id: sourceId } = addressOf(request);
         const source = await inTime(limits.lookMs, accepting(provider, sourceId));
         if ("problem" in source) return sendProblem(request, reply, source);
+        const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
+        const share: Share = { body: budget.begin(sender, () => share.forget()), forget: () => undefined };
+        // The client may have gone meanwhile.
+        if (shares.has(request)) shares.set(request, share);
       }
-      // Told when its body has been read: see `readBody`.
-      shares.set(request, { requests: 0, bytes: 0, isRefused });
       // Fastify answers 415 to a content type that is none, as `json`: what to make of it is the receiver's affair.
       // Only the choice of a parser reads these headers, and the one there is reads anything.
       if (request.mediaType === undefined) request.headers = { "content-type": undefined };
@@ -121,8 +131,7 @@ export const ingest =
       const share = shares.get(request);
       if (share === undefined) return;
       shares.delete(request);
-      load.requests -= share.requests;
-      load.bytes -= share.bytes;
+      share.body.leave();
     };
     app.addHook("onSend", (request, _reply, _payload, done) => {
       leave(request);
@@ -133,17 +142,17 @@ export const ingest =
     const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const share = shares.get(request);
       // A client who is gone has left its share, and reads no answer either.
-      if (share === undefined || share.isRefused || load.requests >= limits.requests) {
-        return sendProblem(request, reply, overloaded);
-      }
-      load.requests += 1;
-      share.requests = 1;
+      share?.body.complete();
+      if (share === undefined || !share.body.enter()) return sendProblem(request, reply, overloaded);
+      const { body } = share;
+      const party = body.party();
       const receivedAt = clock.now();
       const from = performance.now();
-      if (!(await deciding.enter(limits.decideMs))) return sendProblem(request, reply, late);
+      if (!(await deciding.enter(party, limits.decideMs))) return sendProblem(request, reply, late);
+      const done = (): void => deciding.leave(party);
       // Gone while it waited: its sender comes again.
       if (!shares.has(request)) {
-        deciding.leave();
+        done();
         return sendProblem(request, reply, overloaded);
       }
       const { provider, source_id: sourceId } = addressOf(request);
@@ -156,9 +165,10 @@ export const ingest =
         ip: request.ip,
         trace: traceOf(request),
         receivedAt,
+        onVerified: body.verified,
       });
       // Not once its sender is answered: what is late is still under way.
-      void admitted.then(deciding.leave, deciding.leave);
+      void admitted.then(done, done);
       const answer = await inTime(limits.decideMs - (performance.now() - from), admitted);
       if (isProblem(answer)) return sendProblem(request, reply, answer);
       if (answer.position !== undefined) reply.header("countersign-position", positions.of(answer.position));

@@ -78,7 +78,7 @@ test("the largest body is taken whatever it calls itself, one byte more is 413",
 /** With these a place that was lost, or a few bytes of a body, would leave no room for the largest one. */
 const CHUNKED = "POST /v1/webhooks/stripe/src_a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 const GONE = 300;
-const LIMITS = { ...INGEST_LIMITS, requests: GONE, bytes: PAYLOAD_BYTES_MAX + GONE, lagMs: 60_000 };
+const LIMITS = { ...INGEST_LIMITS, requests: GONE, bytes: 2 * PAYLOAD_BYTES_MAX + GONE, lagMs: 60_000 };
 
 for (const [moment, sent] of [
   ["while its body comes", `${CHUNKED}3\r\nabc\r\n`],
@@ -126,7 +126,7 @@ test("what does not fit, by number or by bytes that have come, is told to come a
     await answering;
     return { status: 202, body: {} };
   };
-  const limits = { ...INGEST_LIMITS, requests: 2, bytes: 1_000, lagMs: 60_000 };
+  const limits = { ...INGEST_LIMITS, requests: 4, bytes: 2_000, lagMs: 60_000 };
   const app = await testApp([], {
     register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
   });
@@ -164,7 +164,7 @@ const deciding = async (decideMs: number) => {
     new Promise<{ status: number; body: object }>((resolve) => {
       answers.push(() => resolve({ status: 202, body: {} }));
     });
-  const limits = { ...INGEST_LIMITS, decisions: 2, decideMs, lagMs: 60_000 };
+  const limits = { ...INGEST_LIMITS, decisions: 4, decideMs, lagMs: 60_000 };
   const app = await testApp([], {
     register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
   });
@@ -235,7 +235,7 @@ test("a source that is not there or takes nothing is told before anything of the
 
 test("a body that brings nothing for too long ends with 408, and what it held is given back", async () => {
   const admit = async () => ({ status: 202, body: {} });
-  const limits = { ...INGEST_LIMITS, requests: 1, bytes: 1_000, lagMs: 60_000 };
+  const limits = { ...INGEST_LIMITS, requests: 2, bytes: 2_000, lagMs: 60_000 };
   const register = ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits, silenceMs: 150 });
   const app = await testApp([], { register });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -274,5 +274,80 @@ test("while the event loop is late, what comes is told to come again; afterwards
   await until("it is taken again", async () => (await fetch(url, { method: "POST", body: "{}" })).status === 202);
   await app.close();
 });
+
+/**
+ * A route behind a proxy that says from where each request comes. A webhook of `src_<name>` belongs to the account `<name>`,
+ * and its signature holds if it shows one.
+ */
+const isolating = async () => {
+  const sourceOf: Accepting = async (_provider, id) =>
+    ({ phase: "present", account: id.slice(4) }) as Exclude<Awaited<ReturnType<Accepting>>, Problem>;
+  const admit = async ({ headers, onVerified }: Webhook) => {
+    if (headers["x-signature"] === undefined) return problem("invalid-signature", "");
+    onVerified?.();
+    return { status: 202, body: {} };
+  };
+  const app = await testApp([], {
+    register: ingest({
+      accepting: sourceOf,
+      admit,
+      positions: POSITIONS,
+      clock: testClock(),
+      limits: { ...INGEST_LIMITS, lagMs: 600_000 },
+      silenceMs: 600_000,
+    }),
+    config: { publicUrl: () => "https://countersign.example", version: "0", trustProxy: true },
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  // A server that listens on a port.
+  const { port } = app.server.address() as AddressInfo;
+  const uploads: ReturnType<typeof connect>[] = [];
+  let received = 0;
+  app.server.on("request", (request) => request.on("data", (chunk: Buffer) => (received += chunk.length)));
+  /** Sends all of a body but its last byte. */
+  const slowly = (source: string, from: string, bytes: number): void => {
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    uploads.push(socket);
+    socket.write(
+      `POST /v1/webhooks/stripe/${source} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${from}\r\nContent-Length: ${bytes + 1}\r\n\r\n`,
+    );
+    socket.write(Buffer.alloc(bytes));
+  };
+  const send = async (source: string, from: string, bytes: number): Promise<number> => {
+    const headers = { "x-forwarded-for": from, "x-signature": "ok" };
+    const url = `http://127.0.0.1:${port}/v1/webhooks/stripe/${source}`;
+    return (await fetch(url, { method: "POST", headers, body: Buffer.alloc(bytes) })).status;
+  };
+  const close = async (): Promise<void> => {
+    for (const socket of uploads) socket.destroy();
+    await app.close();
+  };
+  return { slowly, send, close, received: () => received };
+};
+
+for (const [what, count, bytes] of [
+  ["34 slow uploads of 970 kB", 34, 970_000],
+  ["132 slow uploads of 250 kB", 132, 250_000],
+] as const) {
+  for (const [where, sourceOf, networkOf] of [
+    ["from one network", (n: number) => `src_a${n}`, () => "203.0.113.1"],
+    ["to one source from many networks", () => "src_attacker", (n: number) => `203.0.${n}.1`],
+    ["to many sources from many networks", (n: number) => `src_a${n}`, (n: number) => `203.0.${n}.1`],
+    ["to the victim's own source from many networks", () => "src_victim", (n: number) => `203.0.${n}.1`],
+  ] as const) {
+    test(`${what} without a signature ${where}: nothing of another source is refused`, async () => {
+      const { slowly, send, close, received } = await isolating();
+      assert.is(await send("src_victim", "198.51.100.1", 10), 202);
+      const before = received();
+      for (let n = 0; n < count; n += 1) slowly(sourceOf(n), networkOf(n), bytes);
+      await until("all of it has come", () => received() - before >= count * bytes);
+      const sizes = [1, 1_000, 250_000, PAYLOAD_BYTES_MAX];
+      for (const size of sizes) assert.is(await send("src_victim", "198.51.100.1", size), 202, `${size} bytes`);
+      for (const size of sizes) assert.is(await send("src_new", "192.0.2.1", size), 202, `${size} bytes, first time`);
+      assert.is(await send("src_neighbour", "203.0.113.2", PAYLOAD_BYTES_MAX), 202, "from a network of the attacker");
+      await close();
+    });
+  }
+}
 
 test.run();

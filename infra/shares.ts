@@ -1,0 +1,47 @@
+/**
+ * Shares of one limited resource. A party may have as much as stays free for the others: one party alone gets half, and
+ * `n` greedy parties together leave 1/(n+1) of it to the next one (the dynamic threshold of Choudhury and Hahne, 1998).
+ */
+export class Shares {
+  readonly #max: number;
+  readonly #byParty = new Map<string, number>();
+  #total = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  of(party: string): number {
+    return this.#byParty.get(party) ?? 0;
+  }
+
+  /** Takes `amount` in the name of each of the parties, if the share of each has room for it. */
+  take(parties: readonly string[], amount: number): boolean {
+    const free = this.#max - this.#total - amount;
+    if (parties.some((party) => this.of(party) + amount > free)) return false;
+    this.#total += amount;
+    for (const party of parties) this.#byParty.set(party, this.of(party) + amount);
+    return true;
+  }
+
+  give(parties: readonly string[], amount: number): void {
+    this.#total -= amount;
+    for (const party of parties) {
+      const left = this.of(party) - amount;
+      if (left > 0) this.#byParty.set(party, left);
+      else this.#byParty.delete(party);
+    }
+  }
+
+  /** The amount belongs to other parties from now on, whether their shares have room for it or not. */
+  move(from: readonly string[], to: readonly string[], amount: number): void {
+    if (amount === 0) return;
+    this.give(from, amount);
+    this.#total += amount;
+    for (const party of to) this.#byParty.set(party, this.of(party) + amount);
+  }
+}

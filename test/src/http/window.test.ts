@@ -1,0 +1,41 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { windowOf } from "../../../src/http/window.ts";
+
+const test = suite("a window of places");
+const LONG_MS = 60_000;
+const WAIT_MS = 5;
+
+test("an account with many requests leaves places to the others, who do not wait for it", async () => {
+  const window = windowOf(8);
+  const inside: string[] = [];
+  for (let n = 0; n < 100; n += 1) void window.enter("attacker", LONG_MS).then(() => inside.push("attacker"));
+  await Promise.resolve();
+  assert.is(inside.length, 4);
+  assert.is(await window.enter("victim", LONG_MS), true);
+});
+
+test("accounts that wait take turns", async () => {
+  const window = windowOf(2);
+  const entered: string[] = [];
+  const enter = async (party: string): Promise<void> => {
+    await window.enter(party, LONG_MS);
+    entered.push(party);
+    window.leave(party);
+  };
+  await window.enter("first", LONG_MS);
+  const all = ["a", "a", "a", "b", "c"].map(enter);
+  window.leave("first");
+  await Promise.all(all);
+  assert.equal(entered, ["a", "b", "c", "a", "a"]);
+});
+
+test("who has waited too long is told, and takes no place later", async () => {
+  const window = windowOf(2);
+  await window.enter("a", LONG_MS);
+  assert.is(await window.enter("a", WAIT_MS), false);
+  window.leave("a");
+  assert.is(await window.enter("b", WAIT_MS), true);
+});
+
+test.run();
