@@ -1,16 +1,17 @@
 import type { BundleRequest } from "../bundle/events.ts";
 import type { Request } from "../delivery/events.ts";
 import { MICRO_PER_EUR } from "../gate/cost.ts";
+import { visibleLine } from "../visible-text.ts";
 
 /** Names come from outside, up to 200 characters each; what is longer than this is no line any more. */
 const PART_MAX = 120;
 const CENTS = 2;
 const DECIMALS_MAX = 6;
 
-/** On one line, and in the order in which it is written: no control characters, and none that turn the direction around. */
+/** On one line, with everything that a reader could not see as its escape: a name is then not taken for another one. */
 const onOneLine = (text: string): string => {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
-  return line.length > PART_MAX ? `${line.slice(0, PART_MAX)}…` : line;
+  const characters = [...text.trim()];
+  return visibleLine(characters.slice(0, PART_MAX).join("")) + (characters.length > PART_MAX ? "…" : "");
 };
 
 /** Whole cents, and further digits only where there are any. */

@@ -1,6 +1,7 @@
 import type { HeldFor } from "../delivery/events.ts";
 import type { GateResult } from "../gate/verdict.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
+import { visibleText } from "../visible-text.ts";
 
 export type HoldAbout = {
   readonly approvalId: string;
@@ -29,6 +30,6 @@ export const heldFor = (rule: ApprovalRule, { approvalId, digest, gates, atMs, m
     ...gates
       .filter(({ outcome }) => outcome === "deny")
       .map(({ gate, detail }) => `The policy only observes ${gate}: ${detail}`),
-  ],
+  ].map(visibleText),
   ...(member === undefined ? {} : { member }),
 });

@@ -11,11 +11,13 @@ export type Screen = {
 
 /** Where a command writes: what it was asked for to `out`, how it is going to `note`. */
 export type Terminal = {
-  /** A line, or bytes as they are. */
+  /** Lines, with what cannot be seen as escapes; or bytes, as they are unless a person reads them. */
   out(it: string | Uint8Array): void;
   note(line: string): void;
   /** Missing where no person looks, as in a script. */
   readonly screen?: Screen;
+  /** What `out` writes goes to a terminal, not into a file or a program. */
+  readonly isRead?: boolean;
 };
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,7 @@
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import { visibleLine } from "../../domain/visible-text.ts";
 import type { StreamRecord } from "./record-stream.ts";
-import { printable, shownTime } from "./shown.ts";
+import { shownTime } from "./shown.ts";
 
 /** What `GET /v1/events` says of one event, as far as it is shown here. */
 export type EventSummary = {
@@ -112,7 +113,7 @@ export const shownLine = ({ at, id, status, type, origin, detail }: EventLine): 
     shownTime(at),
     id.padEnd(ID_WIDTH),
     status.padEnd(STATUS_WIDTH),
-    printable(type) || "-",
-    `(${printable(origin.name)})`,
-    ...(detail === null ? [] : [`- ${printable(detail)}`]),
+    visibleLine(type) || "-",
+    `(${visibleLine(origin.name)})`,
+    ...(detail === null ? [] : [`- ${visibleLine(detail)}`]),
   ].join("  ");

@@ -1,7 +1,8 @@
+import { visibleLine } from "../../domain/visible-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, apiOf } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 import type { EventSummary } from "./event-line.ts";
-import { json, printable, shownTime, table } from "./shown.ts";
+import { json, shownTime, table } from "./shown.ts";
 
 /** What `GET /v1/events/{id}` answers, as far as it is shown here. */
 export type EventDetail = EventSummary & {
@@ -55,13 +56,15 @@ const timings = (ms: AttemptShown["timings_ms"]): string =>
 const attemptLines = (attempt: AttemptShown): readonly string[] => {
   const { number, trigger, outcome, status_code, duration_ms, failure, response, next_attempt_at } = attempt;
   const replay = trigger === "replay" ? ", replayed" : "";
-  const came = [status_code, failure === null ? null : `${failure.kind}: ${printable(failure.detail)}`];
+  const came = [status_code, failure === null ? null : `${failure.kind}: ${visibleLine(failure.detail)}`];
   const said = came.filter((it) => it !== null).join(", ");
   const body = response?.encoding === "text" ? (response.body ?? "") : "";
   return [
     `  ${number}  ${shownTime(attempt.started_at)}  ${outcome}${replay}${said === "" ? "" : `  ${said}`}`,
     ...(duration_ms === null ? [] : [`     ${duration_ms} ms (${timings(attempt.timings_ms)})`]),
-    ...(body === "" ? [] : [`     answer: ${printable(body.slice(0, BODY_MAX))}${body.length > BODY_MAX ? " …" : ""}`]),
+    ...(body === ""
+      ? []
+      : [`     answer: ${visibleLine(body.slice(0, BODY_MAX))}${body.length > BODY_MAX ? " …" : ""}`]),
     ...(next_attempt_at === null ? [] : [`     again ${shownTime(next_attempt_at)}`]),
   ];
 };
@@ -74,28 +77,28 @@ const shownEvent = (event: EventDetail): readonly string[] => {
   const facts: readonly (readonly [string, string | null])[] = [
     ["event", event.id],
     ["status", event.status],
-    ["type", printable(event.type)],
-    ["from", `${origin.kind} ${origin.id} (${printable(origin.name)}, ${printable(origin.type)})`],
+    ["type", visibleLine(event.type)],
+    ["from", `${origin.kind} ${origin.id} (${visibleLine(origin.name)}, ${visibleLine(origin.type)})`],
     ["to", event.endpoint_id],
-    ["delivery id", printable(event.delivery_id)],
+    ["delivery id", visibleLine(event.delivery_id)],
     ["received", shownTime(event.received_at)],
     [
       "payload",
-      `${payload.size} bytes, ${printable(payload.content_type) || "no type"}, sha256 ${payload.sha256}${kept}`,
+      `${payload.size} bytes, ${visibleLine(payload.content_type) || "no type"}, sha256 ${payload.sha256}${kept}`,
     ],
     ["verdict", `${verdict.decision}${policy}`],
     ["cost", event.cost_eur === null ? null : `${event.cost_eur} EUR`],
     ["approval", event.approval_id],
     ["repeats", event.duplicates + event.delivery_id_reused === 0 ? null : repeats],
-    ["failure", event.failure === null ? null : `${event.failure.kind}: ${printable(event.failure.detail)}`],
+    ["failure", event.failure === null ? null : `${event.failure.kind}: ${visibleLine(event.failure.detail)}`],
     ["trace", event.trace_id],
   ];
-  const gates = verdict.gates.map(({ gate, outcome, detail }) => [`  ${gate}`, outcome, printable(detail)]);
+  const gates = verdict.gates.map(({ gate, outcome, detail }) => [`  ${gate}`, outcome, visibleLine(detail)]);
   const stages = event.timeline.map(({ stage, at, ms, number, reason, by }) => [
     `  ${at}`,
     `+${ms} ms`,
     number === undefined ? stage : `${stage} ${number}`,
-    [printable(reason ?? ""), by === undefined ? "" : `by ${by.kind} ${by.id}`].filter((it) => it !== "").join(", "),
+    [visibleLine(reason ?? ""), by === undefined ? "" : `by ${by.kind} ${by.id}`].filter((it) => it !== "").join(", "),
   ]);
   return [
     ...table(facts.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value]]))),

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../domain/delivery/events.ts";
+import { visibleLine } from "../../domain/visible-text.ts";
 import { makeSigningSecret, signatureHeader } from "../../infra/http/standard-webhooks.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, isHttpUrl, Refusal, untilAnswered } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -7,7 +8,7 @@ import { FILTER_OPTIONS, filterQuery } from "./event-filter.ts";
 import type { EventLine } from "./event-line.ts";
 import { eventLines, matches } from "./events-tail.ts";
 import { followRecords, type StreamRecord } from "./record-stream.ts";
-import { json, printable, shownTime } from "./shown.ts";
+import { json, shownTime } from "./shown.ts";
 
 /** One event as it was given to the local program. */
 type Forwarded = Pick<EventLine, "at" | "id" | "type"> & {
@@ -86,8 +87,8 @@ const shown = ({ at, id, type, status_code, duration_ms, failure }: Forwarded): 
   [
     shownTime(at),
     id,
-    printable(type) || "-",
-    status_code === null ? `not forwarded: ${printable(failure ?? "")}` : `${status_code} in ${duration_ms} ms`,
+    visibleLine(type) || "-",
+    status_code === null ? `not forwarded: ${visibleLine(failure ?? "")}` : `${status_code} in ${duration_ms} ms`,
   ].join("  ");
 
 const { status: _status, from: _from, to: _to, ...FILTERS } = FILTER_OPTIONS;

@@ -13,6 +13,7 @@ const screen = screenOf(process.stdin, process.stderr);
 const status = await run(process.argv.slice(2), process.env, {
   out: (it) => (typeof it === "string" ? console.log(it) : void process.stdout.write(it)),
   note: (line) => console.error(line),
+  isRead: process.stdout.isTTY,
   ...(screen === undefined ? {} : { screen }),
 });
 

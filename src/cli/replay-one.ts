@@ -1,8 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { visibleLine } from "../../domain/visible-text.ts";
 import type { Api } from "./api.ts";
 import { Ended, type Terminal } from "./command.ts";
 import type { EventDetail } from "./events-show.ts";
-import { json, printable } from "./shown.ts";
+import { json } from "./shown.ts";
 
 export type ReplayOneOptions = {
   readonly reason: string | undefined;
@@ -25,7 +26,7 @@ const WELL: readonly string[] = ["delivered", "recorded", "held", "queued", "del
 const sayingOf = ({ id, status, attempts, approval_id }: EventDetail): string => {
   const last = attempts.at(-1);
   const why =
-    last?.failure === null || last === undefined ? "" : `: ${last.failure.kind}: ${printable(last.failure.detail)}`;
+    last?.failure === null || last === undefined ? "" : `: ${last.failure.kind}: ${visibleLine(last.failure.detail)}`;
   switch (status) {
     case "delivered":
       return `${id} is delivered: attempt ${last?.number} was answered with ${last?.status_code} in ${last?.duration_ms} ms`;

@@ -1,5 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import { parseArgs } from "node:util";
-import { type Command, Ended, type Env, type Terminal, UsageError } from "./command.ts";
+import { visibleText } from "../../domain/visible-text.ts";
+import { type Command, Ended, type Env, type Screen, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
 import { eventsTail } from "./events-tail.ts";
@@ -77,8 +79,31 @@ const withoutCommand = (argv: readonly string[], terminal: Terminal): number => 
   return isHelp && argv.length > 0 ? 0 : EXIT_USAGE;
 };
 
+const screenShown = (screen: Screen): Screen => ({
+  // It changes with the window.
+  get columns() {
+    return screen.columns;
+  },
+  draw: (line) => screen.draw(visibleText(line)),
+  ask: (question) => screen.ask(visibleText(question)),
+});
+
+/**
+ * Nothing that comes from outside writes to the terminal or hides on it. JSON stays JSON and means the same, since a
+ * character that cannot be seen can only be in one of its strings.
+ */
+const shownOn = (terminal: Terminal): Terminal => ({
+  out(it) {
+    if (typeof it === "string") return terminal.out(visibleText(it));
+    terminal.out(terminal.isRead === true && isUtf8(it) ? visibleText(Buffer.from(it).toString()) : it);
+  },
+  note: (line) => terminal.note(visibleText(line)),
+  ...(terminal.screen === undefined ? {} : { screen: screenShown(terminal.screen) }),
+});
+
 /** Runs one command; its answer is the exit code: 0, 1 for a failure, 2 for a wrong call. */
-export const run = async (given: readonly string[], env: Env, terminal: Terminal): Promise<number> => {
+export const run = async (given: readonly string[], env: Env, own: Terminal): Promise<number> => {
+  const terminal = shownOn(own);
   const argv = given[0] === "help" ? [...given.slice(1), "--help"] : given;
   const found = find(argv);
   if (found === null) return withoutCommand(argv, terminal);

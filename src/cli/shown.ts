@@ -1,10 +1,3 @@
-/** C0 and C1 control characters and the marks that reorder text: a sender must not write to this terminal. */
-const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-
-/** Text from outside in one line that says nothing to the terminal itself. */
-export const printable = (text: string): string =>
-  text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-
 /** As people read it: UTC, to the second. */
 export const shownTime = (iso: string): string => iso.replace("T", " ").replace(/(?:\.\d+)?Z$/, "Z");
 

@@ -1,6 +1,7 @@
+import { visibleLine } from "../../domain/visible-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOrNone, Refusal } from "./api.ts";
 import { type Command, Ended, UsageError } from "./command.ts";
-import { json, printable, shownSeconds, shownTime, table } from "./shown.ts";
+import { json, shownSeconds, shownTime, table } from "./shown.ts";
 
 type Ready = { readonly status: string; readonly checks: Readonly<Record<string, string>> };
 
@@ -71,7 +72,7 @@ const accountLines = ({ billing, endpoints }: Account): readonly string[] => [
       health.state,
       `${percent(health.success_rate_1h)} in the last hour`,
       `${health.queued} queued`,
-      printable(name),
+      visibleLine(name),
     ]),
   ),
 ];

@@ -1,8 +1,12 @@
 import { hash } from "node:crypto";
+import { visibleText } from "../../domain/visible-text.ts";
 
-/** Text as it may stand between tags and in quoted attributes (HTML Living Standard, section 13.1.2). */
+/**
+ * Text as it may stand between tags and in quoted attributes (HTML Living Standard, section 13.1.2), with everything that
+ * a reader could not see as its escape.
+ */
 export const escapeHtml = (text: string): string =>
-  text
+  visibleText(text)
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { visibleText } from "../../domain/visible-text.ts";
 import { signatureHeader } from "../../infra/http/standard-webhooks.ts";
 import type { Problem } from "../problems.ts";
 import type { VisiblePayload } from "./event-payload.ts";
@@ -41,8 +42,11 @@ export const receiverOf = ({ to = RECEIVER }: Readonly<Record<string, unknown>>)
 /** One word of a POSIX shell (IEEE 1003.1, Shell Command Language, section 2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Nothing in it that a terminal would take for a key or a command of its own when it is pasted. */
-const isPlain = (text: string): boolean => !/[^\P{C}\n\t]/u.test(text);
+/**
+ * Nothing in it that a terminal would take for a key or a command of its own when it is pasted, and nothing that a reader
+ * does not see.
+ */
+const isPlain = (text: string): boolean => !/[^\P{C}\n\t]/u.test(text) && visibleText(text) === text;
 
 export type Repeat = {
   readonly id: string;

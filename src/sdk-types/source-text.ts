@@ -1,8 +1,8 @@
 /** Text of a schema as TypeScript source. A schema is written by others: nothing in it may end a string or a comment. */
 
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029]/;
-/** Controls, halves of pairs, and what formats: among the last are those that show text in another order than it has. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** As in `domain/visible-text.ts`, which this folder cannot import: what is not seen, or shows text in another order. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu;
 
 const unitEscapes = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
@@ -19,7 +19,7 @@ export const comment = (text: string, indent: string): string => {
   const lines = text
     .trim()
     .split(LINE_ENDS)
-    .map((line) => line.replace(UNSEEN, " ").replaceAll("*/", "*\\/").trimEnd())
+    .map((line) => line.replace(UNSEEN, unitEscapes).replaceAll("*/", "*\\/").trimEnd())
     .map((line) => (line === "" ? `${indent} *` : `${indent} * ${line}`));
   return [`${indent}/**`, ...lines, `${indent} */`, ""].join("\n");
 };

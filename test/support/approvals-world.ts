@@ -52,6 +52,8 @@ export type HoldOptions = {
   readonly body?: string | Buffer;
   readonly endpointId?: string | null;
   readonly member?: string;
+  /** The provider's event type. */
+  readonly type?: string;
 };
 
 /** Everything of approvals over a log in memory: reactions, timer and views are run by hand, the clock is moved by hand. */
@@ -146,7 +148,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
 
   /** As the admission does: keeps the payload, asks the gates, writes the hold down. */
   const hold = async (number: number, options: HoldOptions = {}) => {
-    const { body = '{"amount":120}', endpointId = "end_1", member } = options;
+    const { body = '{"amount":120}', endpointId = "end_1", member, type = "payout.created" } = options;
     const rule: ApprovalRule = { expires_after_s: 3_600, ...options.rule };
     const definition: PolicyDefinition = {
       name: "payments",
@@ -175,7 +177,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       event_id: eventId,
       origin: SHOP,
       delivery_key: `k${number}`,
-      type: "payout.created",
+      type,
       payload: { ...payload, content_type: "application/json", size: bytes.length },
       endpoint_id: endpointId,
       verdict: { ...decide(gates, true), policy: { id: POLICY_ID, version }, gates },

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Screen } from "../../src/cli/command.ts";
+import type { Terminal } from "../../src/cli/command.ts";
 import { run } from "../../src/cli/run.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -55,13 +55,17 @@ export const sendJson = (
 };
 
 /** A command in this process, with what it printed. */
-export const ran = async (args: readonly string[], env: Record<string, string> = {}, screen?: Screen) => {
+export const ran = async (
+  args: readonly string[],
+  env: Record<string, string> = {},
+  person: Pick<Terminal, "screen" | "isRead"> = {},
+) => {
   const [printed, noted]: [string[], string[]] = [[], []];
   const bytes: Uint8Array[] = [];
   const status = await run(args, env, {
     out: (it) => void (typeof it === "string" ? printed.push(it) : bytes.push(it)),
     note: (line) => noted.push(line),
-    ...(screen === undefined ? {} : { screen }),
+    ...person,
   });
   return { status, out: printed.join("\n"), note: noted.join("\n"), bytes: Buffer.concat(bytes) };
 };

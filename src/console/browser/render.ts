@@ -1,5 +1,6 @@
 import type { Dom, DomElement, DomNode } from "./browser.ts";
 import type { Element, Fields, Tree } from "./tree.ts";
+import { visibleText } from "./visible-text.ts";
 
 /** Links lead to places of the console and addresses of this service: nothing that came from outside becomes an address. */
 const isOwnLink = (href: string): boolean => href.startsWith("#/") || /^\/(?![/\\])/.test(href);
@@ -37,6 +38,9 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   "value",
 ]);
 
+/** These hold what is edited and sent, or where a link leads; every other value is read. */
+const AS_THEY_ARE: ReadonlySet<string> = new Set(["value", "href"]);
+
 /** A password is what was typed; of everything else spaces around it are an accident. */
 const fieldValue = ({ type, value = "" }: DomElement): string => (type === "password" ? value : value.trim());
 
@@ -51,7 +55,8 @@ const setAttribute = (node: DomElement, name: string, value: string | number | b
   if (value === null || value === false) return;
   if (!ATTRIBUTES.has(name)) throw new Error(`${name} is no attribute that pages of the console use`);
   if (name === "href" && !isOwnLink(String(value))) throw new Error(`${value} is no address of the console`);
-  node.setAttribute(name, value === true ? "" : String(value));
+  const text = value === true ? "" : String(value);
+  node.setAttribute(name, AS_THEY_ARE.has(name) ? text : visibleText(text));
 };
 
 const listen = (node: DomElement, { onClick, onSubmit }: Element): void => {
@@ -66,7 +71,7 @@ const listen = (node: DomElement, { onClick, onSubmit }: Element): void => {
 
 /** The elements of a tree. */
 export const render = (document: Dom, tree: Tree): DomNode => {
-  if (typeof tree === "string") return document.createTextNode(tree);
+  if (typeof tree === "string") return document.createTextNode(visibleText(tree));
   const node = document.createElement(tree.tag);
   for (const [name, value] of Object.entries(tree.attributes)) setAttribute(node, name, value);
   node.append(...tree.children.map((child) => render(document, child)));

@@ -39,6 +39,13 @@ test("a checkout is walked through: the plan changes at once, and the page goes 
   );
 });
 
+test("a name with characters that reorder text is shown with their escapes", async () => {
+  const world = await billingWorld({ name: "shop\u202e.eerf si tI\u2066" });
+  const { html } = await browser(world).get((await world.portal()).body.portal_url);
+  assert.match(html, "shop\\u202e.eerf si tI\\u2066");
+  assert.not.match(html, /[\p{Cf}]/u);
+});
+
 test("confirmed twice is confirmed once, also when the plan has changed meanwhile; the page says that it is used", async () => {
   const world = await billingWorld();
   const go = browser(world);

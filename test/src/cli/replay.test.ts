@@ -61,7 +61,7 @@ const started = (): boolean =>
 test("a person is asked behind the plan, and a no replays nothing", async () => {
   replaying();
   const { screen, questions } = screenOf(false);
-  const { status, note, out } = await ran(["replay", "--status", "failed"], env(), screen);
+  const { status, note, out } = await ran(["replay", "--status", "failed"], env(), { screen });
   assert.equal([status, out], [1, ""]);
   assert.equal(questions, ["Replay 3 events?"]);
   assert.match(note, "3 events, received 2026-03-01 12:00:00Z to 2026-03-01 12:00:09Z\nabout 1 s");
@@ -84,7 +84,7 @@ test("a yes starts it, the bar fills, and the end is one line", async () => {
     "--reason",
     "mended",
   ];
-  const { status, out, note } = await ran(args, env(), screen);
+  const { status, out, note } = await ran(args, env(), { screen });
   assert.equal([status, out], [0, `${ID} is done: 3 of 3: 2 delivered, 0 failed, 1 skipped`]);
   assert.match(note, `countersign replay cancel ${ID}`);
   assert.match(drawn[0] ?? "", "33 %  1 of 3  1 delivered, 0 failed, 0 skipped");
@@ -103,7 +103,7 @@ test("--yes asks nobody; what failed again, or was cancelled, is exit code 1", a
   for (const last of [state("done", 3, 2, 1), state("cancelled", 1, 1)]) {
     replaying(last);
     const { screen, questions } = screenOf(false);
-    const { status, out } = await ran(["replay", "--status", "failed", "--yes"], env(), screen);
+    const { status, out } = await ran(["replay", "--status", "failed", "--yes"], env(), { screen });
     assert.is(status, 1, out);
     assert.equal(questions, []);
   }

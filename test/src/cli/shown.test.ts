@@ -2,13 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { filterQuery, timeOf } from "../../../src/cli/event-filter.ts";
 import { barOf, progressBar } from "../../../src/cli/progress-bar.ts";
-import { printable, shownSeconds, shownTime, table } from "../../../src/cli/shown.ts";
+import { shownSeconds, shownTime, table } from "../../../src/cli/shown.ts";
 
 const test = suite("what the command line shows");
-
-test("text from outside cannot write to the terminal, or turn itself round", () => {
-  assert.is(printable("a\u001b[2Jb\nc\u009b1mé\u202e😀"), "a\\u001b[2Jb\\u000ac\\u009b1mé\\u202e😀");
-});
 
 test("columns are as wide as their widest cell, and nothing follows the last", () => {
   assert.equal(

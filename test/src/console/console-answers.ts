@@ -236,8 +236,8 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
 };
 
 /** The same with every text that people or senders chose replaced by markup. */
-export const hostile = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(hostile);
+export const hostile = (value: unknown, text = HOSTILE): unknown => {
+  if (Array.isArray(value)) return value.map((it) => hostile(it, text));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, it]) => {
@@ -258,7 +258,7 @@ export const hostile = (value: unknown): unknown => {
         "endpoint_id",
         "server",
       ].includes(name);
-      return [name, isChosen && typeof it === "string" ? HOSTILE : hostile(it)];
+      return [name, isChosen && typeof it === "string" ? text : hostile(it, text)];
     }),
   );
 };

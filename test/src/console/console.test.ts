@@ -130,6 +130,21 @@ test("markup in what senders, people and receivers wrote is shown as text, and n
   }
 });
 
+test("characters that reorder text, or that nobody sees, are shown as escapes on every page", async () => {
+  const text = "paid\u202e ton\u2066\u200b";
+  const answers = Object.entries(ANSWERS).map(([call, answer]) => [call, hostile(answer, text)] as const);
+  const { page } = await opened({ ...Object.fromEntries(answers), "GET /v1/auth/me": ME });
+  for (const place of PLACES) {
+    await page.go(place);
+    await isAt(page, place);
+    assert.ok(page.text().includes("paid\\u202e ton\\u2066\\u200b"), place);
+    assert.not.match(page.text(), /\p{Cf}/u);
+    for (const node of within(page.byId("content")))
+      for (const name of ["title", "aria-label", "placeholder"])
+        assert.not.match(node.attributes.get(name) ?? "", /\p{Cf}/u);
+  }
+});
+
 test("a search goes into the address, and from there into the call", async () => {
   const { page, sent } = await opened();
   await page.fill(page.find("form", "Search"), { q: "gate-budget", status: "blocked", from: "" });

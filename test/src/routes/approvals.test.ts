@@ -257,6 +257,21 @@ test("the payload is shown as it is executed, without what the policy hides from
   assert.equal([erased.payload, erased.payload_format, erased.redacted], [null, null, false]);
 });
 
+test("a summary shows as an escape what a reader could not see; the data is exact", async () => {
+  const { asked, call, project, close } = await started();
+  const type = "payout\u202e0.021 ,tnuoma\u202c\u200b";
+  const { approvalId } = await asked(1, { type, rule: { when: "payload.amount > 1 // \u202e" } });
+  await project();
+  const [listed] = (await call("viewer", "GET", "")).body.data;
+  const { body } = await call("viewer", "GET", `/${approvalId}`);
+  for (const it of [listed, body]) {
+    assert.is(it.summary, 'Source "shop" (stripe) sent payout\\u202e0.021 ,tnuoma\\u202c\\u200b, 120.00 EUR');
+    assert.is(it.action, type);
+    assert.match(it.reasons[0], /"\\u202e"/);
+  }
+  await close();
+});
+
 test("a payload that has changed on disk is neither shown nor approved, and can be rejected; once restored it is approved", async () => {
   const log = memoryEventLog();
   const damaged = new Set<string>();
