@@ -260,7 +260,7 @@ test("the payload is shown as it is executed, without what the policy hides from
 test("a summary shows as an escape what a reader could not see; the data is exact", async () => {
   const { asked, call, project, close } = await started();
   const type = "payout\u202e0.021 ,tnuoma\u202c\u200b";
-  const { approvalId } = await asked(1, { type, rule: { when: "payload.amount > 1 // \u202e" } });
+  const { approvalId } = await asked(1, { type, rule: { when: '"\u202e" != ""' } });
   await project();
   const [listed] = (await call("viewer", "GET", "")).body.data;
   const { body } = await call("viewer", "GET", `/${approvalId}`);
