@@ -492,6 +492,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       outbound: headers,
       clock,
       wake: delivering.wake,
+      policyExists,
     }),
     ...policyRoutes({ aggregates: streams, views, compile }),
     ...policyLedgerRoutes({
@@ -501,7 +502,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       clock,
     }),
     ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
-    ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists }),
+    ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists, policyExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({

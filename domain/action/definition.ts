@@ -18,6 +18,8 @@ export type ActionDefinition = {
   readonly reversibility: Reversibility;
   /** The action that takes this one back; a reversible one may do without. */
   readonly compensation?: string;
+  /** A policy that each request for the action has to pass, whoever asks. */
+  readonly policy_id?: string;
 };
 
 export type ParsedAction =
@@ -30,13 +32,14 @@ export type ActionInput = {
   readonly cost?: unknown;
   readonly reversibility: Reversibility;
   readonly compensation?: string;
+  readonly policy_id?: string | null;
 };
 
-/** Checks everything but whether the schema compiles and the endpoint is there. */
+/** Checks everything but whether the schema compiles, and the endpoint and the policy are there. */
 export const parseAction = (name: string, input: ActionInput): ParsedAction => {
   const errors: DefinitionError[] = [];
   const report: Report = (path, message) => errors.push({ path, message });
-  const { endpoint_id, schema, cost, reversibility, compensation } = input;
+  const { endpoint_id, schema, cost, reversibility, compensation, policy_id = null } = input;
   if (schema !== undefined && !isSchema(schema)) report("/schema", "must be a JSON Schema: an object, true or false");
   const costRule = cost === undefined ? null : parseCost(cost, report);
   if (compensation !== undefined) {
@@ -54,6 +57,7 @@ export const parseAction = (name: string, input: ActionInput): ParsedAction => {
       ...(costRule === null ? {} : { cost: costRule }),
       reversibility,
       ...(compensation === undefined ? {} : { compensation }),
+      ...(policy_id === null ? {} : { policy_id }),
     },
   };
 };

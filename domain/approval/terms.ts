@@ -16,17 +16,27 @@ export type HoldAbout = {
 
 const S = 1_000;
 
-/** What a request is held for: the policy's rule as it is at this moment, whatever becomes of the policy. */
-export const heldFor = (rule: ApprovalRule, { approvalId, digest, gates, atMs, member }: HoldAbout): HeldFor => ({
+const reasonOf = ({ when }: ApprovalRule): string =>
+  when === undefined
+    ? "The policy asks for an approval of every request."
+    : `The policy asks for an approval when ${when.trim()}`;
+
+/**
+ * What a request is held for: the rules as they are at this moment, whatever becomes of their policies. Of several rules
+ * the strictest part of each counts: the largest quorum, the earliest end, and nobody approves what one of them excludes
+ * them from.
+ */
+export const heldFor = (
+  rules: readonly ApprovalRule[],
+  { approvalId, digest, gates, atMs, member }: HoldAbout,
+): HeldFor => ({
   approval_id: approvalId,
   digest,
-  min_approvals: rule.min_approvals ?? 1,
-  exclude_requester: rule.exclude_requester ?? false,
-  expires_at: new Date(atMs + rule.expires_after_s * S).toISOString(),
+  min_approvals: Math.max(1, ...rules.map((rule) => rule.min_approvals ?? 1)),
+  exclude_requester: rules.some((rule) => rule.exclude_requester === true),
+  expires_at: new Date(atMs + Math.min(...rules.map((rule) => rule.expires_after_s)) * S).toISOString(),
   reasons: [
-    rule.when === undefined
-      ? "The policy asks for an approval of every request."
-      : `The policy asks for an approval when ${rule.when.trim()}`,
+    ...new Set(rules.map(reasonOf)),
     ...gates
       .filter(({ outcome }) => outcome === "deny")
       .map(({ gate, detail }) => `The policy only observes ${gate}: ${detail}`),

@@ -1,3 +1,4 @@
+import { policiesOf } from "../gate/verdict.ts";
 import type { DeliveryEvent, FailureKind, Request, StepOutcome } from "./events.ts";
 
 /** The receiver may have done what it was asked. `reported`: what it said of the cost last, in micro-euros; null for nothing. */
@@ -97,6 +98,9 @@ export const costOnTop = (
   if (reported === null || reported <= counted) return [];
   const about = { event_id, ledgers: [], estimate: 0, cost: reported - counted, basis: "reported" } as const;
   return [
-    { type: "CostDetermined", data: { ...about, counted, replay_id, policy_id: verdict.policy?.id ?? null, at } },
+    {
+      type: "CostDetermined",
+      data: { ...about, counted, replay_id, policy_ids: policiesOf(verdict).map(({ id }) => id), at },
+    },
   ];
 };

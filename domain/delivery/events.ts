@@ -226,8 +226,8 @@ export type DeliveryEvent =
         /** Of a replay: what was counted before it and stays so. `cost` is what comes on top, which no place was taken for. */
         readonly counted?: number;
         readonly replay_id?: string;
-        /** The policy whose budget pays for it; null for none. */
-        readonly policy_id?: string | null;
+        /** The policies whose budgets pay for it. */
+        readonly policy_ids?: readonly string[];
         readonly at: string;
       };
     }

@@ -11,6 +11,8 @@ export type EndpointSettings = {
   /** Sent with every delivery. The values are sealed: they often carry a credential. */
   readonly headers: Readonly<Record<string, Sealed>>;
   readonly notifications: readonly string[];
+  /** A policy that whatever goes to the endpoint has to pass, whoever asks; left out or null for none. */
+  readonly policy_id?: string | null;
 };
 
 export type OpenReason = "failures-in-a-row" | "failure-rate";

@@ -22,3 +22,24 @@ export const decide = (
   const decision: GateOutcome = gates.some((gate) => gate.outcome === "hold") ? "hold" : "allow";
   return gates.some((gate) => gate.outcome === "deny") ? { decision, observed: true } : { decision };
 };
+
+/** The gates of one policy, or those that belong to none. `blocks`: false where the policy only observes. */
+export type GateGroup = { readonly gates: readonly GateResult[]; readonly blocks: boolean };
+
+/** The first gate of all groups whose denial stands. */
+export const refusedByAny = (groups: readonly GateGroup[]): GateResult | undefined => {
+  for (const { gates, blocks } of groups) {
+    const refused = refusedBy(gates, blocks);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+};
+
+/** The strictest decision of several policies: one that denies denies, else one that holds holds. */
+export const decideAll = (groups: readonly GateGroup[]): Pick<Verdict, "decision" | "observed"> => {
+  const decisions = groups.map(({ gates, blocks }) => decide(gates, blocks));
+  const has = (wanted: GateOutcome): boolean => decisions.some(({ decision }) => decision === wanted);
+  if (has("deny")) return { decision: "deny" };
+  const decision = has("hold") ? "hold" : "allow";
+  return decisions.some(({ observed }) => observed === true) ? { decision, observed: true } : { decision };
+};

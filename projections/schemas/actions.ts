@@ -13,6 +13,7 @@ const DEFINITION = closed<ActionDefinition>("What the action says, as it was put
   cost: optional(COST),
   reversibility: oneOf(REVERSIBILITIES, "What takes it back: nothing has to, its compensation, or nothing does."),
   compensation: optional(text("The name of the action that takes it back.")),
+  policy_id: optional(text("The policy that each request for it has to pass, whoever asks, pol_….")),
 });
 
 export const actionsView: PublishedView = {

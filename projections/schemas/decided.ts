@@ -1,5 +1,5 @@
 import type { Origin } from "../../domain/delivery/events.ts";
-import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
+import type { AppliedPolicy, GateResult, PolicyRef, Verdict } from "../../domain/gate/verdict.ts";
 import { closed, count, list, oneOf, optional, orNull, text } from "./json-schema.ts";
 
 /** What views say of a request that was decided on. */
@@ -32,21 +32,32 @@ export const ORIGIN = closed<Origin>("Who sent it, as it was then.", {
   type: text("The provider of a source, such as stripe; agent for an agent."),
 });
 
+const REF = {
+  id: text("The policy's id, pol_…."),
+  version: count("The version that was in force; policy-versions.v1 has it."),
+};
+
 const GATE = closed<GateResult>("One check.", {
   gate: oneOf(GATES, "Which check."),
   outcome: oneOf(OUTCOMES, "How it ended."),
   code: text("Why, for machines; ok when it was allowed."),
   detail: text("Why, in a sentence for a person."),
+  policy: optional(closed<PolicyRef>("Whose gate it is, where several policies were asked.", REF)),
 });
 
 const POLICY = closed<NonNullable<Verdict["policy"]>>("The policy it was checked against.", {
-  id: text("The policy's id, pol_…."),
-  version: count("The version that was in force; policy-versions.v1 has it."),
+  ...REF,
+});
+
+const APPLIED = closed<AppliedPolicy>("A policy that was asked.", {
+  ...REF,
+  steps: optional(list(count("From 0."), "The steps of a bundle that it applies to. Missing: the whole request.")),
 });
 
 export const VERDICT = closed<Verdict>("The last decision, as it was made; it is never computed again.", {
   decision: oneOf(OUTCOMES, "What was decided."),
   policy: orNull(POLICY, "the source had no policy."),
+  policies: optional(list(APPLIED, "All policies that were asked, where there are several.")),
   gates: list(GATE, "Each check that was made, in its order."),
   observed: optional({
     const: true,

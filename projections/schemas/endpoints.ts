@@ -1,5 +1,5 @@
 import type { AttemptsBucket, CircuitDocument, EndpointDocument, LastFailure } from "../endpoints.ts";
-import { amount, closed, count, list, oneOf, orNull, text, time } from "./json-schema.ts";
+import { amount, closed, count, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
 import { ACCOUNT, FAILURE_KIND, histogram } from "./words.ts";
 
@@ -47,6 +47,9 @@ export const endpointsView: PublishedView = {
       concurrency: count("Requests that may be under way at once."),
       rate_per_second: orNull(amount("Requests that may begin in a second."), "any number."),
       notifications: list({ type: "string" }, "What it is told of besides its events, such as approval.requested."),
+      policy_id: optional(
+        orNull(text("The policy that whatever goes there has to pass, whoever asks, pol_…."), "it has none."),
+      ),
       header_names: list({ type: "string" }, "The headers of its own that are sent along; their values are secret."),
       created_at: time("When it was registered."),
       deleted: oneOf([0, 1], "1 when it was deleted."),

@@ -119,13 +119,13 @@ const commandFor = <Q>(
   { id, account, replay }: Named,
   request: Q,
   digestOf: (request: Q) => string,
-  { approval, verdict }: Judged,
+  { approvals, verdict }: Judged,
   at: string,
 ): Deciding<Q> => {
   if (verdict.decision === "allow") return { type: "Admit", request };
   if (verdict.decision === "deny") return { type: "Block", request };
-  // Only a rule of the policy holds.
-  if (approval === null) throw new Error(`${id} is held without a rule that says so`);
+  // Only a rule of a policy holds.
+  if (approvals.length === 0) throw new Error(`${id} is held without a rule that says so`);
   const about = {
     approvalId: approvalIdOf(account, id, replay?.id),
     digest: digestOf(request),
@@ -133,7 +133,7 @@ const commandFor = <Q>(
     atMs: Date.parse(at),
     ...(replay?.by.kind === "member" ? { member: replay.by.id } : {}),
   };
-  return { type: "Hold", request, approval: heldFor(approval, about) };
+  return { type: "Hold", request, approval: heldFor(approvals, about) };
 };
 
 /** Takes whatever can be asked for to its one verdict, or refuses it. `from`: what is known of its stream. Rejects with the log's errors. */

@@ -12,6 +12,8 @@ export type CompiledAction = {
   readonly work: Meter;
   readonly schema: PayloadSchema | null;
   readonly cost: CompiledCost | null;
+  /** Applies whoever asks for the action; null for none. */
+  readonly policyId: string | null;
 };
 
 export type ActionCompilation =
@@ -33,7 +35,8 @@ export const actionCompiler = (): ActionCompiler => {
       return { ok: false, errors: schema.errors.map(({ path, message }) => ({ path: `/schema${path}`, message })) };
     }
     const cost = definition.cost === undefined ? null : compileCost(definition.cost);
-    return { ok: true, definition, action: { work, schema: schema?.schema ?? null, cost } };
+    const { policy_id: policyId = null } = definition;
+    return { ok: true, definition, action: { work, schema: schema?.schema ?? null, cost, policyId } };
   };
 };
 
@@ -52,7 +55,9 @@ export const compiledActions = (compile: ActionCompiler = actionCompiler()): Com
       if (compiled === undefined) {
         const made = compile(name, definition);
         // What an earlier build took and this one cannot read lets nothing through.
-        compiled = made.ok ? made.action : { work: meter(), schema: unreadable(made.errors), cost: null };
+        compiled = made.ok
+          ? made.action
+          : { work: meter(), schema: unreadable(made.errors), cost: null, policyId: null };
       } else cache.delete(key);
       cache.set(key, compiled);
       if (cache.size > COMPILED_MAX) {

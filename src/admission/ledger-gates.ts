@@ -14,21 +14,27 @@ import type { Ledgers, Reservation } from "./ledgers.ts";
 /** Micro-euros in a euro: money is counted in whole ones of these. */
 const MICRO = 1_000_000;
 
+/** A policy whose limits a request has to keep, each in ledgers of that policy alone. */
+export type CountedPolicy = {
+  readonly id: string;
+  readonly definition: PolicyDefinition;
+  /** Micro-euros to reserve; null when the cost could not be determined. */
+  readonly cost: number | null;
+  /** Why `cost` is null. */
+  readonly costMissing?: string;
+  /** Of a bundle's steps; left out: one. */
+  readonly places?: number;
+  /** What makes requests the same, and how many of each are asked for; called only where a policy counts them. */
+  readonly identical: () => ReadonlyMap<string, number>;
+};
+
 export type LedgerInput = {
   readonly account: string;
   /** Null: not counted for the plan's quota. */
   readonly plan: Plan | null;
   readonly timeZone: string;
   readonly eventId: string;
-  readonly policy: { readonly id: string; readonly definition: PolicyDefinition } | null;
-  /** Micro-euros; null when it could not be determined. */
-  readonly cost: number | null;
-  /** Of a bundle's steps; left out: one. */
-  readonly places?: number;
-  /** Why `cost` is null. */
-  readonly costMissing?: string;
-  /** What makes requests the same, and how many of each are asked for; called only where a policy counts them. */
-  readonly identical: () => ReadonlyMap<string, number>;
+  readonly policies: readonly CountedPolicy[];
   /** Null for what belongs to no run. */
   readonly run: Run | null;
   readonly nowMs: number;
@@ -42,7 +48,10 @@ export type LedgerInput = {
 export type TakenPlace = Reservation & { readonly lasts: boolean };
 
 export type LedgerVerdict = {
-  readonly gates: readonly GateResult[];
+  /** What each policy says, in the order in which the policies were given; empty for one that was not asked any more. */
+  readonly gates: readonly (readonly GateResult[])[];
+  /** The plan's quota, which belongs to no policy. */
+  readonly quota: readonly GateResult[];
   readonly reservations: readonly TakenPlace[];
   /** When the sender may try again, if a gate denied; null when that is never. */
   readonly retryAfterS: number | null;
@@ -110,19 +119,19 @@ const budgetGate = ({ budget }: Answer, cost: number): GateResult[] => {
 const costUnknown = (missing: string): GateResult =>
   denied("budget", COST_UNKNOWN, `What this event costs cannot be determined: ${missing}`);
 
+type PolicyInput = LedgerInput & { readonly policy: CountedPolicy };
+
 /** Rate and budget of the policy: one ledger, one answer. */
-const dayGates = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> => {
-  const { account, eventId, trace, policy, timeZone, nowMs, places = 1 } = input;
-  if (policy === null) return NOTHING_COUNTED;
+const dayGates = async (ledgers: Ledgers, input: PolicyInput): Promise<Counted> => {
+  const { account, eventId, trace, policy, timeZone, nowMs } = input;
+  const { places = 1 } = policy;
   const limits = limitsOf(policy.definition);
-  if (limits.budget !== undefined && input.cost === null) {
-    return refused(
-      [costUnknown(input.costMissing ?? whyCostUnknown(null, null, "policy"))],
-      untilMidnight(timeZone, nowMs),
-    );
+  if (limits.budget !== undefined && policy.cost === null) {
+    const missing = policy.costMissing ?? whyCostUnknown(null, null, "policy");
+    return refused([costUnknown(missing)], untilMidnight(timeZone, nowMs));
   }
   if (limits.budget === undefined && limits.rate === undefined) return NOTHING_COUNTED;
-  const cost = input.cost ?? 0;
+  const cost = policy.cost ?? 0;
   const day = { account, id: policy.id, timeZone };
   const reserved = await ledgers.reserveDay(day, eventId, cost, limits, trace, places);
   const { answer } = reserved;
@@ -135,7 +144,8 @@ const dayGates = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> 
 };
 
 type Take = (stream: string, limits: Limits, places: number) => Promise<Answer>;
-type LoopInput = LedgerInput & { readonly policyId: string; readonly loop: LoopRule };
+type LoopInput = Pick<LedgerInput, "run"> &
+  Pick<CountedPolicy, "identical" | "places"> & { readonly policyId: string; readonly loop: LoopRule };
 /** Null where the policy has no such limit. */
 type LoopAnswer =
   | { readonly ok: true; readonly detail: string }
@@ -187,10 +197,11 @@ const runLimit = async ({ policyId, loop, run, places = 1 }: LoopInput, take: Ta
 
 /** How deep it is, which needs no ledger, then repetitions and requests of the run, each in a ledger of its own. One gate:
  * refused by any of the three it takes no place in either. */
-const loopGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> => {
-  const { account, eventId, trace, policy } = input;
-  const loop = policy?.definition.loop;
-  if (policy === null || loop === undefined) return NOTHING_COUNTED;
+const loopGate = async (ledgers: Ledgers, input: PolicyInput): Promise<Counted> => {
+  const { account, eventId, trace, policy, run } = input;
+  const { id: policyId, identical, places: asked = 1 } = policy;
+  const { loop } = policy.definition;
+  if (loop === undefined) return NOTHING_COUNTED;
   const said: string[] = [];
   const taken: TakenPlace[] = [];
   const take: Take = async (stream, limits, places) => {
@@ -199,7 +210,7 @@ const loopGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> 
     return reserved.answer;
   };
   for (const ask of [depthLimit, identicalLimit, runLimit]) {
-    const answer = await ask({ ...input, policyId: policy.id, loop }, take);
+    const answer = await ask({ run, policyId, identical, places: asked, loop }, take);
     if (answer?.ok === false) {
       for (const reservation of taken) await ledgers.release(reservation, trace);
       return answer.counted;
@@ -257,28 +268,48 @@ const quotaGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted>
   return refused([denied("quota", "quota-reached", detail)], monthEnd(nowMs) - nowMs);
 };
 
-/** In the order of the answer: rate, loop, budget, quota. */
+/** In the order of the answer: rate, loop, budget. */
 const inOrder = (gates: readonly GateResult[]): readonly GateResult[] => {
   const at = (gate: GateResult): number => (gate.gate === "rate" ? 0 : gate.gate === "loop" ? 1 : 2);
   return gates.toSorted((a, b) => at(a) - at(b));
 };
 
-/** The gates that count: rate and budget of the policy, what it stops as a loop, then the plan's quota. What one of them
- * refuses, the ones before it give back. What a policy that only watches would have refused takes no place in its ledger,
- * but in the plan's quota, as it is admitted. */
+/** In one order for all that ask, so that of two requests that would take each other's places one gets all of its own. */
+const byId = (policies: readonly CountedPolicy[]): readonly CountedPolicy[] =>
+  policies.length < 2 ? policies : policies.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+/**
+ * The gates that count: for each policy its rate and budget and what it stops as a loop, then the plan's quota. What one of
+ * them refuses, all that were asked before give back. What a policy that only watches would have refused takes no place in
+ * that policy's ledgers, but in the others', as it is admitted.
+ */
 export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise<LedgerVerdict> => {
-  const { trace, policy } = input;
-  const blocks = policy?.definition.block_on_violation !== false;
-  const gates: GateResult[] = [];
+  const { trace, policies } = input;
+  const said = new Map<CountedPolicy, readonly GateResult[]>();
   const taken: TakenPlace[] = [];
-  for (const ask of [dayGates, loopGate, quotaGate]) {
-    const counted = await ask(ledgers, input);
-    gates.push(...counted.gates);
-    taken.push(...counted.taken);
-    // The quota is the plan's: no policy only watches it.
-    if (!counted.refused || (!blocks && ask !== quotaGate)) continue;
+  const verdict = (quota: readonly GateResult[], retryAfterS: number | null = null): LedgerVerdict => ({
+    gates: policies.map((policy) => said.get(policy) ?? []),
+    quota,
+    reservations: taken,
+    retryAfterS,
+  });
+  const giveBack = async (): Promise<void> => {
     for (const reservation of taken) await ledgers.release(reservation, trace);
-    return { gates: inOrder(gates), reservations: [], retryAfterS: counted.retryAfterS };
+    taken.length = 0;
+  };
+  for (const policy of byId(policies)) {
+    const blocks = policy.definition.block_on_violation !== false;
+    for (const ask of [dayGates, loopGate]) {
+      const counted = await ask(ledgers, { ...input, policy });
+      said.set(policy, inOrder([...(said.get(policy) ?? []), ...counted.gates]));
+      taken.push(...counted.taken);
+      if (!counted.refused || !blocks) continue;
+      await giveBack();
+      return verdict([], counted.retryAfterS);
+    }
   }
-  return { gates: inOrder(gates), reservations: taken, retryAfterS: null };
+  const quota = await quotaGate(ledgers, input);
+  taken.push(...quota.taken);
+  if (quota.refused) await giveBack();
+  return verdict(quota.gates, quota.retryAfterS);
 };

@@ -4,7 +4,16 @@ import type { Origin, Run } from "../../domain/delivery/events.ts";
 import { type CompiledCost, costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
 import { askedLater, clip } from "../admission/compiled-policy.ts";
-import { type JudgeDeps, type Judged, ownGates, type PolicyAsked, samenessOf, verdicts } from "../admission/judge.ts";
+import {
+  type JudgeDeps,
+  type Judged,
+  ownGates,
+  type PolicyAsked,
+  type PolicyUse,
+  policyOfEndpoint,
+  samenessOf,
+  verdicts,
+} from "../admission/judge.ts";
 import type { Trace } from "../envelope.ts";
 import type { Plan, PlannedStep } from "./plan.ts";
 
@@ -32,22 +41,27 @@ const worse = (a: GateResult, b: GateResult): GateResult => {
   return { ...a, detail: clip(`${a.detail}; ${b.detail}`) };
 };
 
-/** One result a gate, in the order in which they come first. */
+/** One result a gate of each policy, in the order in which they come first. */
 const oneEach = (results: readonly GateResult[]): readonly GateResult[] => {
-  const found = new Map<GateName, GateResult>();
+  const found = new Map<string, GateResult>();
   for (const result of results) {
-    const before = found.get(result.gate);
-    found.set(result.gate, before === undefined ? result : worse(before, result));
+    const key = `${result.gate} ${result.policy?.id ?? ""}`;
+    const before = found.get(key);
+    found.set(key, before === undefined ? result : worse(before, result));
   }
   return [...found.values()];
 };
 
+type StepGates = { readonly index: number; readonly gates: readonly GateResult[] };
+
 /** One result a gate of what each step's gates say; whose it is, unless all say the same. */
-const ofSteps = (steps: readonly (readonly GateResult[])[]): readonly GateResult[] => {
+const ofSteps = (steps: readonly StepGates[]): readonly GateResult[] => {
   const said = new Map<GateName, Set<string>>();
-  for (const { gate, detail } of steps.flat()) said.set(gate, (said.get(gate) ?? new Set()).add(detail));
+  for (const { gate, detail } of steps.flatMap(({ gates }) => gates)) {
+    said.set(gate, (said.get(gate) ?? new Set()).add(detail));
+  }
   return oneEach(
-    steps.flatMap((gates, index) =>
+    steps.flatMap(({ index, gates }) =>
       gates.map((gate) =>
         gate.outcome === "allow" && said.get(gate.gate)?.size === 1
           ? gate
@@ -102,37 +116,70 @@ const policyCostGate = ({ compiled, payload, references }: PlannedStep, policy: 
     ? []
     : costGate(policy.compiled.cost, payload, "policy");
 
+/** Null where one of them is not known. */
+const sumOf = (costs: readonly (number | null)[]): number | null =>
+  costs.reduce<number | null>((sum, cost) => (sum === null || cost === null ? null : sum + cost), 0);
+
+/** The higher of two costs of one step, as far as they are known. */
+const higher = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b);
+
+const stepsUnder = ({ steps }: Plan, { steps: indexes }: PolicyUse): readonly PlannedStep[] =>
+  indexes === undefined ? steps : steps.filter(({ step }) => indexes.includes(step.index));
+
 /**
- * Asks every gate about a bundle, for one verdict: each step by its own payload and action, all of them with what the
- * whole costs, as an agent must not get below a threshold by splitting; and the ledgers once, for as many places as it has steps.
+ * The agent's own policy applies to all steps, that of an action or an endpoint to its own steps. A policy that applies to
+ * all of them in any way is asked about the whole bundle.
+ */
+const policiesFor = async (
+  aggregates: JudgeDeps["aggregates"],
+  { account, policyId, plan: { steps } }: Pick<BundleJudging, "account" | "policyId" | "plan">,
+): Promise<readonly PolicyUse[]> => {
+  const under = new Map<string, Set<number>>();
+  const apply = (id: string | null, index: number): void => {
+    if (id !== null) under.set(id, (under.get(id) ?? new Set()).add(index));
+  };
+  for (const { step } of steps) apply(policyId, step.index);
+  for (const { step, compiled } of steps) {
+    apply(compiled.policyId, step.index);
+    apply(await policyOfEndpoint(aggregates, account, step.endpoint_id), step.index);
+  }
+  return [...under].map(([id, indexes]) =>
+    indexes.size === steps.length ? { id } : { id, steps: [...indexes].sort((a, b) => a - b) },
+  );
+};
+
+/**
+ * Asks every gate about a bundle, for one verdict: each step by its own payload and action, all steps under a policy with
+ * what they cost together, as an agent must not get below a threshold by splitting; and the ledgers once, for as many places
+ * as there are steps under the policy.
  */
 export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promise<JudgedBundle>) => {
   const judge = verdicts(deps);
 
   /** A step's gates may take long (`WORK_MAX`): others are answered between two of them. */
   const eachStep = async (
-    { steps }: Plan,
+    steps: readonly PlannedStep[],
     ask: (step: PlannedStep) => readonly GateResult[],
   ): Promise<readonly GateResult[]> => {
-    const results: (readonly GateResult[])[] = [];
+    const results: StepGates[] = [];
     for (const step of steps) {
       if (results.length > 0) await nextTurn();
-      results.push(ask(step));
+      results.push({ index: step.step.index, gates: ask(step) });
     }
     return ofSteps(results);
   };
 
-  const check = async (
-    { plan, origin, headers }: BundleJudging,
-    policy: PolicyAsked | null,
-    costs: (number | null)[],
-  ) => {
-    for (const step of plan.steps) costs[step.step.index] = costOfStep(step, policy);
-    const unknown = plan.steps.find(({ step }) => costs[step.index] === null);
-    const cost = unknown === undefined ? costs.reduce<number>((sum, it) => sum + (it ?? 0), 0) : null;
-    if (policy === null) return { gates: [], cost };
+  const check = async ({ plan, origin, headers }: BundleJudging, policy: PolicyAsked, costs: (number | null)[]) => {
+    const steps = stepsUnder(plan, policy);
+    const own = steps.map((step) => costOfStep(step, policy));
+    steps.forEach(({ step: { index } }, at) => {
+      costs[index] = higher(costs[index] ?? null, own[at] ?? null);
+    });
+    const unknown = steps.find((_, at) => own[at] === null);
+    const cost = sumOf(own);
     const missing = unknown === undefined ? {} : { costMissing: whyUnknown(unknown, policy) };
-    const gates = await eachStep(plan, (planned) => {
+    const gates = await eachStep(steps, (planned) => {
       const { step, payload } = planned;
       const { gates } = policy.compiled.check({
         payload,
@@ -152,15 +199,21 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
   };
 
   return async (it) => {
-    const { bundleId: id, account, policyId, plan, run, trace } = it;
+    const { bundleId: id, account, plan, run, trace } = it;
     const costs: (number | null)[] = plan.steps.map(() => null);
     const judged = await judge({
-      ...{ id, account, policyId, run, trace },
+      ...{ id, account, run, trace },
+      policies: () => policiesFor(deps.aggregates, it),
       countsForPlan: false,
-      places: plan.steps.length,
-      identical: () => countedBy(plan.steps.map(({ sameness }) => samenessOf(deps.digestKey, sameness))),
-      own: () => eachStep(plan, ownOfStep),
+      places: (policy) => stepsUnder(plan, policy).length,
+      identical: (policy) =>
+        countedBy(stepsUnder(plan, policy).map(({ sameness }) => samenessOf(deps.digestKey, sameness))),
+      own: () => eachStep(plan.steps, ownOfStep),
       check: (policy) => check(it, policy, costs),
+      cost: () => {
+        for (const step of plan.steps) costs[step.step.index] ??= costOfStep(step, null);
+        return sumOf(costs);
+      },
     });
     // An action's schema and a policy's are one gate.
     return { ...judged, verdict: { ...judged.verdict, gates: oneEach(judged.verdict.gates) }, costs };

@@ -1,9 +1,9 @@
 import { action as actionDecider } from "../../domain/action/decider.ts";
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import type { BundleRequest, Step, StepRefusal } from "../../domain/bundle/events.ts";
-import { costGate } from "../../domain/gate/cost.ts";
+import { type CompiledCost, costGate } from "../../domain/gate/cost.ts";
 import { decide, refusedBy } from "../../domain/gate/decide.ts";
-import type { GateResult } from "../../domain/gate/verdict.ts";
+import { type GateResult, type PolicyRef, policiesOf } from "../../domain/gate/verdict.ts";
 import type { LoopRule } from "../../domain/ledger/loop.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { EventLog, Json, Revision } from "../../domain/ports.ts";
@@ -116,8 +116,34 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
     });
   };
 
+  /** What one policy says of a step that applies to it. */
+  const byPolicy = async (
+    known: KnownStep,
+    { step, account, cost }: { readonly step: Step; readonly account: string; readonly cost: CompiledCost | null },
+    ref: PolicyRef,
+  ): Promise<StepRefusal | null> => {
+    const { request, payload, headers, isApproved } = known;
+    const { compiled, loop, blocks } = await policyAt(ref);
+    const { origin, cost: costMicro } = request;
+    const { gates } = compiled.check({
+      ...{ payload, headers, costMicro, costMissing: COST_MISSING },
+      ambiguous: false,
+      source: null,
+      agent: { id: origin.id, name: origin.name },
+      action: step.action.name,
+      asks: "with-payload",
+    });
+    const denied = refusedBy([...costGate(cost === null ? compiled.cost : null, payload, "policy"), ...gates], blocks);
+    if (denied !== undefined) return refusalOf(denied);
+    const held =
+      decide(gates, blocks).decision === "hold" ? gates.find(({ outcome }) => outcome === "hold") : undefined;
+    if (held !== undefined && !isApproved) return refusalOf(held);
+    const loops = await repeats(known, step, account, { id: ref.id, loop });
+    return loops !== null && refusedBy([loops], blocks) !== undefined ? refusalOf(loops) : null;
+  };
+
   return async (known) => {
-    const { request, index, payload, headers, isApproved } = known;
+    const { request, index, payload } = known;
     const step = request.steps[index];
     if (step === undefined) throw new Error(`${request.bundle_id} has no step ${index}`);
     const { name, version } = step.action;
@@ -130,24 +156,11 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
     }
     const [wrongAmount] = costGate(cost, payload, "action");
     if (wrongAmount !== undefined) return refusalOf(wrongAmount);
-    const { policy: ref } = request.verdict;
-    if (ref === null) return null;
-    const { compiled, loop, blocks } = await policyAt(ref);
-    const { origin, cost: costMicro } = request;
-    const { gates } = compiled.check({
-      ...{ payload, headers, costMicro, costMissing: COST_MISSING },
-      ambiguous: false,
-      source: null,
-      agent: { id: origin.id, name: origin.name },
-      action: name,
-      asks: "with-payload",
-    });
-    const denied = refusedBy([...costGate(cost === null ? compiled.cost : null, payload, "policy"), ...gates], blocks);
-    if (denied !== undefined) return refusalOf(denied);
-    const held =
-      decide(gates, blocks).decision === "hold" ? gates.find(({ outcome }) => outcome === "hold") : undefined;
-    if (held !== undefined && !isApproved) return refusalOf(held);
-    const loops = await repeats(known, step, account, { id: ref.id, loop });
-    return loops !== null && refusedBy([loops], blocks) !== undefined ? refusalOf(loops) : null;
+    for (const policy of policiesOf(request.verdict)) {
+      const refusal =
+        policy.steps?.includes(index) === false ? null : await byPolicy(known, { step, account, cost }, policy);
+      if (refusal !== null) return refusal;
+    }
+    return null;
   };
 };

@@ -24,9 +24,10 @@ const started = (step: Step, what: string, payload: PayloadRef | null, startedAt
 };
 
 /** The bundle was decided on as a whole, and its places are the bundle's. */
-const verdictOf = ({ request }: RunningBundle, detail: string): Verdict => ({
+const verdictOf = ({ request: { verdict } }: RunningBundle, detail: string): Verdict => ({
   decision: "allow",
-  policy: request.verdict.policy,
+  policy: verdict.policy,
+  ...(verdict.policies === undefined ? {} : { policies: verdict.policies }),
   gates: [allowed("bundle", detail)],
 });
 

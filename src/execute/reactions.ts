@@ -84,12 +84,14 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
   /** Charges what a replay has cost on top, on the day on which that was determined. Every node does so, some of them late. */
   const charge = async (
     account: string,
-    { event_id, cost, replay_id, policy_id, at }: Determined,
+    { event_id, cost, replay_id, policy_ids = [], at }: Determined,
     trace: Envelope["trace"],
   ): Promise<void> => {
-    if (replay_id === undefined || policy_id === undefined || policy_id === null || cost === null) return;
-    const policy = { account, id: policy_id, timeZone: await timeZoneOf(account) };
-    await ledgers.charge(policy, `${event_id}/${replay_id}`, cost, Date.parse(at), trace);
+    if (replay_id === undefined || cost === null) return;
+    for (const id of policy_ids) {
+      const policy = { account, id, timeZone: await timeZoneOf(account) };
+      await ledgers.charge(policy, `${event_id}/${replay_id}`, cost, Date.parse(at), trace);
+    }
   };
 
   return [

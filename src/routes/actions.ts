@@ -17,6 +17,7 @@ export type ActionsDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly compile: ActionCompiler;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
+  readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
 
 type Handle = (deps: ActionsDeps) => Route["handle"];
@@ -35,6 +36,11 @@ const DEFINITION = {
     type: "string",
     maxLength: ACTION_NAME_MAX,
     description: "the action that undoes it: required if compensable, optional if reversible",
+  },
+  policy_id: {
+    type: ["string", "null"],
+    maxLength: 64,
+    description: "a policy that each request for the action has to pass, whoever asks; null or left out: none",
   },
 } as const satisfies Record<string, JsonSchema>;
 
@@ -111,6 +117,9 @@ const put: Handle = (deps) => async (call) => {
   const { definition } = compiled;
   if (!(await deps.endpointExists(account, definition.endpoint_id))) {
     return missingReference("/endpoint_id", "endpoint");
+  }
+  if (definition.policy_id !== undefined && !(await deps.policyExists(account, definition.policy_id))) {
+    return missingReference("/policy_id", "policy");
   }
   const id = actionId(account, name);
   const before = await deps.aggregates.load(actionDecider, `action-${id}`, 0);

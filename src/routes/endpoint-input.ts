@@ -52,6 +52,11 @@ const FIELDS = {
     items: { enum: NOTIFICATIONS },
     description: "what it is notified about, each as a signed event of its own",
   },
+  policy_id: {
+    type: ["string", "null"],
+    maxLength: 64,
+    description: "a policy that whatever goes to this endpoint has to pass, whoever asks; null: none",
+  },
 } as const satisfies Record<string, JsonSchema>;
 
 /** A body that has passed `NEW_ENDPOINT` or `ENDPOINT_CHANGES`. */
@@ -64,6 +69,7 @@ export type EndpointBody = {
   readonly rate_per_second?: number | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly notifications?: readonly string[];
+  readonly policy_id?: string | null;
 };
 
 export const NEW_ENDPOINT: JsonSchema = {

@@ -16,7 +16,7 @@ import { makeSigningSecret } from "../../infra/http/standard-webhooks.ts";
 import { type CircuitDocument, type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
 import { sources } from "../../projections/sources.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
+import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { isEndpointId } from "../references.ts";
 import {
   DEFAULTS,
@@ -40,6 +40,7 @@ export type EndpointsDeps = EndpointTestDeps & {
   readonly box: SecretBox;
   readonly secrets: DerivedSecret;
   readonly addresses: Pick<AddressRules, "vetUrl">;
+  readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
 
 type Handle = (deps: EndpointsDeps) => Route["handle"];
@@ -73,6 +74,7 @@ const show = (id: string, it: EndpointDocument, nowMs: number) => ({
   rate_per_second: it.rate_per_second,
   headers: Object.fromEntries(it.header_names.map((name) => [name, REDACTED])),
   notifications: it.notifications,
+  policy_id: it.policy_id ?? null,
   disabled: it.disabled,
   created_at: it.created_at,
   health: healthOf(it, nowMs),
@@ -111,6 +113,14 @@ const own = async ({ aggregates }: EndpointsDeps, { principal, params }: Call): 
   return state.phase === "present" && state.account === principal.account ? state : null;
 };
 
+/** The policy that an endpoint is put under must be the account's own. */
+const foreignPolicy = async (
+  { policyExists }: EndpointsDeps,
+  account: string,
+  { policy_id = null }: EndpointBody,
+): Promise<Problem | null> =>
+  policy_id === null || (await policyExists(account, policy_id)) ? null : missingReference("/policy_id", "policy");
+
 /** Decides and appends; the endpoint as it is then, or the problem to answer. */
 const handled = async (deps: EndpointsDeps, call: Call, endpointId: string, command: EndpointCommand) => {
   const done = await deps.aggregates.handle(endpointDecider, streamOf(endpointId), command, call.envelope);
@@ -128,6 +138,8 @@ const register: Handle = (deps) => async (call) => {
   const body = call.body as EndpointBody & { readonly name: string; readonly url: string };
   const given = await settingsOf(deps, { account, stream, headers: {} }, body);
   if ("problem" in given) return given;
+  const foreign = await foreignPolicy(deps, account, body);
+  if (foreign !== null) return foreign;
   const { name, url } = body;
   const settings = { name, url, ...DEFAULTS, headers: {}, notifications: [], ...given };
   const signing_secret = makeSigningSecret(deps.secrets(commandId, "signing-secret"));
@@ -173,8 +185,11 @@ const change: Handle = (deps) => async (call) => {
   const { endpointId } = it;
   const before = { account, stream: streamOf(endpointId), headers: it.settings.headers };
   // The route's schema has checked the shape.
-  const changes = await settingsOf(deps, before, call.body as EndpointBody);
+  const body = call.body as EndpointBody;
+  const changes = await settingsOf(deps, before, body);
   if ("problem" in changes) return changes;
+  const foreign = await foreignPolicy(deps, account, body);
+  if (foreign !== null) return foreign;
   const { at } = call.envelope;
   const done = await handled(deps, call, endpointId, { type: "ChangeEndpoint", account, changes, at });
   if ("problem" in done) return done;

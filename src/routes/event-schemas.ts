@@ -7,15 +7,39 @@ const headers: JsonSchema = { type: "object", additionalProperties: { type: "str
 
 const failure: JsonSchema = { ...object({ kind: text, detail: text }), type: ["object", "null"] };
 
+const POLICY = { id: text, version: integer };
+
 const VERDICT: JsonSchema = {
   type: "object",
   required: ["decision", "policy", "gates"],
   properties: {
     decision: { enum: ["allow", "deny", "hold"] },
-    policy: { ...object({ id: text, version: integer }), type: ["object", "null"] },
+    policy: { ...object(POLICY), type: ["object", "null"] },
+    policies: {
+      type: "array",
+      description: "All policies that were asked, where there are several: the strictest decides",
+      items: {
+        type: "object",
+        required: ["id", "version"],
+        properties: {
+          ...POLICY,
+          steps: { type: "array", items: integer, description: "Left out: it applies to the whole request" },
+        },
+      },
+    },
     gates: {
       type: "array",
-      items: object({ gate: text, outcome: { enum: ["allow", "deny", "hold"] }, code: text, detail: text }),
+      items: {
+        type: "object",
+        required: ["gate", "outcome", "code", "detail"],
+        properties: {
+          gate: text,
+          outcome: { enum: ["allow", "deny", "hold"] },
+          code: text,
+          detail: text,
+          policy: { ...object(POLICY), description: "Whose gate it is, where several policies were asked" },
+        },
+      },
     },
     observed: { const: true, description: "Violated, but the policy only watches" },
   },

@@ -2,6 +2,7 @@ import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { type FieldPath, parseFieldPath } from "../../domain/gate/field-path.ts";
+import { type PolicyRef, policiesOf } from "../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { PolicyEvent } from "../../domain/policy/events.ts";
 import type { EventLog } from "../../domain/ports.ts";
@@ -32,15 +33,20 @@ export const publishedVersion = async (
   return published.data.definition;
 };
 
-/** What the policy version of the verdict keeps from this reader: nothing from an admin. */
+/** What one version of a policy hides. */
+const pathsOf = async (log: EventLog, ref: PolicyRef): Promise<Hidden> => {
+  const { redact = [] } = await publishedVersion(log, ref);
+  return redact.map(parseFieldPath).filter((path) => path !== null);
+};
+
+/** What the policy versions of the verdict hide from this reader: nothing from an admin. */
 export const hiddenPaths = async (
   log: EventLog,
-  { verdict: { policy } }: Pick<Request, "verdict">,
+  { verdict }: Pick<Request, "verdict">,
   principal: Principal,
 ): Promise<Hidden> => {
-  if (policy === null || hasRole(principal, "admin")) return [];
-  const { redact = [] } = await publishedVersion(log, policy);
-  return redact.map(parseFieldPath).filter((path) => path !== null);
+  if (hasRole(principal, "admin")) return [];
+  return (await Promise.all(policiesOf(verdict).map((policy) => pathsOf(log, policy)))).flat();
 };
 
 /**

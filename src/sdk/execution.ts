@@ -9,11 +9,15 @@ export type GateResult = {
   readonly code: string;
   /** A sentence for a person. */
   readonly detail: string;
+  /** Whose gate it is, where several policies were asked. */
+  readonly policy?: { readonly id: string; readonly version: number };
 };
 
 export type Verdict = {
   readonly decision: "allow" | "deny" | "hold";
   readonly policy: { readonly id: string; readonly version: number } | null;
+  /** All policies that were asked, where there are several. `steps`: of a bundle, those that it applies to. */
+  readonly policies?: readonly { readonly id: string; readonly version: number; readonly steps?: readonly number[] }[];
   readonly gates: readonly GateResult[];
   /** Violated, but the policy only watches. */
   readonly observed?: true;

@@ -189,7 +189,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const approvalId = approvalIdOf(ACCOUNT, eventId);
     const digest = sourceDigest(ACCOUNT, request);
     const about = { approvalId, digest, gates, atMs: clock.now(), ...(member === undefined ? {} : { member }) };
-    const command = { type: "Hold", request, approval: heldFor(rule, about) } as const;
+    const command = { type: "Hold", request, approval: heldFor([rule], about) } as const;
     await here.streams.handle(delivery, `delivery-${eventId}`, command, envelope());
     return { eventId, approvalId, digest, request };
   };

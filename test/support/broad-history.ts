@@ -127,6 +127,8 @@ const endpoints = (log: History): void => {
   about("end_1", "EndpointChanged", {
     changes: { rate_per_second: 5, headers: { "x-team": "sealed" }, notifications: ["approval.requested"] },
   });
+  about("end_1", "EndpointChanged", { changes: { policy_id: "pol_1" } });
+  about("end_2", "EndpointChanged", { changes: { policy_id: null } });
   about("end_2", "EndpointDisabled", { reason: "it answered 410" });
   about("end_3", "EndpointDisabled", { reason: "asked for" });
   about("end_3", "EndpointEnabled");
@@ -149,6 +151,17 @@ const VIOLATED: Request["verdict"] = {
   observed: true,
 };
 
+/** Several policies were asked; one of them applies to one step of a bundle. */
+const UNDER_TWO: Request["verdict"] = {
+  decision: "allow",
+  policy: { id: "pol_1", version: 1 },
+  policies: [
+    { id: "pol_1", version: 1 },
+    { id: "pol_2", version: 1, steps: [0] },
+  ],
+  gates: [{ gate: "rate", outcome: "allow", code: "ok", detail: "1 of 60", policy: { id: "pol_2", version: 1 } }],
+};
+
 const agents = (log: History): void => {
   const about = (agent_id: string, type: string, data: JsonObject = {}): void =>
     void log.add(`agent-${agent_id}`, { type, data: { agent_id, ...data, at: at(6) } });
@@ -169,6 +182,7 @@ const actions = (log: History): void => {
   const cost = { pointer: "/amount", scale: 0.01, default_eur: 0.5, numeric_text: true };
   const undone = { reversibility: "compensable", compensation: "act_2" };
   defined("act_1", 1, { endpoint_id: "end_1", reversibility: "irreversible" });
+  defined("act_9", 1, { endpoint_id: "end_1", reversibility: "irreversible", policy_id: "pol_1" });
   defined("act_1", 2, { endpoint_id: "end_1", schema: { type: "object" }, cost, ...undone });
   defined("act_2", 1, { endpoint_id: "end_1", cost: { fixed_eur: 0.02 }, reversibility: "irreversible" });
   defined("act_3", 1, { endpoint_id: "end_1", reversibility: "reversible" });
@@ -198,7 +212,7 @@ const deliveries = (log: History): void => {
     { type: "DeliveryIdReused", data: { event_id: "evt_2", count: 1, at: at(13) } },
   ]);
   const late: Tell = (is) => [
-    is.admitted({ cost: null }),
+    is.admitted({ cost: null, verdict: UNDER_TWO }),
     is.started(1, 10),
     unanswered(is.attemptFailed(1, 12, at(17))),
   ];
@@ -285,7 +299,7 @@ const bundles = (log: History): void => {
     ],
     ...[is.undone(0, 3, "not-needed"), is.rolledBack(3), is.spent(3, null, [null, null])],
   ]);
-  told("bun_7", (is) => [is.admitted(), is.started(0, 1)]);
+  told("bun_7", (is) => [is.admitted({ verdict: UNDER_TWO }), is.started(0, 1)]);
 };
 
 const replays = (log: History): void => {

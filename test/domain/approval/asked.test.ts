@@ -12,7 +12,7 @@ const ABOUT = { approvalId: "apr_1", digest: "d1", gates: [allowed("rate", "1 of
 const AGENT = { kind: "agent", id: "agt_1", name: "refunds", type: "agent" } as const;
 
 test("the rule of the policy is fixed when the request is held", () => {
-  assert.equal(heldFor({ expires_after_s: 60 }, ABOUT), {
+  assert.equal(heldFor([{ expires_after_s: 60 }], ABOUT), {
     approval_id: "apr_1",
     digest: "d1",
     min_approvals: 1,
@@ -22,7 +22,7 @@ test("the rule of the policy is fixed when the request is held", () => {
   });
   const rule = { when: " cost_eur > 5.0 ", min_approvals: 3, exclude_requester: true, expires_after_s: 3_600 };
   const observed = denied("content", "denied-by-rule", 'refused by "large"');
-  assert.equal(heldFor(rule, { ...ABOUT, gates: [...ABOUT.gates, observed], member: "mem_1" }), {
+  assert.equal(heldFor([rule], { ...ABOUT, gates: [...ABOUT.gates, observed], member: "mem_1" }), {
     approval_id: "apr_1",
     digest: "d1",
     min_approvals: 3,
@@ -37,7 +37,7 @@ test("the rule of the policy is fixed when the request is held", () => {
 });
 
 test("the request says who wants what, from the record of the hold alone", () => {
-  const approval = heldFor({ expires_after_s: 60 }, { ...ABOUT, member: "mem_1" });
+  const approval = heldFor([{ expires_after_s: 60 }], { ...ABOUT, member: "mem_1" });
   assert.equal(approvalOfHeld("acc_1", { ...request({ origin: AGENT, type: "refund.create" }), approval }), {
     approval_id: "apr_1",
     account: "acc_1",

@@ -294,7 +294,7 @@ test("what was counted is not counted twice, and only what its target says beyon
         basis: "reported",
         counted: 2_000_000,
         replay_id: "rpl_1",
-        policy_id: "pol_1",
+        policy_ids: ["pol_1"],
         at: at(61),
       },
     });

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
+import type { GateResult } from "../../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
@@ -32,9 +33,14 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
       plan: TWO_A_MONTH,
       timeZone: "UTC",
       eventId: `evt_${asked}`,
-      policy: { id: "pol_1", definition: { name: "p", ...definition } },
-      cost,
-      identical: () => new Map([["d".repeat(64), 1]]),
+      policies: [
+        {
+          id: "pol_1",
+          definition: { name: "p", ...definition },
+          cost,
+          identical: () => new Map([["d".repeat(64), 1]]),
+        },
+      ],
       run: null,
       nowMs: NOON,
       trace: { trace_id: "1".repeat(32), span_id: "1".repeat(16) },
@@ -42,7 +48,8 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
   };
 };
 
-const codesOf = ({ gates }: LedgerVerdict): string[] => gates.map(({ gate, code }) => `${gate} ${code}`);
+const gatesOf = ({ gates, quota }: LedgerVerdict): readonly GateResult[] => [...gates.flat(), ...quota];
+const codesOf = (it: LedgerVerdict): string[] => gatesOf(it).map(({ gate, code }) => `${gate} ${code}`);
 
 test("under a policy that watches, an unknown cost takes a place in the quota and none of the rate", async () => {
   const ask = asking({ block_on_violation: false, budget_eur_day: 1, rate_per_minute: 1 });
@@ -62,8 +69,8 @@ test("under one that blocks it is refused and takes no place anywhere", async ()
 });
 
 test("an unknown cost of a policy without a cost rule says that there is none", async () => {
-  const { gates } = await asking({ budget_eur_day: 1 })(null);
-  assert.match(gates[0]?.detail ?? "", /the policy has no cost rule/);
+  const [gate] = gatesOf(await asking({ budget_eur_day: 1 })(null));
+  assert.match(gate?.detail ?? "", /the policy has no cost rule/);
 });
 
 test("an event that the watched budget would refuse counts against the quota", async () => {
@@ -76,7 +83,7 @@ test("asked again for an event whose places are reserved, the verdict names the 
   const ask = asking({ budget_eur_day: 1, rate_per_minute: 1, loop: { max_identical: 1, window_s: 60 } });
   const first = await ask(400_000);
   assert.equal(codesOf(first), ["rate ok", "loop ok", "budget ok", "quota ok"]);
-  assert.equal((await ask(400_000, true)).gates, first.gates);
+  assert.equal(gatesOf(await ask(400_000, true)), gatesOf(first));
 });
 
 test.run();

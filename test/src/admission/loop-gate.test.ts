@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Run } from "../../../domain/delivery/events.ts";
+import type { GateResult } from "../../../domain/gate/verdict.ts";
 import type { LoopRule } from "../../../domain/ledger/loop.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
@@ -41,9 +42,9 @@ const world = (startMs = Date.parse("2026-05-05T23:59:00Z")) => {
       plan: null,
       timeZone: "UTC",
       eventId: `evt_${asked}`,
-      policy: { id: "pol_1", definition: { name: "p", loop, ...more } },
-      cost: 1,
-      identical: () => new Map([[digest, 1]]),
+      policies: [
+        { id: "pol_1", definition: { name: "p", loop, ...more }, cost: 1, identical: () => new Map([[digest, 1]]) },
+      ],
       run,
       nowMs: clock.ms,
       trace: TRACE,
@@ -52,9 +53,9 @@ const world = (startMs = Date.parse("2026-05-05T23:59:00Z")) => {
   return { log, clock, node, ask };
 };
 
-const passed = ({ gates }: LedgerVerdict): boolean => gates.every(({ outcome }) => outcome === "allow");
-const said = ({ gates }: LedgerVerdict): string[] =>
-  gates.map(({ gate, code, detail }) => `${gate} ${code}: ${detail}`);
+const gatesOf = ({ gates, quota }: LedgerVerdict): readonly GateResult[] => [...gates.flat(), ...quota];
+const passed = (it: LedgerVerdict): boolean => gatesOf(it).every(({ outcome }) => outcome === "allow");
+const said = (it: LedgerVerdict): string[] => gatesOf(it).map(({ gate, code, detail }) => `${gate} ${code}: ${detail}`);
 
 test("100 identical ones at once from two nodes: exactly as many as the window takes, on both sides of midnight", async () => {
   const { clock, node, ask } = world();
@@ -97,7 +98,7 @@ test("a run's requests count for as long as it goes on, and only its own", async
   const refused = await ask(node(), loop, { run });
   assert.equal(said(refused), ["loop run-used-up: 2 of 2 in this run"]);
   assert.is(refused.retryAfterS, null);
-  assert.ok(refused.gates.every((gate) => !mayPassLater(gate)));
+  assert.ok(gatesOf(refused).every((gate) => !mayPassLater(gate)));
   assert.ok(passed(await ask(places, loop, { run: { id: "another", depth: 0 } })));
   assert.ok(passed(await ask(places, loop, { run: { id: null, depth: 0 } })));
 });
@@ -125,7 +126,7 @@ test("refused by one of them it holds no place of the others, nor of the day", a
     [true, false, false],
   );
   const refused = await ask(places, loop, { run, more });
-  assert.equal([refused.gates.map(({ gate }) => gate), refused.reservations], [["rate", "loop", "budget"], []]);
+  assert.equal([gatesOf(refused).map(({ gate }) => gate), refused.reservations], [["rate", "loop", "budget"], []]);
   const second = await ask(places, loop, { run: { id: "s", depth: 0 }, more });
   assert.equal(said(second), [
     "rate ok: 1 of 10 in the last minute",
@@ -143,7 +144,7 @@ test("under a policy that only watches, what it would stop takes no place in its
   assert.is((await ask(places, watched, run("a"))).reservations.length, 3);
   const seen = await ask(places, watched, run("b"));
   assert.equal(
-    seen.gates.map(({ code }) => code),
+    gatesOf(seen).map(({ code }) => code),
     ["ok", "identical-reached"],
   );
   assert.is(seen.reservations.length, 1);

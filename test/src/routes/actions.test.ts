@@ -16,7 +16,8 @@ const world = async () => {
   const clock = testClock();
   const views = memoryViewStore([actions.schema]);
   const endpointExists = async (account: string, id: string) => id === (account === "acc_a" ? "end_a" : "end_b");
-  const deps = { aggregates: aggregates(log, clock), views, compile: actionCompiler(), endpointExists };
+  const policyExists = async () => true;
+  const deps = { aggregates: aggregates(log, clock), views, compile: actionCompiler(), endpointExists, policyExists };
   const app = await testApp(actionRoutes(deps), { log, clock });
   const call = async (method: "GET" | "PUT" | "DELETE", path: string, body?: object, token = "csk_admin") => {
     const answer = await app.inject({

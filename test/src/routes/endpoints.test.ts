@@ -47,6 +47,7 @@ const world = (key = randomness.bytes(32)) => {
       addresses: addressRules(["127.0.0.0/8"], resolver(publicLookup)),
       sender: testSender(),
       outbound: outbound(box, "0.0.0"),
+      policyExists: async () => true,
       clock,
       wake: () => {
         woken.times += 1;
@@ -105,6 +106,7 @@ test("an endpoint is registered with the defaults and shows its secret this once
     rate_per_second: null,
     headers: {},
     notifications: [],
+    policy_id: null,
     disabled: null,
     created_at: AT,
     health: HEALTHY,
