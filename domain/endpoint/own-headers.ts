@@ -28,6 +28,9 @@ const RESERVED: ReadonlySet<string> = new Set([
   "user-agent",
   "traceparent",
   "tracestate",
+  "content-digest",
+  "signature",
+  "signature-input",
 ]);
 const RESERVED_PREFIX = /^(webhook|countersign|proxy)-/;
 

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { type Component, contentDigest, messageSignature } from "./message-signatures.ts";
 
 /** https://www.standardwebhooks.com: a symmetric secret is `whsec_` and 24 to 64 bytes in base64. */
 const SECRET_PREFIX = "whsec_";
@@ -9,6 +10,8 @@ export const makeSigningSecret = (bytes: Uint8Array): string => {
   return SECRET_PREFIX + Buffer.from(bytes).toString("base64");
 };
 
+const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
+
 /**
  * The value of `webhook-signature`: for each secret `v1,` and the base64 HMAC-SHA-256 of `<id>.<timestamp>.<body>`,
  * separated by spaces. A receiver accepts any one of them, so that both hold while a secret is being rotated.
@@ -17,7 +20,31 @@ export const makeSigningSecret = (bytes: Uint8Array): string => {
 export const signatureHeader = (secrets: readonly string[], id: string, timestampS: number, body: Uint8Array): string =>
   secrets
     .map((secret) => {
-      const key = Buffer.from(secret.slice(SECRET_PREFIX.length), "base64");
-      return `v1,${createHmac("sha256", key).update(`${id}.${timestampS}.`).update(body).digest("base64")}`;
+      const mac = createHmac("sha256", keyOf(secret)).update(`${id}.${timestampS}.`).update(body);
+      return `v1,${mac.digest("base64")}`;
     })
     .join(" ");
+
+const COVERED = /^(webhook-id|webhook-timestamp|countersign-.+)$/;
+
+/**
+ * Both signatures of a delivery with these headers, whose names are in lower case: the one of Standard Webhooks, which covers
+ * id, time and body, and one after RFC 9421 with the same secrets, which also covers every `countersign-*` header.
+ * `webhook-id` and `webhook-timestamp` are among the headers; `keyid` names who the secret belongs to.
+ */
+export const signedHeaders = (
+  secrets: readonly string[],
+  headers: Readonly<Record<string, string>> & { readonly "webhook-id": string; readonly "webhook-timestamp": string },
+  body: Uint8Array,
+  keyid: string,
+): Record<"webhook-signature" | "content-digest" | "signature-input" | "signature", string> => {
+  const created = Number(headers["webhook-timestamp"]);
+  const digest = contentDigest(body);
+  const components: Component[] = Object.entries(headers).filter(([name]) => COVERED.test(name));
+  components.push(["content-digest", digest]);
+  return {
+    "webhook-signature": signatureHeader(secrets, headers["webhook-id"], created, body),
+    "content-digest": digest,
+    ...messageSignature(secrets.map(keyOf), components, { created, keyid, alg: "hmac-sha256" }),
+  };
+};

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Request } from "../../domain/delivery/events.ts";
 import { visibleLine } from "../../domain/visible-text.ts";
-import { makeSigningSecret, signatureHeader } from "../../infra/http/standard-webhooks.ts";
+import { makeSigningSecret, signedHeaders } from "../../infra/http/standard-webhooks.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, isHttpUrl, Refusal, untilAnswered } from "./api.ts";
 import { type Command, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery } from "./event-filter.ts";
@@ -39,23 +39,22 @@ type Forward = { readonly url: string; readonly secret: string };
 
 const send = async ({ url, secret }: Forward, id: string, payload: Response, more: Record<string, string>) => {
   const body = new Uint8Array(await payload.arrayBuffer());
-  const timestampS = Math.floor(Date.now() / 1_000);
   const encoding = payload.headers.get("countersign-content-encoding");
+  const headers = {
+    "content-type": payload.headers.get("content-type") ?? "application/octet-stream",
+    ...(encoding === null ? {} : { "content-encoding": encoding }),
+    "user-agent": "Countersign/listen",
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
+    "countersign-attempt": "1",
+    ...more,
+  };
   return fetch(url, {
     method: "POST",
     body,
     redirect: "manual",
     signal: AbortSignal.timeout(FORWARD_MS_MAX),
-    headers: {
-      "content-type": payload.headers.get("content-type") ?? "application/octet-stream",
-      ...(encoding === null ? {} : { "content-encoding": encoding }),
-      "user-agent": "Countersign/listen",
-      "webhook-id": id,
-      "webhook-timestamp": String(timestampS),
-      "webhook-signature": signatureHeader([secret], id, timestampS, body),
-      "countersign-attempt": "1",
-      ...more,
-    },
+    headers: { ...headers, ...signedHeaders([secret], headers, body, "listen") },
   });
 };
 

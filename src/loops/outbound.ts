@@ -1,7 +1,7 @@
 import type { Request } from "../../domain/delivery/events.ts";
 import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
-import { signatureHeader } from "../../infra/http/standard-webhooks.ts";
+import { signedHeaders } from "../../infra/http/standard-webhooks.ts";
 import type { Trace } from "../envelope.ts";
 import { attemptSpanId } from "../traces/span.ts";
 import type { Job } from "./lanes.ts";
@@ -21,7 +21,7 @@ export type Outgoing = {
   readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle">;
 };
 
-/** What a receiver gets beside the body: Standard Webhooks headers, the attempt, the trace, the endpoint's own headers. */
+/** What a receiver gets beside the body: both signatures, the attempt, the trace, the endpoint's own headers. */
 export type Outbound = {
   headers(outgoing: Outgoing): Record<string, string>;
   /** The same headers as an operator may see them. */
@@ -34,6 +34,8 @@ const OWN = new Set([
   "user-agent",
   "webhook-id",
   "webhook-timestamp",
+  "content-digest",
+  "signature-input",
   "countersign-attempt",
   "countersign-action",
   "countersign-agent",
@@ -61,24 +63,25 @@ export const outbound = (box: Pick<SecretBox, "open">, version: string): Outboun
     headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs, request }) {
       const { account } = job;
       const stream = `endpoint-${job.endpointId}`;
-      const timestamp = Math.floor(nowMs / 1_000);
       const active = activeSecrets(endpoint, new Date(nowMs).toISOString());
       const secrets = active.map((sealed) => box.open(sealed, { account, stream, field: "secret" }));
-      const headers: Record<string, string> = {};
+      const own: Record<string, string> = {};
       for (const [name, sealed] of Object.entries(endpoint.settings.headers)) {
-        headers[name] = box.open(sealed, { account, stream, field: `headers.${name}` });
+        own[name] = box.open(sealed, { account, stream, field: `headers.${name}` });
       }
-      if (contentType !== "") headers["content-type"] = contentType;
-      // The body goes out in the bytes that came, so it is in the codings that it came in.
-      if (contentEncoding !== "") headers["content-encoding"] = contentEncoding;
-      headers["user-agent"] = `Countersign/${version}`;
-      headers["webhook-id"] = job.eventId;
-      headers["webhook-timestamp"] = String(timestamp);
-      headers["webhook-signature"] = signatureHeader(secrets, job.eventId, timestamp, body);
-      headers["countersign-attempt"] = String(number);
-      Object.assign(headers, agentHeaders(request));
-      headers.traceparent = `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`;
-      return headers;
+      const headers = {
+        ...own,
+        ...(contentType === "" ? {} : { "content-type": contentType }),
+        // The body goes out in the bytes that came, so it is in the codings that it came in.
+        ...(contentEncoding === "" ? {} : { "content-encoding": contentEncoding }),
+        "user-agent": `Countersign/${version}`,
+        "webhook-id": job.eventId,
+        "webhook-timestamp": String(Math.floor(nowMs / 1_000)),
+        "countersign-attempt": String(number),
+        ...agentHeaders(request),
+        traceparent: `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`,
+      };
+      return { ...headers, ...signedHeaders(secrets, headers, body, job.endpointId) };
     },
     shown: (headers) =>
       Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, OWN.has(name) ? value : "[redacted]"])),

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { visibleText } from "../../domain/visible-text.ts";
-import { signatureHeader } from "../../infra/http/standard-webhooks.ts";
+import { signedHeaders } from "../../infra/http/standard-webhooks.ts";
 import type { Problem } from "../problems.ts";
 import type { VisiblePayload } from "./event-payload.ts";
 import { invalid } from "./listing.ts";
@@ -21,6 +21,9 @@ const MADE = new Set([
   "transfer-encoding",
   "webhook-signature",
   "webhook-timestamp",
+  "content-digest",
+  "signature-input",
+  "signature",
 ]);
 
 export const CURL_QUERY: Readonly<Record<string, JsonSchema>> = {
@@ -60,24 +63,25 @@ export type Repeat = {
 };
 
 const headersOf = ({ id, payload, sent, at }: Repeat): readonly (readonly [string, string])[] => {
-  const timestamp = Math.floor(Date.parse(at) / 1_000);
   const { contentType, contentEncoding = "" } = payload;
-  const made = {
+  const kept = {
     ...(contentType === "" ? {} : { "content-type": contentType }),
     ...(contentEncoding === "" ? {} : { "content-encoding": contentEncoding }),
-    "webhook-id": id,
     ...sent,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": signatureHeader([TEST_SECRET], id, timestamp, payload.body),
   };
-  const signed = ["webhook-timestamp", "webhook-signature"];
-  return Object.entries(made).filter(
-    ([name, value]) => (signed.includes(name) || !MADE.has(name)) && isPlain(name + value) && !value.includes("\n"),
+  const plain = Object.entries(kept).filter(
+    ([name, value]) => !MADE.has(name) && isPlain(name + value) && !value.includes("\n"),
   );
+  const headers = {
+    ...Object.fromEntries(plain),
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(Date.parse(at) / 1_000)),
+  };
+  return Object.entries({ ...headers, ...signedHeaders([TEST_SECRET], headers, payload.body, "test") });
 };
 
 const EXPLAINED = [
-  `# The signature is a Standard Webhooks one, made just now with the test secret`,
+  `# The signatures (Standard Webhooks, and RFC 9421) were made just now with the test secret`,
   `#   ${TEST_SECRET}`,
   `# as the endpoint's own secret is shown to nobody: give your receiver this one while you test.`,
 ];

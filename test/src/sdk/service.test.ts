@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { Countersign, isCountersignError } from "../../../src/sdk/index.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { countersign } from "../../support/command-line.ts";
+import { coveredBy } from "../../support/message-signature.ts";
 import {
   killPrograms,
   type Program,
@@ -28,6 +29,7 @@ const folder = temporaryFolder();
 let program: Program;
 let target: Receiver;
 let client: Client;
+let signingSecret: string;
 
 const test = suite("the SDK against the service");
 
@@ -35,7 +37,8 @@ test.before(async () => {
   program = await startProgram();
   target = await receiver();
   client = await signUp(program.url);
-  const { id } = await client.make("/v1/endpoints", { name: "payments", url: target.url });
+  const { id, signing_secret } = await client.make("/v1/endpoints", { name: "payments", url: target.url });
+  signingSecret = signing_secret;
   const actions = {
     "refund.create": { schema: REFUND, reversibility: "irreversible" },
     "mail.send": { reversibility: "irreversible" },
@@ -130,6 +133,28 @@ test("an action reaches its target once, and its answer comes back", async () =>
     [arrival?.headers["countersign-action"], arrival?.headers["countersign-run"]],
     ["refund.create", "run-1"],
   );
+});
+
+test("a second signature covers who asks for what, which the one of Standard Webhooks does not", async () => {
+  refunds();
+  const { countersign } = await agent();
+  const { eventId } = await countersign.execute(
+    "refund.create",
+    { charge: "ch_2" },
+    { idempotencyKey: "signed", runId: "run-2" },
+  );
+  const arrival = target.arrivals.find(({ id }) => id === eventId);
+  assert.ok(arrival !== undefined);
+  const { headers, body } = arrival;
+  const ours = Object.keys(headers).filter((name) => name.startsWith("countersign-"));
+  assert.equal(
+    coveredBy(signingSecret, headers, body)?.sort(),
+    ["webhook-id", "webhook-timestamp", "content-digest", ...ours].sort(),
+  );
+  assert.ok(ours.includes("countersign-agent") && ours.includes("countersign-run"));
+  for (const name of ["webhook-id", ...ours])
+    assert.is(coveredBy(signingSecret, { ...headers, [name]: "2" }, body), null, name);
+  assert.is(coveredBy(signingSecret, headers, `${body} `), null);
 });
 
 test("an answer that was lost on the way is asked for again, and the action has happened once", async () => {
