@@ -15,6 +15,7 @@ import { refusals } from "./refusals.ts";
 import { rejections } from "./rejections.ts";
 import { replays } from "./replays.ts";
 import { retention } from "./retention.ts";
+import { sessions } from "./sessions.ts";
 import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
@@ -29,6 +30,7 @@ export const PROJECTIONS: readonly Projection[] = [
   billing,
   status,
   members,
+  sessions,
   apiKeys,
   sources,
   policies,

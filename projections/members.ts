@@ -1,26 +1,51 @@
-import type { AccountEvent, Role } from "../domain/account/events.ts";
+import type { MembershipEvent, Role } from "../domain/account/events.ts";
 import { perDocument } from "./projection.ts";
+
+export const MEMBER_STATES = ["active", "invited"] as const;
+
+/** After every time that can come. */
+const FOR_EVER = "9999-12-31T23:59:59.999Z";
 
 export type MemberDocument = {
   readonly account: string;
   readonly email: string;
   readonly role: Role;
+  readonly state: (typeof MEMBER_STATES)[number];
+  /** When the member was added or invited. */
   readonly created_at: string;
+  /** When an invitation expires. */
+  readonly open_until: string;
 };
 
-/** The members of every account, for its list; removed ones are in the audit log. */
+const TYPES = ["MemberInvited", "InvitationWithdrawn", "MemberAdded", "MemberRemoved", "MemberRoleChanged"] as const;
+type Shown = Extract<MembershipEvent, { type: (typeof TYPES)[number] }>;
+const SHOWN: ReadonlySet<string> = new Set(TYPES);
+
+/** The members of every account and those who are invited, for its list; removed ones are in the audit log. */
 export const members = perDocument<MemberDocument>(
   {
-    name: "members.v1",
-    fields: { account: "text", created_at: "text" },
+    name: "members.v2",
+    fields: { account: "text", created_at: "text", open_until: "text" },
     indexes: [["account", "created_at"]],
   },
-  ({ type, data }) => (type === "MemberAdded" || type === "MemberRemoved" ? String(data.member) : null),
-  (_document, recorded) => {
-    // `idOf` lets only these two through.
-    const event = recorded as unknown as Extract<AccountEvent, { type: "MemberAdded" | "MemberRemoved" }>;
-    if (event.type === "MemberRemoved") return null;
-    const { account, email, role, at } = event.data;
-    return { account, email, role, created_at: at };
+  ({ type, data }) => (SHOWN.has(type) ? String(data.member) : null),
+  (document, recorded) => {
+    // `idOf` lets only these through.
+    const event = recorded as unknown as Shown;
+    switch (event.type) {
+      case "MemberInvited": {
+        const { account, email, role, expires_at, at } = event.data;
+        return { account, email, role, state: "invited", created_at: at, open_until: expires_at };
+      }
+      case "MemberAdded": {
+        const { account, email, role, at } = event.data;
+        return { account, email, role, state: "active", created_at: at, open_until: FOR_EVER };
+      }
+      case "MemberRoleChanged":
+        return document === null ? null : { ...document, role: event.data.role };
+      case "InvitationWithdrawn":
+      case "MemberRemoved":
+        return null;
+    }
   },
 );

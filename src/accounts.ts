@@ -1,12 +1,13 @@
 import type { AccountRejection } from "../domain/account/commands.ts";
-import { account, type Member, type OpenAccount } from "../domain/account/decider.ts";
+import { account, type OpenAccount } from "../domain/account/decider.ts";
 import { type Claim, emailClaim } from "../domain/account/email-claim.ts";
-import type { Role } from "../domain/account/events.ts";
+import type { Member } from "../domain/account/membership.ts";
 import type { Plan } from "../domain/account/plans.ts";
 import type { Position, Randomness } from "../domain/ports.ts";
+import type { Sealed } from "../domain/source/events.ts";
 import { derivedId, randomId } from "../infra/crypto/ids.ts";
 import type { Passwords } from "../infra/crypto/passwords.ts";
-import type { SecretBox } from "../infra/crypto/secret-box.ts";
+import type { SealedAt, SecretBox } from "../infra/crypto/secret-box.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Envelope } from "./envelope.ts";
 
@@ -35,13 +36,23 @@ export type Signup = {
   readonly timeZone: string;
 };
 
-export type NewMember = { readonly email: string; readonly password: string; readonly role: Role };
+/** Of a link that is still open (`member-links.ts`): whom it is for. */
+export type LinkUse = {
+  readonly account: string;
+  readonly member: string;
+  readonly email: string;
+  readonly mac: string;
+  /** Normalised and strong enough. */
+  readonly password: string;
+};
 
 /** `position`: undefined when nothing had to be written. */
 export type Joined = { readonly outcome: "joined"; readonly position: Position | undefined } & Belonging;
 export type Removed = { readonly outcome: "removed"; readonly position: Position | undefined };
-type Refused<R> = { readonly outcome: "refused"; readonly rejection: R };
-const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", rejection });
+export type Changed = { readonly outcome: "changed"; readonly position: Position | undefined };
+export type Refused<R> = { readonly outcome: "refused"; readonly rejection: R };
+export type AccountRefusal = Refused<AccountRejection>;
+export const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", rejection });
 
 type JoinRejection = "email-taken" | "overloaded" | AccountRejection;
 
@@ -54,7 +65,15 @@ export type Accounts = {
     password: string,
     envelope: Envelope,
   ): Promise<Joined | Refused<"invalid-credentials" | "overloaded">>;
-  addMember(member: NewMember, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
+  /** An invited person becomes a member, under the address of the invitation. */
+  accept(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
+  /** Sets the password of the link's member, which ends all of their sessions. */
+  reset(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<"overloaded" | AccountRejection>>;
+  /** Ends every session of the member but `keeps`. `current` and `next` are normalised. */
+  changePassword(
+    change: { readonly member: string; readonly current: string; readonly next: string; readonly keeps: string },
+    envelope: Envelope,
+  ): Promise<Changed | Refused<"invalid-credentials" | "overloaded" | AccountRejection>>;
   removeMember(member: string, envelope: Envelope): Promise<Removed | Refused<AccountRejection>>;
   /** Makes the member that a claim is for, or releases the address when the account refuses. */
   finishClaim(claim: Claim, envelope: Envelope): Promise<Joined | Refused<AccountRejection>>;
@@ -66,7 +85,19 @@ export const belongingTo = (state: OpenAccount, id: string): Belonging | null =>
   return member === undefined ? null : { account: state, member: { id, ...member } };
 };
 
+/** A member's password opens at this place alone: copied to another member it opens nothing. */
+const passwordPlace = (account: string, member: string): SealedAt => ({
+  account,
+  stream: accountStream(account),
+  field: `password/${member}`,
+});
+
 export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }: AccountsDeps): Accounts => {
+  const sealedHash = async (account: string, member: string, password: string): Promise<Sealed | "overloaded"> => {
+    const hashed = await passwords.hash(password);
+    return hashed === "overloaded" ? hashed : box.seal(hashed.hash, passwordPlace(account, member));
+  };
+
   const releaseEmail: Accounts["releaseEmail"] = async ({ account, id, email }, cause) => {
     const command = { type: "ReleaseEmail", account, member: id, at: cause.at } as const;
     // Named after the member, as below: the caller and the process manager mint the same events.
@@ -74,17 +105,17 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
   };
 
   const finishClaim: Accounts["finishClaim"] = async (claim, cause) => {
-    const { member, email, role, opens, at } = claim;
+    const { member, email, opens, password, at } = claim;
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
     const { state: address } = await aggregates.load(emailClaim, emailStream(email), 0);
-    // Released since, as the account had no room: a member who comes in later could never log in, and would count as one.
-    if (address.phase === "free" || address.claim.member !== member) return refused("member-limit");
+    // Released since, as the invitation was withdrawn: a member who comes in later could never log in, and would count as one.
+    if (address.phase === "free" || address.claim.member !== member) return refused("link-gone");
     const joined = await aggregates.handle(
       account,
       accountStream(claim.account),
       opens === null
-        ? { type: "AddMember", member, email, role, at }
-        : { type: "OpenAccount", account: claim.account, ...opens, member, email, role, at },
+        ? { type: "AcceptInvitation", member, password, at }
+        : { type: "OpenAccount", account: claim.account, ...opens, member, email, password, at },
       envelope,
     );
     if (joined.outcome === "rejected") {
@@ -104,20 +135,18 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
   ): Promise<Joined | Refused<JoinRejection>> => {
     const stream = emailStream(claim.email);
     const { state } = await aggregates.load(emailClaim, stream, 0);
-    if (state.phase === "claimed" && state.claim.member !== claim.member) return refused("email-taken");
-    const hashed = await passwords.hash(password);
-    if (hashed === "overloaded") return refused("overloaded");
+    if (state.phase === "claimed") return refused(state.claim.member === claim.member ? "link-gone" : "email-taken");
+    const sealed = await sealedHash(claim.account, claim.member, password);
+    if (sealed === "overloaded") return refused(sealed);
 
-    const sealed = box.seal(hashed.hash, { account: claim.account, stream, field: "password" });
     const command = { type: "ClaimEmail", ...claim, password: sealed } as const;
-    const claimed = await aggregates.handle(emailClaim, stream, command, {
-      ...envelope,
-      commandId: `claim-${claim.member}`,
-    });
+    // Named after the call: of two people who use one link at once, the log must not take one's claim for the other's.
+    const commandId = `claim-${claim.member}-${envelope.commandId}`;
+    const claimed = await aggregates.handle(emailClaim, stream, command, { ...envelope, commandId });
     if (claimed.outcome === "rejected") return refused(claimed.rejection);
     const held = claimed.state;
-    // The repeat of a command that the account refused: its claim was made and released then.
-    if (held.phase === "free" || held.claim.member !== claim.member) return refused("member-limit");
+    // Each sealed value differs, so another one is another call's.
+    if (held.phase === "free" || held.claim.password !== sealed) return refused("link-gone");
     return await finishClaim(held.claim, envelope);
   };
 
@@ -131,31 +160,61 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
       const member = randomId("mem_", randomness);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
       const opens = { name, plan: signupPlan, time_zone: timeZone };
-      return await join({ account: id, member, email, role: "owner", opens, at: call.at }, password, envelope);
+      return await join({ account: id, member, email, opens, at: call.at }, password, envelope);
     },
 
     async logIn(email, password, call) {
-      const stream = emailStream(email);
-      const { state } = await aggregates.load(emailClaim, stream, 0);
+      const { state } = await aggregates.load(emailClaim, emailStream(email), 0);
       const claim = state.phase === "claimed" ? state.claim : null;
-      const hash = claim && box.open(claim.password, { account: claim.account, stream, field: "password" });
+      // An address that nobody has costs the same reads.
+      const owner = claim?.account ?? derivedId("acc_", email);
+      const { state: there } = await aggregates.load(account, accountStream(owner), 0);
+      const belonging = claim === null || there.phase !== "open" ? null : belongingTo(there, claim.member);
+      // Without a member, the process ended between the claim and the account, or the member was removed.
+      const sealed = belonging?.member.password ?? claim?.password ?? null;
+      const hash = sealed && claim && box.open(sealed, passwordPlace(claim.account, claim.member));
       const checked = await passwords.verify(hash, password);
       if (checked === "overloaded") return refused("overloaded");
       if (checked === "wrong" || claim === null) return refused("invalid-credentials");
-
-      const there = await aggregates.load(account, accountStream(claim.account), 0);
-      const belonging = there.state.phase === "open" ? belongingTo(there.state, claim.member) : null;
+      // With the epoch from before the check: a session under a password that was changed meanwhile does not hold.
       if (belonging !== null) return { outcome: "joined", position: undefined, ...belonging };
-      // The process ended between the claim and the account, or the member was removed: then this changes nothing.
       const actor = { kind: "member", id: claim.member } as const;
       const finished = await finishClaim(claim, { ...call, account: claim.account, actor });
       return finished.outcome === "joined" ? finished : refused("invalid-credentials");
     },
 
-    async addMember({ email, password, role }, envelope) {
-      const member = derivedId("mem_", envelope.account, envelope.commandId);
-      const claim = { account: envelope.account, member, email, role, opens: null, at: envelope.at };
-      return await join(claim, password, envelope);
+    async accept({ account: id, member, email, password }, call) {
+      const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
+      return await join({ account: id, member, email, opens: null, at: call.at }, password, envelope);
+    },
+
+    async reset({ account: id, member, mac, password }, call) {
+      const sealed = await sealedHash(id, member, password);
+      if (sealed === "overloaded") return refused(sealed);
+      const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
+      const command = { type: "ResetPassword", member, mac, password: sealed, at: call.at } as const;
+      const set = await aggregates.handle(account, accountStream(id), command, envelope);
+      if (set.outcome === "rejected") return refused(set.rejection);
+      const belonging = set.state.phase === "open" ? belongingTo(set.state, member) : null;
+      if (belonging?.member.password !== sealed) return refused("link-gone");
+      return { outcome: "joined", position: set.position, ...belonging };
+    },
+
+    async changePassword({ member, current, next, keeps }, envelope) {
+      const stream = accountStream(envelope.account);
+      const { state } = await aggregates.load(account, stream, 0);
+      const verified = state.phase === "open" ? state.members.get(member)?.password : undefined;
+      if (verified === undefined) return refused("member-absent");
+      const checked = await passwords.verify(box.open(verified, passwordPlace(envelope.account, member)), current);
+      if (checked === "overloaded") return refused("overloaded");
+      if (checked === "wrong") return refused("invalid-credentials");
+      const password = await sealedHash(envelope.account, member, next);
+      if (password === "overloaded") return refused("overloaded");
+      const command = { type: "ChangePassword", member, verified, password, keeps, at: envelope.at } as const;
+      const changed = await aggregates.handle(account, stream, command, envelope);
+      if (changed.outcome === "rejected")
+        return refused(changed.rejection === "password-changed" ? "invalid-credentials" : changed.rejection);
+      return { outcome: "changed", position: changed.position };
     },
 
     async removeMember(member, envelope) {

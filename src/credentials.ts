@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { apiKey } from "../domain/account/api-key.ts";
 import { account, isExpired, type OpenAccount } from "../domain/account/decider.ts";
+import { holdsSession } from "../domain/account/membership.ts";
 import { session } from "../domain/account/session.ts";
 import { agent } from "../domain/agent/decider.ts";
 import type { Clock } from "../domain/ports.ts";
@@ -9,7 +10,7 @@ import { accountStream } from "./accounts.ts";
 import { type Aggregates, STALENESS_MAX_MS } from "./aggregates.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import type { Principal } from "./routes/route.ts";
-import { sessionStream } from "./sessions.ts";
+import { sessionIdOf, sessionStream } from "./sessions.ts";
 
 type CredentialsDeps = { readonly aggregates: Aggregates; readonly clock: Clock };
 
@@ -70,9 +71,14 @@ export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticat
     if (stream === null) return null;
     const { state } = await aggregates.load(session, stream);
     if (state.phase !== "open" || isExpired(state, new Date(clock.now()).toISOString())) return null;
-    const member = await ofAccount(state.account, ({ members }) => members.get(state.member));
+    const opened = { id: sessionIdOf(stream), epoch: state.epoch };
+    const member = await ofAccount(state.account, ({ members }) => {
+      const found = members.get(state.member);
+      return found !== undefined && holdsSession(found, opened) ? found : undefined;
+    });
     if (member === undefined) return null;
-    return { kind: "member", account: state.account, id: state.member, ...member, session: stream };
+    const { email, role } = member;
+    return { kind: "member", account: state.account, id: state.member, email, role, session: stream };
   };
 
   return async ({ kind, token }) => {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
@@ -47,8 +48,10 @@ import { waitingPlaces } from "./execute/waiting-places.ts";
 import type { LineStream } from "./http/buffered-lines.ts";
 import { expiredAnswers } from "./http/expired-answers.ts";
 import { loggerOptions } from "./http/log-lines.ts";
+import { passwordGuesses } from "./http/password-guesses.ts";
 import { positionText } from "./http/position-text.ts";
 import { attempts } from "./http/rate-limit.ts";
+import { links } from "./links.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
@@ -59,6 +62,7 @@ import { replaysLoop } from "./loops/replays.ts";
 import { retention } from "./loops/retention.ts";
 import { statusLog } from "./loops/status-log.ts";
 import type { ViewProgress } from "./loops/view-progress.ts";
+import { memberLinks } from "./member-links.ts";
 import { notificationReactions } from "./notifications/reactions.ts";
 import { endpointsReading } from "./observing/endpoints-reading.ts";
 import { decisionLines, errorLines, observers } from "./observing/log-lines.ts";
@@ -94,6 +98,7 @@ import { eventTraceRoutes } from "./routes/event-trace.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { executeRoutes } from "./routes/execute.ts";
 import { ingest } from "./routes/ingest.ts";
+import { linkRoutes } from "./routes/links.ts";
 import { memberRoutes } from "./routes/members.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { operationsRoutes } from "./routes/operations.ts";
@@ -101,6 +106,7 @@ import { policyRoutes } from "./routes/policies.ts";
 import { policyLedgerRoutes } from "./routes/policy-ledger.ts";
 import { rejectionRoutes } from "./routes/rejections.ts";
 import { replayRoutes } from "./routes/replays.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusNow, statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
@@ -290,6 +296,11 @@ export const service = async (engines: Engines): Promise<Service> => {
     onError: errorsOf("replays", "replaying events"),
   });
 
+  const memberLinking = memberLinks({
+    aggregates: streams,
+    links: links(subkey(key, "links"), randomness),
+    randomness,
+  });
   const people = accounts({
     aggregates: streams,
     randomness,
@@ -439,6 +450,12 @@ export const service = async (engines: Engines): Promise<Service> => {
   }));
   const writeStatus = statusLog({ log, clock, randomness, look: () => statusNow(components) });
 
+  const entering = {
+    accounts: people,
+    memberLinks: memberLinking,
+    sessions: sessions({ aggregates: streams, clock, randomness }),
+    attempts: attempts(clock),
+  };
   const routes = [
     ...operationsRoutes({
       version: config.version,
@@ -456,13 +473,10 @@ export const service = async (engines: Engines): Promise<Service> => {
         feed: feeding === null ? null : shownAt(feeding.status()),
       }),
     }),
-    ...authRoutes({
-      accounts: people,
-      sessions: sessions({ aggregates: streams, clock, randomness }),
-      attempts: attempts(clock),
-      aggregates: streams,
-    }),
-    ...memberRoutes({ accounts: people, views }),
+    ...authRoutes({ ...entering, aggregates: streams, guesses: passwordGuesses(entering.attempts, sleep) }),
+    ...linkRoutes(entering),
+    ...sessionRoutes({ aggregates: streams, sessions: entering.sessions, views, clock }),
+    ...memberRoutes({ accounts: people, memberLinks: memberLinking, aggregates: streams, views, publicUrl }),
     ...apiKeyRoutes({ aggregates: streams, clock, secrets, views }),
     ...capabilityRoutes({
       planOf: accountOf,

@@ -11,9 +11,18 @@ const TOKEN_BYTES = 32;
 /** 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
+const STREAM_PREFIX = "session-";
+const ID = /^ses_[a-z2-7]{32}$/;
+
+/** `ses_…`: names a session and opens nothing. */
+export const sessionIdOf = (stream: string): string => stream.slice(STREAM_PREFIX.length);
+
+/** Null for what is no id of a session. */
+export const streamOfSession = (id: string): string | null => (ID.test(id) ? `${STREAM_PREFIX}${id}` : null);
+
 /** The stream of a token, or null for what no login ever gave out. Only the token's hash is in the log. */
 export const sessionStream = (token: string): string | null =>
-  TOKEN.test(token) ? `session-${derivedId("ses_", token)}` : null;
+  TOKEN.test(token) ? `${STREAM_PREFIX}${derivedId("ses_", token)}` : null;
 
 /** `Secure` cookies are also kept and sent on http://localhost by the current browsers, so that the embedded default
  * needs no certificate; `Lax` lets a link from a mail open the console logged in, and unsafe calls are checked apart. */
@@ -26,9 +35,12 @@ export const clearedSessionCookie = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=
 
 export type OpenedSession = { readonly token: string; readonly position: Position };
 
+/** `epoch`: the member's when the password was checked. */
+export type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
+
 export type Sessions = {
   /** Always a new token: one that was planted before the login is worth nothing after it. */
-  open(account: string, member: string, envelope: Envelope): Promise<OpenedSession>;
+  open(of: SessionOf, envelope: Envelope): Promise<OpenedSession>;
   /** Closed on every node. Closing twice is closing once. Undefined when there was no such session. */
   close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
@@ -36,13 +48,16 @@ export type Sessions = {
 type SessionsDeps = { readonly aggregates: Aggregates; readonly clock: Clock; readonly randomness: Randomness };
 
 export const sessions = ({ aggregates, clock, randomness }: SessionsDeps): Sessions => ({
-  async open(account, member, envelope) {
+  async open(of, envelope) {
     const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
     const id = derivedId("ses_", token);
     const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
-    const command = { type: "OpenSession", account, member, expires_at, at: envelope.at } as const;
+    const command = { type: "OpenSession", ...of, expires_at, at: envelope.at } as const;
     // Named after the session and not after the request, which may append to other streams as well.
-    const opened = await aggregates.handle(session, `session-${id}`, command, { ...envelope, commandId: `open-${id}` });
+    const opened = await aggregates.handle(session, `${STREAM_PREFIX}${id}`, command, {
+      ...envelope,
+      commandId: `open-${id}`,
+    });
     if (opened.outcome !== "accepted") throw new Error("a random session token was there before");
     return { token, position: opened.position };
   },

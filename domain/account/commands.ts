@@ -1,4 +1,6 @@
-import type { KeyRole, Role } from "./events.ts";
+import type { Sealed } from "../source/events.ts";
+import type { KeyRole } from "./events.ts";
+import type { MembershipCommand, MembershipRejection } from "./membership.ts";
 import type { SubscriptionCommand } from "./subscription.ts";
 
 /** Each command carries its time (ISO-8601 UTC) and its ids: nothing here looks at a clock. */
@@ -11,17 +13,9 @@ export type AccountCommand =
       readonly time_zone: string;
       readonly member: string;
       readonly email: string;
-      readonly role: Role;
+      readonly password: Sealed;
       readonly at: string;
     }
-  | {
-      readonly type: "AddMember";
-      readonly member: string;
-      readonly email: string;
-      readonly role: Role;
-      readonly at: string;
-    }
-  | { readonly type: "RemoveMember"; readonly member: string; readonly at: string }
   | {
       readonly type: "CreateApiKey";
       readonly key_id: string;
@@ -33,13 +27,7 @@ export type AccountCommand =
       readonly at: string;
     }
   | { readonly type: "RevokeApiKey"; readonly key_id: string; readonly at: string }
+  | MembershipCommand
   | SubscriptionCommand;
 
-export type AccountRejection =
-  | "account-absent"
-  | "member-absent"
-  | "member-limit"
-  | "last-owner"
-  | "key-absent"
-  | "key-limit"
-  | "expiry-past";
+export type AccountRejection = MembershipRejection | "account-absent" | "key-absent" | "key-limit" | "expiry-past";

@@ -19,18 +19,73 @@ type Billed = {
   readonly at: string;
 };
 
+/** Who made a one-time link: an owner, or the operator on the machine. */
+export type LinkMaker = { readonly kind: "member" | "system"; readonly id: string };
+
+/** A one-time link that was made. `mac`: hex HMAC over the token and over whom it stands for (`src/links.ts`). */
+type LinkMade = {
+  readonly account: string;
+  readonly member: string;
+  readonly mac: string;
+  readonly expires_at: string;
+  readonly by: LinkMaker;
+  readonly at: string;
+};
+
+/** Who belongs to an account, in its stream. */
+export type MembershipEvent =
+  /** `member`: the id that they will have. An invitation occupies no address. */
+  | { readonly type: "MemberInvited"; readonly data: LinkMade & { readonly email: string; readonly role: Role } }
+  | { readonly type: "InvitationWithdrawn"; readonly data: { account: string; member: string; at: string } }
+  | {
+      readonly type: "MemberAdded";
+      readonly data: {
+        account: string;
+        member: string;
+        email: string;
+        role: Role;
+        password: Sealed;
+        /** Null: this member opened the account. */
+        invited_by: LinkMaker | null;
+        at: string;
+      };
+    }
+  /** Carries the address, so that its release can be finished from this event alone. */
+  | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; email: string; at: string } }
+  | {
+      readonly type: "MemberRoleChanged";
+      readonly data: { account: string; member: string; role: Role; previous_role: Role; at: string };
+    }
+  /** Replaces an earlier one of the member. */
+  | { readonly type: "ResetLinkMade"; readonly data: LinkMade }
+  /** Ends every session of an earlier epoch but `keeps`. */
+  | {
+      readonly type: "PasswordChanged";
+      readonly data: {
+        account: string;
+        member: string;
+        password: Sealed;
+        epoch: number;
+        /** The session that asked; null after a reset. */
+        keeps: string | null;
+        /** Who made the reset link; null when the member knew the password before. */
+        reset_by: LinkMaker | null;
+        at: string;
+      };
+    }
+  /** The same, without a new password. */
+  | {
+      readonly type: "SessionsEnded";
+      readonly data: { account: string; member: string; epoch: number; keeps: string; at: string };
+    };
+
 /** Stream `account-<id>`. */
 export type AccountEvent =
   | {
       readonly type: "AccountOpened";
       readonly data: { account: string; name: string; plan: string; time_zone: string; at: string };
     }
-  | {
-      readonly type: "MemberAdded";
-      readonly data: { account: string; member: string; email: string; role: Role; at: string };
-    }
-  /** Carries the address, so that its release can be finished from this event alone. */
-  | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; email: string; at: string } }
+  | MembershipEvent
   /** A key belongs to the account's own stream: its limit and its end are decided in one append. */
   | {
       readonly type: "ApiKeyCreated";
@@ -72,8 +127,7 @@ export type EmailEvent =
         account: string;
         member: string;
         email: string;
-        role: Role;
-        /** Set when the claim opens an account; null when it adds a member to one. */
+        /** Set when the claim opens an account; null when it accepts an invitation to one. */
         opens: { name: string; plan: string; time_zone: string } | null;
         password: Sealed;
         at: string;
@@ -85,7 +139,8 @@ export type EmailEvent =
 export type SessionEvent =
   | {
       readonly type: "SessionOpened";
-      readonly data: { account: string; member: string; expires_at: string; at: string };
+      /** `epoch`: the member's when the password was checked (`PasswordChanged`). */
+      readonly data: { account: string; member: string; epoch: number; expires_at: string; at: string };
     }
   | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
 

@@ -3,7 +3,13 @@ import type { SessionEvent } from "./events.ts";
 
 export type SessionState =
   | { readonly phase: "absent" }
-  | { readonly phase: "open"; readonly account: string; readonly member: string; readonly expires_at: string }
+  | {
+      readonly phase: "open";
+      readonly account: string;
+      readonly member: string;
+      readonly epoch: number;
+      readonly expires_at: string;
+    }
   | { readonly phase: "closed" };
 
 export type SessionCommand =
@@ -11,6 +17,7 @@ export type SessionCommand =
       readonly type: "OpenSession";
       readonly account: string;
       readonly member: string;
+      readonly epoch: number;
       readonly expires_at: string;
       readonly at: string;
     }
@@ -23,8 +30,8 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
   evolve(_state, event) {
     switch (event.type) {
       case "SessionOpened": {
-        const { account, member, expires_at } = event.data;
-        return { phase: "open", account, member, expires_at };
+        const { account, member, epoch, expires_at } = event.data;
+        return { phase: "open", account, member, epoch, expires_at };
       }
       case "SessionClosed":
         return { phase: "closed" };
@@ -34,10 +41,10 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
   decide(command, state) {
     switch (command.type) {
       case "OpenSession": {
-        const { account, member, expires_at, at } = command;
+        const { account, member, epoch, expires_at, at } = command;
         // The token is random: a stream that exists is a token that was chosen by someone else.
         if (state.phase !== "absent") return reject("session-exists");
-        return accept({ type: "SessionOpened", data: { account, member, expires_at, at } });
+        return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, at } });
       }
       case "CloseSession": {
         if (state.phase !== "open") return accept();

@@ -15,6 +15,7 @@ import { refusalsView } from "./refusals.ts";
 import { rejectionsView } from "./rejections.ts";
 import { replaysView } from "./replays.ts";
 import { retentionView } from "./retention.ts";
+import { sessionsView } from "./sessions.ts";
 import { sourcesView } from "./sources.ts";
 import { statusView } from "./status.ts";
 import { usageView } from "./usage.ts";
@@ -29,6 +30,7 @@ export const PUBLISHED: readonly PublishedView[] = [
   billingView,
   statusView,
   membersView,
+  sessionsView,
   apiKeysView,
   sourcesView,
   policiesView,

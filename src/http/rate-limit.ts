@@ -59,13 +59,21 @@ export const windowCounter = (clock: Clock, windowMs: number, keysMax: number): 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Against guessed passwords and mass sign-ups. Addresses are hashed or normalised by the caller, so that one mailbox is one key. */
+/**
+ * Against guessed passwords and mass sign-ups. "failed-login-address" counts the guesses of one network for one address, so
+ * that they lock nobody out elsewhere. "failed-login-slow" counts those of all networks for one address: above it an attempt
+ * waits (`SLOW_LOGIN_MS`), and is still answered. Addresses are hashed by the caller, so that one mailbox is one key.
+ */
 export const ATTEMPT_LIMITS = {
   "signup-ip": { limit: 100, windowMs: HOUR_MS },
   "failed-login-ip": { limit: 100, windowMs: HOUR_MS },
   "failed-login-address": { limit: 10, windowMs: 15 * MINUTE_MS },
+  "failed-login-slow": { limit: 100, windowMs: HOUR_MS },
 } as const;
 export type AttemptKind = keyof typeof ATTEMPT_LIMITS;
+
+/** A person waits so long once; somebody who guesses waits each time. */
+export const SLOW_LOGIN_MS = 2_000;
 
 /** About 150 bytes each. */
 const ATTEMPT_KEYS_MAX = 100_000;
@@ -87,6 +95,7 @@ export const attempts = (clock: Clock): Attempts => {
     "signup-ip": counterOf("signup-ip"),
     "failed-login-ip": counterOf("failed-login-ip"),
     "failed-login-address": counterOf("failed-login-address"),
+    "failed-login-slow": counterOf("failed-login-slow"),
   };
   const keyOf = (kind: AttemptKind, key: string): string => (kind.endsWith("-ip") ? network(key) : key);
   return {

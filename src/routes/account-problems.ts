@@ -1,6 +1,7 @@
 import type { AccountRejection } from "../../domain/account/commands.ts";
-import { API_KEYS_MAX, MEMBERS_MAX } from "../../domain/account/decider.ts";
+import { API_KEYS_MAX } from "../../domain/account/decider.ts";
 import { EMAIL_LENGTH_MAX, normalizeEmail } from "../../domain/account/email-address.ts";
+import { MEMBERS_MAX } from "../../domain/account/membership.ts";
 import { normalizePassword, PASSWORD_LENGTH_MAX, weaknessOf } from "../../domain/account/password-rule.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import type { JsonSchema } from "./route.ts";
@@ -8,12 +9,26 @@ import type { JsonSchema } from "./route.ts";
 /** How soon the line before the password hashing is worth another try. */
 const OVERLOADED_RETRY_S = 2;
 
-const PROBLEM_OF: Record<AccountRejection | "email-taken" | "overloaded", Problem> = {
+const invalidCredentials = (): Problem => problem("invalid-credentials", "The address or the password is wrong.");
+
+/** The same for a link that never was, and for one that was used, withdrawn or replaced, or has expired. */
+export const linkGone = (): Problem =>
+  problem("not-found", "This link was used or has expired. Ask for a new one where you got it.");
+
+const PROBLEM_OF: Record<AccountRejection | "email-taken" | "invalid-credentials" | "overloaded", Problem> = {
   "account-absent": notFound(),
   "member-absent": notFound(),
   "key-absent": notFound(),
-  "member-limit": problem("conflict", `An account has at most ${MEMBERS_MAX} members. Remove one first.`),
-  "last-owner": problem("conflict", "This is the account's last owner. Add another owner first."),
+  "link-gone": linkGone(),
+  "member-limit": problem(
+    "conflict",
+    `An account has at most ${MEMBERS_MAX} members and invitations. Remove one first.`,
+  ),
+  "member-already": problem("conflict", "This address belongs to a member of the account already."),
+  "last-owner": problem("conflict", "This is the account's last owner. Make another member an owner first."),
+  "own-reset": problem("conflict", "Change your own password with POST /v1/auth/password; a reset link is for others."),
+  "password-changed": invalidCredentials(),
+  "invalid-credentials": invalidCredentials(),
   "key-limit": problem("conflict", `An account has at most ${API_KEYS_MAX} active keys. Revoke one first.`),
   "expiry-past": problem("invalid-request", "expires_at must be in the future.", {
     errors: [{ path: "/expires_at", message: "must be in the future" }],
@@ -37,10 +52,10 @@ export const emailOf = (raw: string): string | Problem =>
     errors: [{ path: "/email", message: "must be an e-mail address" }],
   });
 
-/** The normalised password for a new login, or what has to change about it. */
-export const newPasswordOf = (raw: string, email: string): string | Problem => {
+/** The normalised password for a new login, or what has to change about it. `path`: where it stands in the body. */
+export const newPasswordOf = (raw: string, email: string, path = "/password"): string | Problem => {
   const password = normalizePassword(raw);
   const weakness = weaknessOf(password, email);
   if (weakness === null) return password;
-  return problem("weak-password", weakness, { errors: [{ path: "/password", message: weakness }] });
+  return problem("weak-password", weakness, { errors: [{ path, message: weakness }] });
 };

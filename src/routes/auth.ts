@@ -1,24 +1,31 @@
 import { account } from "../../domain/account/decider.ts";
 import { normalizePassword } from "../../domain/account/password-rule.ts";
-import { planAt } from "../../domain/account/subscription.ts";
-import { type Accounts, accountStream, type Belonging, belongingTo, emailStream } from "../accounts.ts";
+import { type Accounts, accountStream, belongingTo, emailStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { PasswordGuesses } from "../http/password-guesses.ts";
 import type { Attempts } from "../http/rate-limit.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
-import { clearedSessionCookie, type Sessions, sessionCookie } from "../sessions.ts";
+import { notFound, problem } from "../problems.ts";
+import { clearedSessionCookie, type Sessions, sessionIdOf } from "../sessions.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 import { nonBlank } from "./json-schema.ts";
-import { type Answer, type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
+import { type JsonSchema, positionOf, type Route } from "./route.ts";
+import { BELONGING, rateLimited, shownBelonging, signedIn } from "./signed-in.ts";
 
 export type AuthDeps = {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly attempts: Attempts;
+  readonly guesses: PasswordGuesses;
   readonly aggregates: Aggregates;
 };
 
+const isWrong = (it: { readonly outcome: string; readonly rejection?: string }): boolean =>
+  it.outcome === "refused" && it.rejection === "invalid-credentials";
+
 type Credentials = { readonly email: string; readonly password: string };
 type SignupBody = Credentials & { readonly account_name?: string; readonly time_zone?: string };
+
+type NewPasswordBody = { readonly current_password: string; readonly new_password: string };
 
 const CREDENTIALS = { email: EMAIL_SCHEMA, password: PASSWORD_SCHEMA };
 
@@ -40,22 +47,12 @@ const LOGIN: JsonSchema = {
   properties: CREDENTIALS,
 };
 
-const strings = (...names: string[]): JsonSchema => ({
+const NEW_PASSWORD: JsonSchema = {
   type: "object",
-  required: names,
-  properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
-});
-
-const BELONGING: JsonSchema = {
-  type: "object",
-  required: ["account", "member"],
-  properties: { account: strings("id", "name", "plan", "time_zone"), member: strings("id", "email", "role") },
+  required: ["current_password", "new_password"],
+  additionalProperties: false,
+  properties: { current_password: PASSWORD_SCHEMA, new_password: PASSWORD_SCHEMA },
 };
-
-const shown = ({ account: { account: id, name, subscription, time_zone }, member }: Belonging, at: string) => ({
-  account: { id, name, plan: planAt(subscription, at), time_zone },
-  member: { id: member.id, email: member.email, role: member.role },
-});
 
 /** The canonical spelling of an IANA time zone, or null. Offsets as "+01:00" are none: they know no summer. */
 const timeZoneOf = (name: string): string | null => {
@@ -65,25 +62,6 @@ const timeZoneOf = (name: string): string | null => {
   } catch {
     return null;
   }
-};
-
-const rateLimited = (retryAfterS: number): Problem =>
-  problem("rate-limited", "Too many attempts. Wait before the next one.", { retryAfterS });
-
-const signedIn = async (sessions: Sessions, status: number, belonging: Belonging, call: Call): Promise<Answer> => {
-  const { account: owner, member } = belonging;
-  const envelope = {
-    ...call.envelope,
-    account: owner.account,
-    actor: { kind: "member", id: member.id },
-  } as const;
-  const { token, position } = await sessions.open(owner.account, member.id, envelope);
-  return {
-    status,
-    body: shown(belonging, call.envelope.at),
-    headers: { "set-cookie": sessionCookie(token) },
-    position,
-  };
 };
 
 const signUp =
@@ -112,35 +90,40 @@ const signUp =
   };
 
 const logIn =
-  ({ accounts, sessions, attempts }: AuthDeps): Route["handle"] =>
+  ({ accounts, sessions, guesses }: AuthDeps): Route["handle"] =>
   async (call) => {
     // The route's schema has checked the shape.
     const body = call.body as Credentials;
     const email = emailOf(body.email);
     if (typeof email !== "string") return email;
-    const address = emailStream(email);
+    const counted = await guesses.run(
+      { address: emailStream(email), ip: call.ip },
+      () => accounts.logIn(email, normalizePassword(body.password), call.envelope),
+      isWrong,
+    );
+    if (!counted.ok) return rateLimited(counted.retryAfterS);
+    const { result } = counted;
+    return result.outcome === "joined" ? await signedIn(sessions, 200, result, call) : accountProblem(result.rejection);
+  };
 
-    // Taken before the password is looked at, so that a hundred guesses at once are counted before they are known.
-    const byIp = attempts.take("failed-login-ip", call.ip);
-    if (!byIp.ok) return rateLimited(byIp.retryAfterS);
-    const byAddress = attempts.take("failed-login-address", address);
-    if (!byAddress.ok) {
-      attempts.giveBack("failed-login-ip", call.ip);
-      return rateLimited(byAddress.retryAfterS);
-    }
-    let wrong = false;
-    try {
-      const joined = await accounts.logIn(email, normalizePassword(body.password), call.envelope);
-      if (joined.outcome === "joined") return await signedIn(sessions, 200, joined, call);
-      if (joined.rejection === "overloaded") return accountProblem("overloaded");
-      wrong = true;
-      return problem("invalid-credentials", "The address or the password is wrong.");
-    } finally {
-      if (!wrong) {
-        attempts.giveBack("failed-login-ip", call.ip);
-        attempts.giveBack("failed-login-address", address);
-      }
-    }
+const changePassword =
+  ({ accounts, guesses }: AuthDeps): Route["handle"] =>
+  async ({ principal, body, envelope, ip }) => {
+    if (principal.kind !== "member") return notFound();
+    // The route's schema has checked the shape.
+    const { current_password, new_password } = body as NewPasswordBody;
+    const next = newPasswordOf(new_password, principal.email, "/new_password");
+    if (typeof next !== "string") return next;
+    const keeps = sessionIdOf(principal.session);
+    const change = { member: principal.id, current: normalizePassword(current_password), next, keeps };
+    const counted = await guesses.run(
+      { address: emailStream(principal.email), ip },
+      () => accounts.changePassword(change, envelope),
+      isWrong,
+    );
+    if (!counted.ok) return rateLimited(counted.retryAfterS);
+    const { result } = counted;
+    return result.outcome === "changed" ? { status: 204, ...positionOf(result) } : accountProblem(result.rejection);
   };
 
 const logOut =
@@ -157,7 +140,7 @@ const me =
   async ({ principal, envelope }) => {
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const belonging = state.phase === "open" ? belongingTo(state, principal.id) : null;
-    return belonging === null ? notFound() : { status: 200, body: shown(belonging, envelope.at) };
+    return belonging === null ? notFound() : { status: 200, body: shownBelonging(belonging, envelope.at) };
   };
 
 export const authRoutes = (deps: AuthDeps): readonly Route[] => [
@@ -189,6 +172,16 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     tag: "accounts",
     answers: { 204: null },
     handle: logOut(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/password",
+    who: { session: "viewer" },
+    summary: "Change the password and end every other session",
+    tag: "accounts",
+    body: NEW_PASSWORD,
+    answers: { 204: null },
+    handle: changePassword(deps),
   },
   {
     method: "GET",

@@ -1,57 +1,128 @@
+import { account } from "../../domain/account/decider.ts";
 import { ROLES, type Role } from "../../domain/account/events.ts";
 import type { ViewStore } from "../../domain/ports.ts";
-import { members } from "../../projections/members.ts";
-import type { Accounts } from "../accounts.ts";
-import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
+import { MEMBER_STATES, type MemberDocument, members } from "../../projections/members.ts";
+import { type Accounts, accountStream } from "../accounts.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { linkUrl } from "../links.ts";
+import type { MemberLinks } from "../member-links.ts";
+import { notFound } from "../problems.ts";
+import { accountProblem, EMAIL_SCHEMA, emailOf } from "./account-problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { type JsonSchema, positionOf, type Route } from "./route.ts";
 
-export type MembersDeps = { readonly accounts: Accounts; readonly views: Pick<ViewStore, "page"> };
-
-type MemberBody = { readonly email: string; readonly password: string; readonly role: Role };
-
-const BODY: JsonSchema = {
-  type: "object",
-  required: ["email", "password", "role"],
-  additionalProperties: false,
-  properties: { email: EMAIL_SCHEMA, password: PASSWORD_SCHEMA, role: { enum: ROLES } },
+export type MembersDeps = {
+  readonly accounts: Accounts;
+  readonly memberLinks: MemberLinks;
+  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly views: Pick<ViewStore, "page">;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
 };
+
+type InvitationBody = { readonly email: string; readonly role: Role };
+type RoleBody = { readonly role: Role };
+
+const INVITATION_BODY: JsonSchema = {
+  type: "object",
+  required: ["email", "role"],
+  additionalProperties: false,
+  properties: { email: EMAIL_SCHEMA, role: { enum: ROLES } },
+};
+
+const ROLE_BODY: JsonSchema = {
+  type: "object",
+  required: ["role"],
+  additionalProperties: false,
+  properties: { role: { enum: ROLES } },
+};
+
+const COMMON = {
+  id: { type: "string" },
+  email: { type: "string" },
+  role: { enum: ROLES },
+  state: { enum: MEMBER_STATES },
+} as const satisfies Record<string, JsonSchema>;
+const REQUIRED = ["id", "email", "role", "state"];
+const TIME: JsonSchema = { type: "string", format: "date-time" };
 
 const MEMBER: JsonSchema = {
   type: "object",
-  required: ["id", "email", "role"],
+  required: [...REQUIRED, "created_at", "expires_at"],
   properties: {
-    id: { type: "string" },
-    email: { type: "string" },
-    role: { enum: ROLES },
-    created_at: { type: "string", format: "date-time" },
+    ...COMMON,
+    created_at: TIME,
+    expires_at: { type: ["string", "null"], format: "date-time", description: "Of an invitation; null for a member" },
   },
 };
 
-const add =
-  ({ accounts }: MembersDeps): Route["handle"] =>
-  async (call) => {
+const LINK: JsonSchema = { type: "string", description: "Shown only once. Hand it to this person and nobody else." };
+const INVITATION: JsonSchema = {
+  type: "object",
+  required: [...REQUIRED, "invitation_url", "expires_at"],
+  properties: { ...COMMON, invitation_url: LINK, expires_at: TIME },
+};
+const RESET: JsonSchema = {
+  type: "object",
+  required: ["id", "email", "reset_url", "expires_at"],
+  properties: { id: COMMON.id, email: COMMON.email, reset_url: LINK, expires_at: TIME },
+};
+const CHANGED: JsonSchema = { type: "object", required: REQUIRED, properties: COMMON };
+
+const invite =
+  ({ memberLinks, publicUrl }: MembersDeps): Route["handle"] =>
+  async ({ body, envelope }) => {
     // The route's schema has checked the shape.
-    const body = call.body as MemberBody;
-    const email = emailOf(body.email);
+    const { email: given, role } = body as InvitationBody;
+    const email = emailOf(given);
     if (typeof email !== "string") return email;
-    const password = newPasswordOf(body.password, email);
-    if (typeof password !== "string") return password;
-    const joined = await accounts.addMember({ email, password, role: body.role }, call.envelope);
-    if (joined.outcome === "refused") return accountProblem(joined.rejection);
-    const { id, role } = joined.member;
-    const added = { id, email: joined.member.email, role, created_at: call.envelope.at };
-    return { status: 201, body: added, ...positionOf(joined) };
+    const made = await memberLinks.invite({ email, role }, envelope);
+    if (made.outcome === "refused") return accountProblem(made.rejection);
+    const { member: id, expires_at } = made;
+    const invitation_url = linkUrl(publicUrl(), "invitation", made.token);
+    const invited = { id, email, role, state: "invited", invitation_url, expires_at };
+    return { status: 201, body: invited, ...positionOf(made) };
+  };
+
+const reset =
+  ({ memberLinks, publicUrl }: MembersDeps): Route["handle"] =>
+  async ({ params, envelope }) => {
+    const made = await memberLinks.reset(params.id ?? "", envelope);
+    if (made.outcome === "refused") return accountProblem(made.rejection);
+    const { member: id, email, expires_at } = made;
+    const reset_url = linkUrl(publicUrl(), "reset", made.token);
+    return { status: 201, body: { id, email, reset_url, expires_at }, ...positionOf(made) };
+  };
+
+const changeRole =
+  ({ aggregates }: MembersDeps): Route["handle"] =>
+  async ({ params: { id = "" }, body, envelope }) => {
+    // The route's schema has checked the shape.
+    const { role } = body as RoleBody;
+    const command = { type: "ChangeRole", member: id, role, at: envelope.at } as const;
+    const changed = await aggregates.handle(account, accountStream(envelope.account), command, envelope);
+    if (changed.outcome === "rejected") return accountProblem(changed.rejection);
+    const member = changed.state.phase === "open" ? changed.state.members.get(id) : undefined;
+    if (member === undefined) return notFound();
+    return {
+      status: 200,
+      body: { id, email: member.email, role: member.role, state: "active" },
+      ...positionOf(changed),
+    };
   };
 
 const list =
   ({ views }: MembersDeps): Route["handle"] =>
-  async ({ principal, query }) => {
-    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+  async ({ principal, query, envelope }) => {
+    const where = [
+      { field: "account", is: "=", value: principal.account },
+      { field: "open_until", is: ">", value: envelope.at },
+    ] as const;
     const sort = { field: "created_at", order: "desc" } as const;
     const page = await pageOf(views, { view: members.schema.name, where, sort }, query, (document, id) => {
-      const { email, role, created_at } = document;
-      return { id, email, role, created_at };
+      // What the view's own projection has put.
+      const { email, role, state, created_at, open_until } = document as MemberDocument;
+      return { id, email, role, state, created_at, expires_at: state === "invited" ? open_until : null };
     });
     return isPage(page) ? { status: 200, body: page } : page;
   };
@@ -67,19 +138,19 @@ const remove =
 export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
   {
     method: "POST",
-    path: "/v1/members",
+    path: "/v1/members/invitations",
     who: { session: "owner" },
-    summary: "Add a member",
+    summary: "Invite a person by a one-time link; it is shown only once, and replaces an earlier one",
     tag: "accounts",
-    body: BODY,
-    answers: { 201: MEMBER },
-    handle: add(deps),
+    body: INVITATION_BODY,
+    answers: { 201: INVITATION },
+    handle: invite(deps),
   },
   {
     method: "GET",
     path: "/v1/members",
     who: { session: "owner" },
-    summary: "List the members, newest first",
+    summary: "List the members and the open invitations, newest first",
     tag: "accounts",
     query: LISTING_QUERY,
     answers: { 200: listOf(MEMBER) },
@@ -87,10 +158,29 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     handle: list(deps),
   },
   {
+    method: "PATCH",
+    path: "/v1/members/{id}",
+    who: { session: "owner" },
+    summary: "Change a member's role",
+    tag: "accounts",
+    body: ROLE_BODY,
+    answers: { 200: CHANGED },
+    handle: changeRole(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/members/{id}/reset",
+    who: { session: "owner" },
+    summary: "Make a one-time link with which a member sets a new password; it is shown only once",
+    tag: "accounts",
+    answers: { 201: RESET },
+    handle: reset(deps),
+  },
+  {
     method: "DELETE",
     path: "/v1/members/{id}",
     who: { session: "owner" },
-    summary: "Remove a member and end their sessions",
+    summary: "Remove a member and end their sessions, or withdraw an invitation",
     tag: "accounts",
     answers: { 204: null },
     handle: remove(deps),

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { MEMBERS_MAX } from "../../domain/account/decider.ts";
+import { MEMBERS_MAX } from "../../domain/account/membership.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { accountStream } from "../../src/accounts.ts";
@@ -9,6 +9,7 @@ import type { Principal } from "../../src/routes/route.ts";
 import { accountsWorld, PASSWORD } from "../support/accounts-world.ts";
 import { AT, callOf } from "../support/call.ts";
 import { failingLog } from "../support/failing-log.ts";
+import { tokenOf } from "../support/members.ts";
 
 const test = suite("accounts, cut off between two streams");
 
@@ -34,7 +35,7 @@ const fill = async (log: EventLog, principal: Principal): Promise<void> => {
   const { account } = principal;
   const { envelope } = callOf({ principal });
   const filling = Array.from({ length: MEMBERS_MAX - 1 }, (_, i) => {
-    const data = { account, member: `mem_${i}`, email: `m${i}@shop.example`, role: "viewer", at: AT };
+    const data = { account, member: `mem_${i}`, email: `m${i}@shop.example`, role: "viewer", invited_by: null, at: AT };
     return { type: "MemberAdded", data };
   });
   await log.append(accountStream(account), "any", toEvents(filling, { ...envelope, commandId: "fill" }));
@@ -62,11 +63,9 @@ test("or by the login, whichever comes first", async () => {
 });
 
 test("a member's address is given back after a removal that was cut off", async () => {
-  const { openAccount, call, cutOff, react, logIn, signUp } = breakable();
+  const { openAccount, call, addMember, cutOff, react, logIn, signUp } = breakable();
   const principal = await openAccount("ana@shop.example");
-  const body = { email: "bo@shop.example", password: "correct horse battery", role: "viewer" };
-  const added = await call("POST", "/v1/members", { principal, body });
-  const params = { id: String(added.body.id) };
+  const params = { id: (await addMember(principal, "bo@shop.example")).id };
   await cutOff("email-", () => call("DELETE", "/v1/members/{id}", { principal, params }));
   assert.is((await logIn("bo@shop.example")).outcome, "invalid-credentials");
   assert.is((await signUp("bo@shop.example")).outcome, "email-taken");
@@ -75,12 +74,11 @@ test("a member's address is given back after a removal that was cut off", async 
 });
 
 test("the process manager run again over the whole log brings nobody back", async () => {
-  const { openAccount, call, react, authenticate, logIn, types, cookieOf } = breakable();
+  const { openAccount, call, addMember, react, authenticate, logIn, types, cookieOf } = breakable();
   const principal = await openAccount("ana@shop.example");
-  const body = { email: "bo@shop.example", password: "correct horse battery", role: "owner" };
-  const added = await call("POST", "/v1/members", { principal, body });
+  const { id } = await addMember(principal, "bo@shop.example", "owner");
   const token = cookieOf(await logIn("bo@shop.example"));
-  await call("DELETE", "/v1/members/{id}", { principal, params: { id: String(added.body.id) } });
+  await call("DELETE", "/v1/members/{id}", { principal, params: { id } });
   const before = await types();
   await react();
   assert.equal(await types(), before);
@@ -88,42 +86,64 @@ test("the process manager run again over the whole log brings nobody back", asyn
   assert.is((await logIn("bo@shop.example")).outcome, "invalid-credentials");
 });
 
-test("an address that the full account refuses is free again, also after a repeat of the command", async () => {
-  const { openAccount, call, log, react, signUp, project } = breakable();
-  const principal = await openAccount("ana@shop.example");
-  const { envelope } = callOf({ principal });
-  await fill(log, principal);
+/** An account with an invitation that is open. */
+const withInvitation = async (it: ReturnType<typeof accountsWorld>) => {
+  const principal = await it.openAccount("ana@shop.example");
+  const body = { email: "bo@shop.example", role: "viewer" };
+  const invited = await it.call("POST", "/v1/members/invitations", { principal, body });
+  const accept = (password = PASSWORD) =>
+    it.call("POST", "/v1/auth/invitations/accept", { body: { token: tokenOf(invited.body.invitation_url), password } });
+  const withdraw = () => it.call("DELETE", "/v1/members/{id}", { principal, params: { id: String(invited.body.id) } });
+  return { principal, accept, withdraw };
+};
 
-  const add = { principal, envelope, body: { email: "bo@shop.example", password: PASSWORD, role: "viewer" } };
-  assert.is((await call("POST", "/v1/members", add)).outcome, "conflict");
-  await call("DELETE", "/v1/members/{id}", { principal, params: { id: "mem_0" } });
-  // The claim of this command was released: the account must not get a member who has no address.
-  assert.is((await call("POST", "/v1/members", add)).outcome, "conflict");
-  await react();
-  await project();
-  const { body } = await call("GET", "/v1/members", { principal, query: { limit: 100 } });
-  assert.not.match(JSON.stringify(body.data), "bo@shop.example", "nor by the process manager, which comes later");
-  assert.is((await signUp("bo@shop.example")).outcome, 201);
+test("an acceptance that was cut off is finished by the process manager, or by the login", async () => {
+  for (const isManagerFirst of [true, false]) {
+    const it = breakable();
+    const { accept } = await withInvitation(it);
+    await it.cutOff("account-", () => accept());
+    if (isManagerFirst) await it.react();
+    assert.is((await accept("another long password")).outcome, "not-found", "the link was used");
+    assert.is((await it.logIn("bo@shop.example")).outcome, 200);
+    await it.react();
+    assert.is((await it.types()).filter((type) => type === "MemberAdded").length, 2);
+  }
 });
 
-test("a full account says so also where the process manager is the first to give the address back", async () => {
-  const memory = memoryEventLog();
-  let comesFirst = async (): Promise<void> => undefined;
-  const log: EventLog = {
-    ...memory,
-    async append(stream, expected, events) {
-      const appended = await memory.append(stream, expected, events);
-      if (events.some(({ type }) => type === "EmailClaimed")) await comesFirst();
-      return appended;
-    },
-  };
-  const { openAccount, call, react, types } = accountsWorld({ log });
-  const principal = await openAccount("ana@shop.example");
-  await fill(log, principal);
-  comesFirst = react;
-  const body = { email: "bo@shop.example", password: PASSWORD, role: "viewer" };
-  assert.is((await call("POST", "/v1/members", { principal, body })).outcome, "conflict");
-  assert.equal((await types()).slice(-2), ["EmailClaimed", "EmailReleased"]);
+test("an account that is full refuses an invitation, and one that fills up meanwhile gives the address back", async () => {
+  const it = breakable();
+  const { principal, accept } = await withInvitation(it);
+  await fill(it.log, principal);
+  assert.is((await accept()).outcome, "conflict");
+  await it.react();
+  const body = { email: "cy@shop.example", role: "viewer" };
+  assert.is((await it.call("POST", "/v1/members/invitations", { principal, body })).outcome, "conflict");
+  assert.is((await it.signUp("bo@shop.example")).outcome, 201);
+});
+
+test("an invitation that is withdrawn while it is accepted gives the address back, whoever comes first", async () => {
+  for (const isManagerFirst of [false, true]) {
+    const memory = memoryEventLog();
+    let meanwhile = async (): Promise<unknown> => undefined;
+    const log: EventLog = {
+      ...memory,
+      async append(stream, expected, events) {
+        const appended = await memory.append(stream, expected, events);
+        if (events.some(({ type }) => type === "EmailClaimed")) await meanwhile();
+        return appended;
+      },
+    };
+    const it = accountsWorld({ log });
+    const { accept, withdraw } = await withInvitation(it);
+    meanwhile = async () => {
+      await withdraw();
+      if (isManagerFirst) await it.react();
+    };
+    assert.is((await accept()).outcome, "not-found");
+    meanwhile = async () => undefined;
+    assert.equal((await it.types()).slice(-3), ["EmailClaimed", "InvitationWithdrawn", "EmailReleased"]);
+    assert.is((await it.signUp("bo@shop.example")).outcome, 201);
+  }
 });
 
 test("all events of an account carry it in their metadata, under ids of their own", async () => {

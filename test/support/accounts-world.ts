@@ -1,26 +1,35 @@
+import type { Role } from "../../domain/account/events.ts";
 import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
 import { passwords } from "../../infra/crypto/passwords.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { secretBox } from "../../infra/crypto/secret-box.ts";
-import { derivedSecrets } from "../../infra/crypto/subkey.ts";
+import { derivedSecrets, subkey } from "../../infra/crypto/subkey.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { apiKeys } from "../../projections/api-keys.ts";
 import { members } from "../../projections/members.ts";
+import { sessions as sessionsView } from "../../projections/sessions.ts";
 import { accountReactions } from "../../src/account-reactions.ts";
 import { accounts } from "../../src/accounts.ts";
 import { aggregates } from "../../src/aggregates.ts";
 import { credentials } from "../../src/credentials.ts";
+import { passwordGuesses } from "../../src/http/password-guesses.ts";
 import { attempts } from "../../src/http/rate-limit.ts";
+import { links } from "../../src/links.ts";
+import { memberLinks } from "../../src/member-links.ts";
 import { apiKeyRoutes } from "../../src/routes/api-keys.ts";
 import { authRoutes } from "../../src/routes/auth.ts";
+import { linkRoutes } from "../../src/routes/links.ts";
 import { memberRoutes } from "../../src/routes/members.ts";
 import type { Call, Principal } from "../../src/routes/route.ts";
+import { sessionRoutes } from "../../src/routes/sessions.ts";
 import { sessions } from "../../src/sessions.ts";
 import { AT, type Called, caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
+import { PUBLIC_URL } from "./http-app.ts";
+import { tokenOf } from "./members.ts";
 
-const PROJECTIONS = [members, apiKeys];
+const PROJECTIONS = [members, sessionsView, apiKeys];
 export const PASSWORD = "correct horse battery";
 
 /** One node: what it keeps in memory is its own, the log is not. */
@@ -28,22 +37,35 @@ const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, li
   const streams = aggregates(log, clock);
   const box = secretBox(key, randomness);
   const all = accounts({ aggregates: streams, randomness, box, passwords: passwords(line), signupPlan: "free" });
+  const tries = attempts(clock);
+  const pauses: number[] = [];
   const deps = {
     accounts: all,
+    memberLinks: memberLinks({ aggregates: streams, links: links(subkey(key, "links"), randomness), randomness }),
     sessions: sessions({ aggregates: streams, clock, randomness }),
-    attempts: attempts(clock),
+    attempts: tries,
+    guesses: passwordGuesses(tries, async (ms) => pauses.push(ms)),
+    publicUrl: () => PUBLIC_URL,
     aggregates: streams,
     clock,
     views,
     secrets: derivedSecrets(key),
   };
-  const routes = [...authRoutes(deps), ...memberRoutes(deps), ...apiKeyRoutes(deps)];
+  const routes = [
+    ...authRoutes(deps),
+    ...linkRoutes(deps),
+    ...sessionRoutes(deps),
+    ...memberRoutes(deps),
+    ...apiKeyRoutes(deps),
+  ];
   return {
     aggregates: streams,
     routes,
     call: caller(routes),
     authenticate: credentials({ aggregates: streams, clock }),
     reactions: accountReactions(all, clock),
+    /** How long logins were made to wait, in ms. */
+    pauses,
   };
 };
 
@@ -79,6 +101,13 @@ export const accountsWorld = ({ log = memoryEventLog(), line = {} } = {}) => {
     async openAccount(email: string): Promise<Principal> {
       const signedUp = await here.call("POST", "/v1/auth/signup", { body: { email, password: PASSWORD } });
       return await memberBy(cookieOf(signedUp));
+    },
+    /** Invites and accepts; `outcome` is the first refusal, or the acceptance's. */
+    async addMember(principal: Principal, email: string, role: Role = "viewer"): Promise<Called & { id: string }> {
+      const invited = await here.call("POST", "/v1/members/invitations", { principal, body: { email, role } });
+      if (invited.outcome !== 201) return { ...invited, id: "" };
+      const body = { token: tokenOf(invited.body.invitation_url), password: PASSWORD };
+      return { ...(await here.call("POST", "/v1/auth/invitations/accept", { body })), id: String(invited.body.id) };
     },
     project: () => foldInto(log, views, PROJECTIONS),
     /** What the process manager does with the whole log. */

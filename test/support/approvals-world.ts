@@ -28,6 +28,7 @@ import { readOn, runCommand } from "../../src/run-command.ts";
 import { caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { testClock } from "./http-app.ts";
+import { joinAccount } from "./members.ts";
 
 const ACCOUNT = "acc_a";
 const PROJECTIONS = [events, approvals];
@@ -76,18 +77,10 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
   const join = async (streams: Aggregates, who: Principal): Promise<void> => {
     if (who.kind !== "member") return;
     const { account: id, id: member, email, role } = who;
-    const about = { member, email, at: now() };
-    const opens = {
-      type: "OpenAccount",
-      account: id,
-      name: "a",
-      plan: "free",
-      time_zone: "UTC",
-      role: "owner",
-    } as const;
-    const founder = { member: "mem_founder", email: "founder@a.example", at: about.at };
+    const opens = { type: "OpenAccount", account: id, name: "a", plan: "free", time_zone: "UTC" } as const;
+    const founder = { member: "mem_founder", email: "founder@a.example", password: "", at: now() };
     await streams.handle(account, accountStream(id), { ...opens, ...founder }, envelope());
-    await streams.handle(account, accountStream(id), { type: "AddMember", role, ...about }, envelope());
+    await joinAccount(streams, { member, email, role }, { ...envelope(), account: id });
   };
 
   /** What it keeps in memory is its own, the log is not; `over` is the log as it sees it. */

@@ -33,6 +33,25 @@ const people = (log: History): void => {
     type: "MemberRemoved",
     data: { account: "acc_1", member: "mem_2", email: "", at: at(1) },
   });
+  log.add("session-ses_1", {
+    type: "SessionOpened",
+    data: { account: "acc_1", member: "mem_1", epoch: 0, expires_at: at(9_000), at: at(1) },
+  });
+  log.add("account-acc_1", {
+    type: "SessionsEnded",
+    data: { account: "acc_1", member: "mem_1", epoch: 1, keeps: "ses_1", at: at(1) },
+  });
+  log.add("account-acc_1", {
+    type: "MemberInvited",
+    data: {
+      account: "acc_1",
+      member: "mem_3",
+      email: "mem_3@example.com",
+      role: "viewer",
+      expires_at: at(9_000),
+      at: at(1),
+    },
+  });
   // A clock that was set back makes a record late.
   log.add("account-acc_1", key("key_1", null), { ...byOwner, at: at(-60) });
   log.add("account-acc_1", key("key_2", at(9_000)), byOwner);

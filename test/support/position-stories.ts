@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { type Agent, defineAction, registerAgent } from "./agent.ts";
 import { type Client, clientAt, type HookSource, hookSource, type Reply, signUp } from "./client.ts";
+import { addMember, tokenOf } from "./members.ts";
 import type { Arrival, Receiver } from "./receiver.ts";
 import { until } from "./until.ts";
 
@@ -247,10 +248,19 @@ const people: readonly Story[] = [
     // Each is a password to be hashed.
     roundsMax: 10,
     async run({ client }, found) {
-      const who = { email: `${randomUUID()}@example.com`, password: PASSWORD, role: "viewer" };
-      const member = made(await client.session("POST", "/v1/members", who));
-      const { id } = member.body;
-      await found("POST /v1/members", member, ["/v1/members?limit=100", named(id)]);
+      const { id, invited, accepted } = await addMember(client, `${randomUUID()}@example.com`);
+      await found("POST /v1/members/invitations", invited, ["/v1/members?limit=100", named(id)]);
+      const list = ["/v1/members?limit=100", named(id, (it) => it.state === "active")] as const;
+      await found("POST /v1/auth/invitations/accept", accepted, list);
+      const changed = made(await client.session("PATCH", `/v1/members/${id}`, { role: "auditor" }));
+      await found("PATCH /v1/members/{id}", changed, [
+        "/v1/members?limit=100",
+        named(id, (it) => it.role === "auditor"),
+      ]);
+      const link = made(await client.session("POST", `/v1/members/${id}/reset`));
+      await found("POST /v1/members/{id}/reset", link);
+      const reset = { token: tokenOf(link.body.reset_url), password: "another horse battery" };
+      await found("POST /v1/auth/reset", made(await client.session("POST", "/v1/auth/reset", reset, { cookie: "" })));
       const removed = made(await client.session("DELETE", `/v1/members/${id}`));
       await found("DELETE /v1/members/{id}", removed, ["/v1/members?limit=100", without(id)]);
     },
@@ -433,7 +443,7 @@ export const WITHOUT_POSITION: Readonly<Record<string, object>> = {
   "POST /v1/billing/portal": {},
 };
 
-/** Signs up, logs in and logs out: each is a session of its own. */
+/** Signs up, logs in and out, ends sessions and changes the password. */
 export const signsUp = async (base: string, found: (client: Client) => Found): Promise<void> => {
   const who = { email: `${randomUUID()}@example.com`, password: PASSWORD };
   const post = async (path: string, body: unknown, cookie?: string): Promise<Reply> =>
@@ -447,6 +457,22 @@ export const signsUp = async (base: string, found: (client: Client) => Found): P
   await seenAs(cookieOf(loggedIn))("POST /v1/auth/login", loggedIn, ["/v1/members", named(id)]);
   const loggedOut = await post("/v1/auth/logout", undefined, cookieOf(loggedIn));
   await seenAs(cookieOf(signedUp))("POST /v1/auth/logout", loggedOut);
+
+  const other = await post("/v1/auth/login", who);
+  const person = clientAt(base, { account: "", cookie: cookieOf(signedUp), key: "" });
+  const sessions = "/v1/auth/sessions?limit=100";
+  const after = `&after=${other.headers.get("countersign-position")}`;
+  const all: Reply["body"][] = made(await person.session("GET", `${sessions}${after}`)).body.data;
+  const { id: ended } = all.find((it) => !it.current);
+  const asPerson = found(person);
+  const end = made(await person.session("DELETE", `/v1/auth/sessions/${ended}`));
+  await asPerson("DELETE /v1/auth/sessions/{id}", end, [sessions, without(ended)]);
+  const isAlone = ({ data }: Reply["body"]): boolean => data.length === 1 && data[0].current;
+  const endAll = made(await person.session("DELETE", "/v1/auth/sessions"));
+  await asPerson("DELETE /v1/auth/sessions", endAll, [sessions, isAlone]);
+  const passwords = { current_password: PASSWORD, new_password: "another horse battery" };
+  const changed = made(await person.session("POST", "/v1/auth/password", passwords));
+  await asPerson("POST /v1/auth/password", changed, [sessions, isAlone]);
 };
 
 /** Callers of one account, which each have what they need. */

@@ -1,8 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { AccountCommand } from "../../../domain/account/commands.ts";
-import { API_KEYS_MAX, account, MEMBERS_MAX } from "../../../domain/account/decider.ts";
-import type { AccountEvent, Role } from "../../../domain/account/events.ts";
+import { API_KEYS_MAX, account } from "../../../domain/account/decider.ts";
+import type { AccountEvent, LinkMaker, Role } from "../../../domain/account/events.ts";
+import { MEMBERS_MAX } from "../../../domain/account/membership.ts";
 import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
 
@@ -10,14 +11,27 @@ const given = specFor(account);
 const at = "2026-03-01T12:00:00.000Z";
 const of = { account: "acc_1" };
 
+const by: LinkMaker = { kind: "member", id: "ana" };
+
 const opened: AccountEvent = {
   type: "AccountOpened",
   data: { ...of, name: "shop", plan: "free", time_zone: "UTC", at },
 };
 const added = (member: string, role: Role): AccountEvent => ({
   type: "MemberAdded",
-  data: { ...of, member, email: `${member}@a.example`, role, at },
+  data: { ...of, member, email: `${member}@a.example`, role, password: `of ${member}`, invited_by: by, at },
 });
+const founded: AccountEvent = {
+  type: "MemberAdded",
+  data: { ...of, member: "ana", email: "ana@a.example", role: "owner", password: "of ana", invited_by: null, at },
+};
+const link = { mac: "its mac", expires_at: "2026-03-08T12:00:00.000Z", by };
+const late = link.expires_at;
+const invited = (member: string, role: Role = "viewer", more: Partial<typeof link> = {}): AccountEvent => ({
+  type: "MemberInvited",
+  data: { ...of, member, email: `${member}@a.example`, role, ...link, ...more, at },
+});
+const withdrawn = (member: string): AccountEvent => ({ type: "InvitationWithdrawn", data: { ...of, member, at } });
 const removed = (member: string): AccountEvent => ({
   type: "MemberRemoved",
   data: { ...of, member, email: `${member}@a.example`, at },
@@ -30,15 +44,26 @@ const open = {
   time_zone: "UTC",
   member: "ana",
   email: "ana@a.example",
-  role: "owner",
+  password: "of ana",
   at,
 } as const;
-const add = (member: string): AccountCommand => ({
-  type: "AddMember",
+const invite = (member: string, role: Role = "viewer"): AccountCommand => ({
+  type: "InviteMember",
   member,
   email: `${member}@a.example`,
-  role: "viewer",
+  role,
+  ...link,
   at,
+});
+const acceptance = (member: string, when = at): AccountCommand => ({
+  type: "AcceptInvitation",
+  member,
+  password: `of ${member}`,
+  at: when,
+});
+const roleChanged = (member: string, previous_role: Role, role: Role): AccountEvent => ({
+  type: "MemberRoleChanged",
+  data: { ...of, member, role, previous_role, at },
 });
 const remove = (member: string): AccountCommand => ({ type: "RemoveMember", member, at });
 
@@ -55,7 +80,7 @@ const created = (id: string, expires_at: string | null = null): AccountEvent => 
 const revoke = (id: string): AccountCommand => ({ type: "RevokeApiKey", key_id: id, at });
 const revoked = (id: string): AccountEvent => ({ type: "ApiKeyRevoked", data: { ...of, key_id: id, at } });
 
-const owned = [opened, added("ana", "owner")] as const;
+const owned = [opened, founded] as const;
 const test = suite("account");
 
 test("opening makes the account and its first member", () =>
@@ -66,27 +91,126 @@ test("opening an open account changes nothing", () =>
   given(...owned)
     .when(open)
     .thenNothing());
-test("nobody joins an account that is not there", () => given().when(add("bo")).rejects("account-absent"));
-test("a member is added once", () => {
+test("nobody is invited to an account that is not there", () => given().when(invite("bo")).rejects("account-absent"));
+test("an invitation makes a member once, and an old one does not bring back a removed member", () => {
   given(...owned)
-    .when(add("bo"))
+    .when(invite("bo"))
+    .then(invited("bo"));
+  given(...owned, invited("bo"))
+    .when(acceptance("bo"))
     .then(added("bo", "viewer"));
-  given(...owned, added("bo", "viewer"))
-    .when(add("bo"))
+  given(...owned, invited("bo"), added("bo", "viewer"))
+    .when(acceptance("bo"))
     .thenNothing();
+  given(...owned, invited("bo"), added("bo", "viewer"), removed("bo"))
+    .when(acceptance("bo"))
+    .rejects("link-gone");
 });
-test("an old command does not bring back a removed member", () =>
-  given(...owned, added("bo", "viewer"), removed("bo"))
-    .when(add("bo"))
-    .thenNothing());
-test("an account has a bounded number of members, and a removal makes room", () => {
-  const full = Array.from({ length: MEMBERS_MAX - 1 }, (_, i) => added(`m${i}`, "viewer"));
-  given(...owned, ...full)
-    .when(add("bo"))
+test("an invitation ends when it expires, is withdrawn, or its owner is an owner no more", () => {
+  given(...owned, invited("bo"))
+    .when(acceptance("bo", late))
+    .rejects("link-gone");
+  given(...owned, invited("bo"))
+    .when(remove("bo"))
+    .then(withdrawn("bo"));
+  given(...owned, invited("bo"), withdrawn("bo"))
+    .when(acceptance("bo"))
+    .rejects("link-gone");
+  given(...owned, added("di", "owner"), invited("bo"), invited("cy", "admin", { by: { ...by, id: "di" } }))
+    .when(remove("ana"))
+    .then(removed("ana"), withdrawn("bo"));
+  given(...owned, added("di", "owner"), invited("bo"), roleChanged("ana", "owner", "admin"))
+    .when(acceptance("bo"))
+    .rejects("link-gone");
+});
+test("a second invitation of an address replaces the first one, and a member's address is refused", () => {
+  const again = { ...invite("bo2"), email: "bo@a.example" } as AccountCommand;
+  const invitedAgain = { type: "MemberInvited", data: { ...of, member: "bo2", email: "bo@a.example", role: "viewer" } };
+  given(...owned, invited("bo"))
+    .when(again)
+    .then(withdrawn("bo"), { ...invitedAgain, data: { ...invitedAgain.data, ...link, at } } as AccountEvent);
+  given(...owned, added("bo", "viewer"))
+    .when(again)
+    .rejects("member-already");
+});
+test("members and open invitations are limited together; a removal or an expiry makes room", () => {
+  const full = Array.from({ length: MEMBERS_MAX - 2 }, (_, i) => added(`m${i}`, "viewer"));
+  given(...owned, ...full, invited("cy"))
+    .when(invite("bo"))
     .rejects("member-limit");
-  given(...owned, ...full, removed("m0"))
-    .when(add("bo"))
-    .then(added("bo", "viewer"));
+  given(...owned, ...full, invited("cy"), removed("m0"))
+    .when(invite("bo"))
+    .then(invited("bo"));
+  given(...owned, ...full, invited("cy", "viewer", { expires_at: at }))
+    .when(invite("bo"))
+    .then(invited("bo"));
+});
+test("a role is changed once, and the last owner stays an owner", () => {
+  const change = (member: string, role: Role): AccountCommand => ({ type: "ChangeRole", member, role, at });
+  given(...owned, added("bo", "viewer"))
+    .when(change("bo", "approver"))
+    .then(roleChanged("bo", "viewer", "approver"));
+  given(...owned, added("bo", "viewer"))
+    .when(change("bo", "viewer"))
+    .thenNothing();
+  given(...owned, added("bo", "viewer"))
+    .when(change("ana", "admin"))
+    .rejects("last-owner");
+  given(...owned, invited("bo"))
+    .when(change("bo", "owner"))
+    .rejects("member-absent");
+});
+test("a reset link is used once, and only while whoever made it is an owner", () => {
+  const resetLink: AccountEvent = { type: "ResetLinkMade", data: { ...of, member: "bo", ...link, at } };
+  const reset = { type: "ResetPassword", member: "bo", mac: link.mac, password: "new", at } as const;
+  const changed: AccountEvent = {
+    type: "PasswordChanged",
+    data: { ...of, member: "bo", epoch: 1, password: "new", keeps: null, reset_by: by, at },
+  };
+  const before = [...owned, added("bo", "viewer"), resetLink] as const;
+  given(...before)
+    .when(reset)
+    .then(changed);
+  given(...before, changed)
+    .when(reset)
+    .rejects("link-gone");
+  given(...before)
+    .when({ ...reset, at: late })
+    .rejects("link-gone");
+  given(...before)
+    .when({ ...reset, mac: "another mac" })
+    .rejects("link-gone");
+  given(...before, added("di", "owner"), removed("ana"))
+    .when(reset)
+    .rejects("link-gone");
+  given(...owned)
+    .when({ type: "MakeResetLink", member: "ana", ...link, at })
+    .rejects("own-reset");
+});
+test("a password that was changed since it was verified is not changed again, and voids a reset link", () => {
+  const resetLink: AccountEvent = { type: "ResetLinkMade", data: { ...of, member: "bo", ...link, at } };
+  const change = {
+    type: "ChangePassword",
+    member: "bo",
+    verified: "of bo",
+    password: "new",
+    keeps: "ses_1",
+    at,
+  } as const;
+  const changed: AccountEvent = {
+    type: "PasswordChanged",
+    data: { ...of, member: "bo", epoch: 1, password: "new", keeps: "ses_1", reset_by: null, at },
+  };
+  const before = [...owned, added("bo", "viewer"), resetLink] as const;
+  given(...before)
+    .when(change)
+    .then(changed);
+  given(...before, changed)
+    .when(change)
+    .rejects("password-changed");
+  given(...before, changed)
+    .when({ type: "ResetPassword", member: "bo", mac: link.mac, password: "newer", at })
+    .rejects("link-gone");
 });
 test("the last owner stays, one of two may go", () => {
   given(...owned, added("bo", "admin"))

@@ -12,7 +12,6 @@ const claim = (member: string) => ({
   account: "acc_1",
   member,
   email: "ana@a.example",
-  role: "owner" as const,
   opens: null,
   password: "sealed",
   at,
@@ -38,8 +37,8 @@ test("a late release does not take the address from the next member", () => {
 });
 
 const sessions = specFor(session);
-const opening = { type: "OpenSession", account: "acc_1", member: "ana", expires_at, at } as const;
-const opened = { type: "SessionOpened", data: { account: "acc_1", member: "ana", expires_at, at } } as const;
+const opening = { type: "OpenSession", account: "acc_1", member: "ana", epoch: 0, expires_at, at } as const;
+const opened = { type: "SessionOpened", data: { account: "acc_1", member: "ana", epoch: 0, expires_at, at } } as const;
 const closed = { type: "SessionClosed", data: { account: "acc_1", member: "ana", at } } as const;
 
 test("a session is opened once and never again", () => {

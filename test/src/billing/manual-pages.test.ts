@@ -225,7 +225,9 @@ test("a link ends with the rights of whom it was given to", async () => {
   const go = browser(world);
   const { body } = await world.start("core");
   const at = world.now();
-  await world.command({ type: "AddMember", member: "mem_b", email: "ben@a.example", role: "owner", at });
+  const link = { mac: "", expires_at: "9999-12-31T23:59:59.999Z", by: { kind: "system", id: "test" } } as const;
+  await world.command({ type: "InviteMember", member: "mem_b", email: "ben@a.example", role: "owner", ...link, at });
+  await world.command({ type: "AcceptInvitation", member: "mem_b", password: "", at });
   await world.command({ type: "RemoveMember", member: OWNER.id, at });
   assert.is((await go.send(`${body.checkout_url}/confirm`)).status, 410);
   assert.is(await world.plan(), "free");

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
 import { SAME_ORIGIN, testApp } from "../../support/http-app.ts";
+import { tokenOf } from "../../support/members.ts";
 
 const test = suite("accounts over HTTP");
 
@@ -61,7 +62,14 @@ test("bad input is named, and never a failure of ours", async () => {
     ["/v1/auth/signup", { email: "ana@shop.example", password: PASSWORD }, 409],
     ["/v1/auth/login", { email, password: "" }, 400],
     ["/v1/auth/login", { email, password: PASSWORD }, 401],
-    ["/v1/members", { email, password: PASSWORD, role: "king" }, 400],
+    ["/v1/members", { email, password: PASSWORD, role: "viewer" }, 405],
+    ["/v1/members/invitations", { email, role: "king" }, 400],
+    ["/v1/members/invitations", { email, role: "viewer", password: PASSWORD }, 400],
+    ["/v1/members/invitations", { email: "bo", role: "viewer" }, 400],
+    ["/v1/auth/invitations/accept", { token: "x", password: PASSWORD }, 404],
+    ["/v1/auth/invitations/accept", { token: "x".repeat(129), password: PASSWORD }, 400],
+    ["/v1/auth/reset", { token: "x", password: PASSWORD }, 404],
+    ["/v1/auth/reset", { token: "x", password: PASSWORD, email }, 400],
     ["/v1/api-keys", { name: "ci", role: "owner" }, 400],
     ["/v1/api-keys", { name: "ci", role: "approver" }, 400],
     ["/v1/api-keys", { name: "ci", expires_at: "tomorrow" }, 400],
@@ -85,16 +93,32 @@ test("bad input is named, and never a failure of ours", async () => {
 test("who may not, may not", async () => {
   const { app, signUp } = await open();
   const { headers } = await signUp("ana@shop.example");
-  const payload = { email: "bo@shop.example", password: PASSWORD, role: "approver" };
-  assert.is((await app.inject({ method: "POST", url: "/v1/members", headers, payload })).statusCode, 201);
+  const payload = { email: "bo@shop.example", role: "approver" };
+  const invited = await app.inject({ method: "POST", url: "/v1/members/invitations", headers, payload });
+  assert.is(invited.statusCode, 201);
   const login = await app.inject({
     method: "POST",
-    url: "/v1/auth/login",
-    payload: { email: payload.email, password: PASSWORD },
+    url: "/v1/auth/invitations/accept",
+    payload: { token: tokenOf(invited.json().invitation_url), password: PASSWORD },
   });
   const [cookie = ""] = String(login.headers["set-cookie"]).split(";");
   for (const url of ["/v1/members", "/v1/api-keys"])
     assert.is((await app.inject({ url, headers: { cookie } })).statusCode, 403);
+  const asApprover = { cookie, ...SAME_ORIGIN };
+  for (const [method, url, payload] of [
+    ["POST", "/v1/members/invitations", { email: "cy@shop.example", role: "viewer" }],
+    ["PATCH", `/v1/members/${login.json().member.id}`, { role: "owner" }],
+    ["POST", `/v1/members/${login.json().member.id}/reset`, undefined],
+    ["DELETE", `/v1/members/${login.json().member.id}`, undefined],
+  ] as const) {
+    const answer = await app.inject({
+      method,
+      url,
+      headers: asApprover,
+      ...(payload === undefined ? {} : { payload }),
+    });
+    assert.is(answer.statusCode, 403, url);
+  }
   assert.is((await app.inject({ url: "/v1/auth/me", headers: { cookie } })).statusCode, 200);
   const { cookie: owners } = headers;
   assert.is(

@@ -9,7 +9,7 @@ import { EVENT_STREAM_TIMES } from "../../../src/feed/event-stream.ts";
 import { inlineProjector } from "../../../src/loops/view-progress.ts";
 import { auditStreamRoutes } from "../../../src/routes/audit-stream.ts";
 import { SESSION_LIFETIME_S } from "../../../src/sessions.ts";
-import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
+import { accountsWorld } from "../../support/accounts-world.ts";
 import { eventSource, type TestEventSource } from "../../support/event-source.ts";
 import { history } from "../../support/history.ts";
 import { bearer, POSITIONS, testApp } from "../../support/http-app.ts";
@@ -69,10 +69,9 @@ const world = async (recheckMs: number) => {
       return { id: String(made.id), ...(await streamed(bearer(String(made.key)))) };
     },
     async membersStream() {
-      const body = { email: MEMBER, password: PASSWORD, role: "auditor" };
-      const { body: made } = await accounts.call("POST", "/v1/members", { ...asOwner, body });
-      const login = accounts.cookieOf(await accounts.logIn(MEMBER));
-      return { id: String(made.id), ...(await streamed({ cookie: `__Host-session=${login}` })) };
+      const added = await accounts.addMember(owner, MEMBER, "auditor");
+      const login = accounts.cookieOf(added);
+      return { id: added.id, ...(await streamed({ cookie: `__Host-session=${login}` })) };
     },
     /** A record of the account; resolves when the views show it. */
     async add() {

@@ -1,7 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { ATTEMPT_LIMITS } from "../../../src/http/rate-limit.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { STALENESS_MAX_MS } from "../../../src/aggregates.ts";
+import { ATTEMPT_LIMITS, SLOW_LOGIN_MS } from "../../../src/http/rate-limit.ts";
+import type { Call } from "../../../src/routes/route.ts";
 import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
+import { AT, callOf } from "../../support/call.ts";
+import { PUBLIC_URL } from "../../support/http-app.ts";
+import { tokenOf } from "../../support/members.ts";
 
 const test = suite("signup, login, logout");
 
@@ -83,7 +90,7 @@ test("a password typed in decomposed characters is the same password", async () 
   assert.is((await logIn("ana@shop.example", "contrasen\u0303a larga")).outcome, 200);
 });
 
-test("a hundred wrong passwords at once are ten attempts, and the right one has to wait as well", async () => {
+test("a hundred wrong passwords at once are ten attempts, and the right one of that network has to wait as well", async () => {
   const { signUp, logIn, world } = accountsWorld();
   await signUp("ana@shop.example");
   const guesses = await Promise.all(
@@ -96,6 +103,37 @@ test("a hundred wrong passwords at once are ten attempts, and the right one has 
   assert.ok((right.retryAfterS ?? 0) > 0);
   world.now += ATTEMPT_LIMITS["failed-login-address"].windowMs;
   assert.is((await logIn("ana@shop.example")).outcome, 200);
+});
+
+const ELSEWHERE = { ip: "198.51.100.7" };
+
+test("wrong guesses from one network do not lock out the owner elsewhere", async () => {
+  const { signUp, logIn, pauses } = accountsWorld();
+  await signUp("ana@shop.example");
+  for (const ip of ["2001:db8::1", "2001:db8::2"])
+    for (let i = 0; i < 10; i += 1) await logIn("ana@shop.example", "a wrong one", { ip });
+  assert.is((await logIn("ana@shop.example", PASSWORD, { ip: "2001:db8::3" })).outcome, "rate-limited");
+  assert.is((await logIn("ana@shop.example", PASSWORD, ELSEWHERE)).outcome, 200);
+  assert.equal(pauses, []);
+});
+
+test("a hundred guesses an hour from everywhere slow the logins for an address down, known or not, and lock nobody out", async () => {
+  const { signUp, logIn, pauses, world } = accountsWorld();
+  await signUp("ana@shop.example");
+  for (const email of ["ana@shop.example", "nobody@shop.example"]) {
+    for (let i = 0; i < ATTEMPT_LIMITS["failed-login-slow"].limit; i += 1) {
+      const guessed = await logIn(email, "a wrong one", { ip: `192.0.2.${10 + (i % 20)}` });
+      assert.is(guessed.outcome, "invalid-credentials");
+    }
+    assert.equal(pauses.splice(0), []);
+    const wrong = await logIn(email, "a wrong one", ELSEWHERE);
+    assert.equal([wrong.outcome, pauses.splice(0)], ["invalid-credentials", [SLOW_LOGIN_MS]]);
+  }
+  assert.is((await logIn("ana@shop.example", PASSWORD, ELSEWHERE)).outcome, 200);
+  assert.equal(pauses.splice(0), [SLOW_LOGIN_MS]);
+  world.now += ATTEMPT_LIMITS["failed-login-slow"].windowMs;
+  assert.is((await logIn("ana@shop.example", PASSWORD, ELSEWHERE)).outcome, 200);
+  assert.equal(pauses, []);
 });
 
 test("right passwords are not counted", async () => {
@@ -140,6 +178,156 @@ test("a session ends with the logout, on every node, and not before", async () =
   world.now += 100;
   assert.is(await other.authenticate({ kind: "session", token }), null);
   assert.ok(await authenticate({ kind: "session", token: kept }));
+});
+
+const NEW_PASSWORD = "another horse battery";
+
+/** A member with two sessions on two nodes. */
+const withSessions = async () => {
+  const it = accountsWorld();
+  const token = it.cookieOf(await it.signUp("ana@shop.example"));
+  const lost = it.cookieOf(await it.logIn("ana@shop.example"));
+  const other = it.another();
+  const holds = async (held: string): Promise<boolean> => {
+    // Another node may be this far behind.
+    it.world.now += STALENESS_MAX_MS;
+    const found = await Promise.all([it, other].map((node) => node.authenticate({ kind: "session", token: held })));
+    assert.is(found[0] === null, found[1] === null);
+    return found[0] !== null;
+  };
+  assert.equal([await holds(token), await holds(lost)], [true, true]);
+  const principal = await it.memberBy(token);
+  const change = (current_password = PASSWORD, new_password = NEW_PASSWORD, more: Partial<Call> = {}) =>
+    it.call("POST", "/v1/auth/password", { principal, body: { current_password, new_password }, ...more });
+  const listed = async () => {
+    await it.project();
+    const { body } = await it.call("GET", "/v1/auth/sessions", { principal });
+    return body.data as { id: string; current: boolean; created_at: string; expires_at: string }[];
+  };
+  return { ...it, token, lost, holds, principal, change, listed };
+};
+
+test("a password change ends every other session on every node, and the old password", async () => {
+  const { change, holds, token, lost, logIn, listed } = await withSessions();
+  assert.is((await change()).outcome, 204);
+  assert.equal([await holds(token), await holds(lost)], [true, false]);
+  assert.is((await logIn("ana@shop.example")).outcome, "invalid-credentials");
+  assert.equal(
+    (await listed()).map(({ current }) => current),
+    [true],
+  );
+  assert.is((await logIn("ana@shop.example", NEW_PASSWORD)).outcome, 200);
+  assert.is((await listed()).length, 2);
+});
+
+test("a password change needs the current one, guesses of it are counted as logins are, and weak ones are refused", async () => {
+  const { change, holds, lost, logIn } = await withSessions();
+  assert.is((await change(PASSWORD, "short")).outcome, "weak-password");
+  for (let i = 0; i < 10; i += 1) assert.is((await change("a wrong one")).outcome, "invalid-credentials");
+  assert.is((await change()).outcome, "rate-limited");
+  assert.is((await logIn("ana@shop.example")).outcome, "rate-limited");
+  assert.ok(await holds(lost));
+});
+
+test("of two password changes at once one is made", async () => {
+  const { change, logIn } = await withSessions();
+  const passwords = ["the first password", "the second password"];
+  const outcomes = (await Promise.all(passwords.map((it) => change(PASSWORD, it)))).map(({ outcome }) => outcome);
+  assert.equal(outcomes.slice().sort(), [204, "invalid-credentials"]);
+  const chosen = passwords[outcomes.indexOf(204)] ?? "";
+  for (const it of passwords)
+    assert.is((await logIn("ana@shop.example", it)).outcome, it === chosen ? 200 : "invalid-credentials");
+});
+
+test("a login under a password that is changed meanwhile opens no session that holds", async () => {
+  const memory = memoryEventLog();
+  let meanwhile = async (): Promise<unknown> => undefined;
+  const log: EventLog = {
+    ...memory,
+    async append(stream, expected, events) {
+      if (events.some(({ type }) => type === "SessionOpened")) await meanwhile();
+      return await memory.append(stream, expected, events);
+    },
+  };
+  const { signUp, cookieOf, memberBy, call, logIn, authenticate } = accountsWorld({ log });
+  const principal = await memberBy(cookieOf(await signUp("ana@shop.example")));
+  const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
+  meanwhile = () => call("POST", "/v1/auth/password", { principal, body });
+  const token = cookieOf(await logIn("ana@shop.example"));
+  assert.is(await authenticate({ kind: "session", token }), null);
+});
+
+test("a member lists their own sessions, and ends one or all others", async () => {
+  const { call, principal, listed, holds, token, lost, logIn, cookieOf, ...it } = await withSessions();
+  const third = cookieOf(await logIn("ana@shop.example"));
+  await it.openAccount("eve@other.example");
+  const sessions = await listed();
+  assert.is(sessions.length, 3);
+  assert.equal(
+    sessions.filter(({ current }) => current).map(({ id }) => `session-${id}`),
+    principal.kind === "member" ? [principal.session] : [],
+  );
+  const { id = "" } = sessions.find(({ current }) => !current) ?? {};
+  const end = (ended: string, by = principal) =>
+    call("DELETE", "/v1/auth/sessions/{id}", { principal: by, params: { id: ended } });
+  const eve = await it.memberBy(cookieOf(await logIn("eve@other.example")));
+  const foreign = await end(id, eve);
+  assert.is(foreign.outcome, "not-found");
+  for (const nothing of [`ses_${"a".repeat(32)}`, "__proto__", "", token]) assert.equal(await end(nothing), foreign);
+  assert.is((await end(id)).outcome, 204);
+  assert.equal([await holds(lost), await holds(third)].sort(), [false, true]);
+  assert.is((await end(id)).outcome, "not-found");
+  assert.is((await call("DELETE", "/v1/auth/sessions", { principal })).outcome, 204);
+  assert.equal([await holds(token), await holds(lost), await holds(third)], [true, false, false]);
+  assert.equal(
+    (await listed()).map(({ current }) => current),
+    [true],
+  );
+});
+
+test("a reset link sets a new password once, ends every session, and names who made it", async () => {
+  const { call, principal, addMember, holds, cookieOf, logIn, log, another } = await withSessions();
+  const added = await addMember(principal, "bo@shop.example", "approver");
+  const before = cookieOf(added);
+  const made = await call("POST", "/v1/members/{id}/reset", { principal, params: { id: added.id } });
+  assert.is(made.outcome, 201);
+  assert.match(String(made.body.reset_url), new RegExp(`^${PUBLIC_URL}/reset#[\\w.-]+$`));
+  assert.ok(await holds(before), "a link that nobody uses changes nothing");
+  const token = tokenOf(made.body.reset_url);
+  const reset = (password: string, node = another()) =>
+    node.call("POST", "/v1/auth/reset", { body: { token, password } });
+  assert.is((await reset("bo")).outcome, "weak-password");
+  const used = await Promise.all([reset("the first password"), reset("the second password")]);
+  assert.equal(used.map(({ outcome }) => outcome).sort(), [200, "not-found"]);
+  const entered = used.find(({ outcome }) => outcome === 200);
+  assert.ok(entered !== undefined && (await holds(cookieOf(entered))));
+  assert.equal(entered.body.member, { id: added.id, email: "bo@shop.example", role: "approver" });
+  assert.is(await holds(before), false);
+  assert.is((await logIn("bo@shop.example")).outcome, "invalid-credentials");
+  const record = (await log.readAll(null, 100)).find(({ type }) => type === "PasswordChanged");
+  assert.equal(record?.data.reset_by, { kind: "member", id: principal.id });
+  assert.is(
+    (await call("POST", "/v1/members/{id}/reset", { principal, params: { id: principal.id } })).outcome,
+    "conflict",
+  );
+});
+
+test("a reset link that was replaced, is too old, or is of somebody who is no owner any more opens nothing", async () => {
+  const { call, principal, addMember, memberBy, cookieOf } = await withSessions();
+  const { id } = await addMember(principal, "bo@shop.example");
+  const other = await memberBy(cookieOf(await addMember(principal, "cy@shop.example", "owner")));
+  const link = async (by = principal): Promise<string> =>
+    tokenOf((await call("POST", "/v1/members/{id}/reset", { principal: by, params: { id } })).body.reset_url);
+  const reset = (token: string, at = AT) =>
+    call("POST", "/v1/auth/reset", { body: { token, password: NEW_PASSWORD }, envelope: { ...callOf().envelope, at } });
+  const replaced = await link();
+  const current = await link();
+  assert.is((await reset(replaced)).outcome, "not-found");
+  assert.is((await reset(current, "2026-03-02T12:00:00.000Z")).outcome, "not-found");
+  const others = await link(other);
+  await call("PATCH", "/v1/members/{id}", { principal, params: { id: other.id }, body: { role: "admin" } });
+  assert.is((await reset(others)).outcome, "not-found");
+  assert.is((await reset(await link())).outcome, 200);
 });
 
 test("me is the account and the member", async () => {

@@ -1,0 +1,269 @@
+import { accept, type Decision, reject } from "../decider.ts";
+import type { Sealed } from "../source/events.ts";
+import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
+
+/** Who made a one-time link that was used, and when it was used. */
+export type UsedLink = { readonly by: LinkMaker; readonly at: string };
+
+/** A one-time link that waits for its holder. */
+export type OpenLink = {
+  /** Hex HMAC over the token and over whom it stands for (`src/links.ts`). */
+  readonly mac: string;
+  readonly expires_at: string;
+  readonly by: LinkMaker;
+};
+
+export type Member = {
+  readonly email: string;
+  readonly role: Role;
+  /** The password's hash, sealed. */
+  readonly password: Sealed;
+  /** A session holds if it was opened in this epoch, or if its id is `keeps`. */
+  readonly epoch: number;
+  readonly keeps: string | null;
+  /** Null: this member opened the account. */
+  readonly invited: UsedLink | null;
+  /** Null: the password was never set by a reset link. */
+  readonly reset: UsedLink | null;
+  readonly openReset: OpenLink | null;
+};
+
+export type Invitation = OpenLink & { readonly email: string; readonly role: Role };
+
+export type Membership = {
+  readonly account: string;
+  readonly members: ReadonlyMap<string, Member>;
+  /** By the id that the member will have. Expired ones stay until somebody else is invited. */
+  readonly invitations: ReadonlyMap<string, Invitation>;
+  /** Members who were removed: an old command that comes again must not bring one back. */
+  readonly gone: ReadonlySet<string>;
+};
+
+type AboutMember = { readonly member: string; readonly at: string };
+type Link = { readonly mac: string; readonly expires_at: string; readonly by: LinkMaker };
+
+export type MembershipCommand =
+  | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role } & Link & AboutMember)
+  /** `at`: when the address was claimed, which is when the link was used. */
+  | ({ readonly type: "AcceptInvitation"; readonly password: Sealed } & AboutMember)
+  | ({ readonly type: "RemoveMember" } & AboutMember)
+  | ({ readonly type: "ChangeRole"; readonly role: Role } & AboutMember)
+  | ({ readonly type: "MakeResetLink" } & Link & AboutMember)
+  | ({ readonly type: "ResetPassword"; readonly mac: string; readonly password: Sealed } & AboutMember)
+  /** `verified`: the sealed hash that the current password was compared with. `keeps`: the session that asks. */
+  | ({
+      readonly type: "ChangePassword";
+      readonly verified: Sealed;
+      readonly password: Sealed;
+      readonly keeps: string;
+    } & AboutMember)
+  | ({ readonly type: "EndSessions"; readonly keeps: string } & AboutMember);
+
+export type MembershipRejection =
+  | "member-absent"
+  | "member-limit"
+  | "member-already"
+  | "last-owner"
+  | "link-gone"
+  | "own-reset"
+  | "password-changed";
+
+/** A team's worth of people, and a bound on what one stream folds to. Open invitations count. */
+export const MEMBERS_MAX = 200;
+/** The newest only: a command is repeated within days, and each removal copies this. */
+export const GONE_MAX = 1_000;
+
+type Decided = Decision<AccountEvent, MembershipRejection>;
+type CommandOf<T extends MembershipCommand["type"]> = Extract<MembershipCommand, { type: T }>;
+
+/** Times are ISO-8601 UTC with milliseconds, which compare as text. */
+const isOpen = (link: OpenLink, at: string): boolean => link.expires_at > at;
+
+const isOwner = (state: Membership, id: string): boolean => state.members.get(id)?.role === "owner";
+
+/** A link of somebody who is not an owner any more opens nothing. The machine's own (`account recover`) always hold. */
+const holds = (state: Membership, { by }: OpenLink): boolean => by.kind === "system" || isOwner(state, by.id);
+
+/** The invitation that a link's holder may accept; undefined when it was used, withdrawn or has expired. */
+export const openInvitation = (state: Membership, member: string, at: string): Invitation | undefined => {
+  const invitation = state.invitations.get(member);
+  return invitation !== undefined && isOpen(invitation, at) && holds(state, invitation) ? invitation : undefined;
+};
+
+/** The same of a reset link. */
+export const openReset = (state: Membership, member: string, at: string): OpenLink | undefined => {
+  const link = state.members.get(member)?.openReset ?? null;
+  return link !== null && isOpen(link, at) && holds(state, link) ? link : undefined;
+};
+
+export const holdsSession = ({ epoch, keeps }: Member, session: { id: string; epoch: number }): boolean =>
+  session.epoch === epoch || session.id === keeps;
+
+const invite = ({ type: _, ...invitation }: CommandOf<"InviteMember">, state: Membership): Decided => {
+  const { account } = state;
+  const { member, email, at } = invitation;
+  if (state.members.has(member) || state.gone.has(member)) return accept();
+  if ([...state.members.values()].some((it) => it.email === email)) return reject("member-already");
+  const open = [...state.invitations].filter(([, it]) => isOpen(it, at));
+  const replaced = open.find(([, it]) => it.email === email)?.[0];
+  const count = state.members.size + open.length - (replaced === undefined ? 0 : 1);
+  if (count >= MEMBERS_MAX) return reject("member-limit");
+  const invited: AccountEvent = { type: "MemberInvited", data: { account, ...invitation } };
+  if (replaced === undefined) return accept(invited);
+  return accept<AccountEvent>({ type: "InvitationWithdrawn", data: { account, member: replaced, at } }, invited);
+};
+
+const acceptInvitation = ({ member, password, at }: CommandOf<"AcceptInvitation">, state: Membership): Decided => {
+  if (state.members.has(member)) return accept();
+  const invitation = openInvitation(state, member, at);
+  if (invitation === undefined) return reject("link-gone");
+  if (state.members.size >= MEMBERS_MAX) return reject("member-limit");
+  const { email, role, by } = invitation;
+  const { account } = state;
+  return accept({ type: "MemberAdded", data: { account, member, email, role, password, invited_by: by, at } });
+};
+
+/** Invitations of an owner who leaves or is no owner any more are withdrawn. */
+const withdrawnOf = (state: Membership, owner: string, at: string): readonly AccountEvent[] =>
+  [...state.invitations]
+    .filter(([, { by }]) => by.kind === "member" && by.id === owner)
+    .map(([member]) => ({ type: "InvitationWithdrawn", data: { account: state.account, member, at } }));
+
+/** Without an owner nobody could ever change who belongs to the account. */
+const isLastOwner = (state: Membership, id: string): boolean =>
+  isOwner(state, id) && [...state.members.values()].filter(({ role }) => role === "owner").length === 1;
+
+const remove = ({ member, at }: CommandOf<"RemoveMember">, state: Membership): Decided => {
+  const { account } = state;
+  if (state.invitations.has(member)) return accept({ type: "InvitationWithdrawn", data: { account, member, at } });
+  const leaving = state.members.get(member);
+  if (leaving === undefined) return reject("member-absent");
+  if (isLastOwner(state, member)) return reject("last-owner");
+  const removed: AccountEvent = { type: "MemberRemoved", data: { account, member, email: leaving.email, at } };
+  return accept(removed, ...withdrawnOf(state, member, at));
+};
+
+const changeRole = ({ member, role, at }: CommandOf<"ChangeRole">, state: Membership): Decided => {
+  const current = state.members.get(member);
+  if (current === undefined) return reject("member-absent");
+  if (current.role === role) return accept();
+  if (isLastOwner(state, member)) return reject("last-owner");
+  const { account } = state;
+  const changed: AccountEvent = {
+    type: "MemberRoleChanged",
+    data: { account, member, role, previous_role: current.role, at },
+  };
+  return current.role === "owner" ? accept(changed, ...withdrawnOf(state, member, at)) : accept(changed);
+};
+
+const makeResetLink = ({ type: _, ...link }: CommandOf<"MakeResetLink">, state: Membership): Decided => {
+  if (!state.members.has(link.member)) return reject("member-absent");
+  // A stolen session of an owner must not set a new password without the current one.
+  if (link.by.kind === "member" && link.by.id === link.member) return reject("own-reset");
+  return accept({ type: "ResetLinkMade", data: { account: state.account, ...link } });
+};
+
+type NewPassword = { readonly password: Sealed; readonly keeps: string | null; readonly reset_by: LinkMaker | null };
+
+const passwordChanged = ({ account }: Membership, { member, at }: AboutMember, epoch: number, it: NewPassword) =>
+  accept({ type: "PasswordChanged", data: { account, member, epoch: epoch + 1, ...it, at } } as const);
+
+const setPassword = (command: CommandOf<"ResetPassword" | "ChangePassword">, state: Membership): Decided => {
+  const current = state.members.get(command.member);
+  if (command.type === "ResetPassword") {
+    const link = openReset(state, command.member, command.at);
+    if (current === undefined || link?.mac !== command.mac) return reject("link-gone");
+    const { password } = command;
+    return passwordChanged(state, command, current.epoch, { password, keeps: null, reset_by: link.by });
+  }
+  if (current === undefined) return reject("member-absent");
+  if (current.password !== command.verified) return reject("password-changed");
+  const { password, keeps } = command;
+  return passwordChanged(state, command, current.epoch, { password, keeps, reset_by: null });
+};
+
+const endSessions = ({ member, keeps, at }: CommandOf<"EndSessions">, state: Membership): Decided => {
+  const current = state.members.get(member);
+  if (current === undefined) return reject("member-absent");
+  const { account } = state;
+  return accept({ type: "SessionsEnded", data: { account, member, epoch: current.epoch + 1, keeps, at } });
+};
+
+export const decideMembership = (command: MembershipCommand, state: Membership): Decided => {
+  switch (command.type) {
+    case "InviteMember":
+      return invite(command, state);
+    case "AcceptInvitation":
+      return acceptInvitation(command, state);
+    case "RemoveMember":
+      return remove(command, state);
+    case "ChangeRole":
+      return changeRole(command, state);
+    case "MakeResetLink":
+      return makeResetLink(command, state);
+    case "ResetPassword":
+    case "ChangePassword":
+      return setPassword(command, state);
+    case "EndSessions":
+      return endSessions(command, state);
+  }
+};
+
+export const withEntry = <V>(map: ReadonlyMap<string, V>, id: string, value: V): ReadonlyMap<string, V> =>
+  new Map(map).set(id, value);
+
+export const without = <V>(map: ReadonlyMap<string, V>, id: string): ReadonlyMap<string, V> => {
+  const rest = new Map(map);
+  rest.delete(id);
+  return rest;
+};
+
+export const withGone = (gone: ReadonlySet<string>, id: string): ReadonlySet<string> =>
+  new Set([...(gone.size < GONE_MAX ? gone : [...gone].slice(1)), id]);
+
+const changed = (state: Membership, id: string, change: Partial<Member>): Partial<Membership> => {
+  const member = state.members.get(id);
+  return member === undefined ? {} : { members: withEntry(state.members, id, { ...member, ...change }) };
+};
+
+const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
+  const { member, email, role, mac, expires_at, by, at } = data;
+  // Only those are kept that could still be accepted: so their number is bounded.
+  const open = new Map([...state.invitations].filter(([, it]) => isOpen(it, at)));
+  return { invitations: open.set(member, { email, role, mac, expires_at, by }) };
+};
+
+/** What of the account's state an event changes. */
+export const evolveMembership = (state: Membership, event: MembershipEvent): Partial<Membership> => {
+  switch (event.type) {
+    case "MemberInvited":
+      return invitedNow(state, event.data);
+    case "InvitationWithdrawn":
+      return { invitations: without(state.invitations, event.data.member) };
+    case "MemberAdded": {
+      const { member, email, role, password, invited_by, at } = event.data;
+      const invited = invited_by === null ? null : { by: invited_by, at };
+      const added: Member = { email, role, password, epoch: 0, keeps: null, invited, reset: null, openReset: null };
+      return { members: withEntry(state.members, member, added), invitations: without(state.invitations, member) };
+    }
+    case "MemberRemoved": {
+      const { member } = event.data;
+      return { members: without(state.members, member), gone: withGone(state.gone, member) };
+    }
+    case "MemberRoleChanged":
+      return changed(state, event.data.member, { role: event.data.role });
+    case "ResetLinkMade": {
+      const { member, mac, expires_at, by } = event.data;
+      return changed(state, member, { openReset: { mac, expires_at, by } });
+    }
+    case "PasswordChanged": {
+      const { member, password, epoch, keeps, reset_by, at } = event.data;
+      const reset = reset_by === null ? {} : { reset: { by: reset_by, at } };
+      return changed(state, member, { password, epoch, keeps, openReset: null, ...reset });
+    }
+    case "SessionsEnded": {
+      const { member, epoch, keeps } = event.data;
+      return changed(state, member, { epoch, keeps });
+    }
+  }
+};

@@ -1,0 +1,43 @@
+import type { AccountEvent, SessionEvent } from "../domain/account/events.ts";
+import { perDocument } from "./projection.ts";
+import { subjectOf } from "./streams.ts";
+
+export type SessionDocument = {
+  readonly account: string;
+  readonly member: string;
+  /** A session holds while this is the member's own number. */
+  readonly epoch: number;
+  readonly created_at: string;
+  readonly expires_at: string;
+};
+
+type Ended = Extract<AccountEvent, { type: "PasswordChanged" | "SessionsEnded" }>;
+
+/** The sessions of every member, for each one's list. Those that were ended together keep an epoch that has passed. */
+export const sessions = perDocument<SessionDocument>(
+  {
+    name: "sessions.v1",
+    fields: { account: "text", member: "text", epoch: "number", created_at: "text" },
+    indexes: [["member", "epoch", "created_at"]],
+  },
+  ({ type, stream, data }) => {
+    if (type === "SessionOpened" || type === "SessionClosed") return subjectOf(stream);
+    // The one that was kept goes on in the new epoch.
+    if (type === "PasswordChanged" || type === "SessionsEnded") return data.keeps === null ? null : String(data.keeps);
+    return null;
+  },
+  (document, recorded) => {
+    // `idOf` lets only these through.
+    const event = recorded as unknown as SessionEvent | Ended;
+    switch (event.type) {
+      case "SessionOpened": {
+        const { account, member, epoch, expires_at, at } = event.data;
+        return { account, member, epoch, created_at: at, expires_at };
+      }
+      case "SessionClosed":
+        return null;
+      default:
+        return document === null ? null : { ...document, epoch: event.data.epoch };
+    }
+  },
+);

@@ -1,0 +1,95 @@
+import type { Accounts, Joined, LinkUse, Refused } from "../accounts.ts";
+import type { Attempts } from "../http/rate-limit.ts";
+import { TOKEN_LENGTH_MAX } from "../links.ts";
+import type { MemberLinks } from "../member-links.ts";
+import type { Problem } from "../problems.ts";
+import type { Sessions } from "../sessions.ts";
+import { accountProblem, linkGone, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
+import type { Answer, Call, JsonSchema, Route } from "./route.ts";
+import { BELONGING, rateLimited, signedIn } from "./signed-in.ts";
+
+export type LinksDeps = {
+  readonly accounts: Accounts;
+  readonly memberLinks: MemberLinks;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+};
+
+type LinkBody = { readonly token: string; readonly password: string };
+
+export const TOKEN_SCHEMA: JsonSchema = {
+  type: "string",
+  minLength: 1,
+  maxLength: TOKEN_LENGTH_MAX,
+  description: "What stands behind # in the link",
+};
+
+const BODY: JsonSchema = {
+  type: "object",
+  required: ["token", "password"],
+  additionalProperties: false,
+  properties: { token: TOKEN_SCHEMA, password: PASSWORD_SCHEMA },
+};
+
+type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
+
+/** The link of this call, if it still opens something, and the new password if it is strong enough. */
+const useOf = async (
+  { memberLinks }: LinksDeps,
+  purpose: "invitation" | "reset",
+  { body, envelope }: Call,
+): Promise<LinkUse | Problem> => {
+  // The route's schema has checked the shape.
+  const { token, password: given } = body as LinkBody;
+  const opened = await memberLinks.opened(purpose, token, envelope.at);
+  if (opened === null) return linkGone();
+  const password = newPasswordOf(given, opened.email);
+  return typeof password === "string" ? { ...opened, password } : password;
+};
+
+const answered = async ({ sessions }: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
+  used.outcome === "joined" ? await signedIn(sessions, 200, used, call) : accountProblem(used.rejection);
+
+const accept =
+  (deps: LinksDeps): Route["handle"] =>
+  async (call) => {
+    const use = await useOf(deps, "invitation", call);
+    if ("problem" in use) return use;
+    // An address that somebody has is answered `email-taken`, as at sign-up: so within the same limit.
+    const attempt = deps.attempts.take("signup-ip", call.ip);
+    if (!attempt.ok) return rateLimited(attempt.retryAfterS);
+    const used = await deps.accounts.accept(use, call.envelope);
+    if (used.outcome === "refused" && used.rejection === "overloaded") deps.attempts.giveBack("signup-ip", call.ip);
+    return await answered(deps, used, call);
+  };
+
+const reset =
+  (deps: LinksDeps): Route["handle"] =>
+  async (call) => {
+    const use = await useOf(deps, "reset", call);
+    return "problem" in use ? use : await answered(deps, await deps.accounts.reset(use, call.envelope), call);
+  };
+
+/** What the holder of a one-time link may do; the link is the credential. */
+export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/auth/invitations/accept",
+    who: "anyone",
+    summary: "Accept an invitation with a password of one's own, and log in",
+    tag: "accounts",
+    body: BODY,
+    answers: { 200: BELONGING },
+    handle: accept(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/reset",
+    who: "anyone",
+    summary: "Set a new password with a reset link, end every session, and log in",
+    tag: "accounts",
+    body: BODY,
+    answers: { 200: BELONGING },
+    handle: reset(deps),
+  },
+];

@@ -1,0 +1,107 @@
+import { account } from "../../domain/account/decider.ts";
+import { session } from "../../domain/account/session.ts";
+import type { Clock, ViewStore } from "../../domain/ports.ts";
+import { type SessionDocument, sessions as sessionsView } from "../../projections/sessions.ts";
+import { accountStream } from "../accounts.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { notFound } from "../problems.ts";
+import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from "../sessions.ts";
+import { accountProblem } from "./account-problems.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
+import { type JsonSchema, positionOf, type Route } from "./route.ts";
+
+export type SessionRoutesDeps = {
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly sessions: Sessions;
+  readonly views: Pick<ViewStore, "page">;
+  readonly clock: Clock;
+};
+
+const TIME: JsonSchema = { type: "string", format: "date-time" };
+const SESSION: JsonSchema = {
+  type: "object",
+  required: ["id", "created_at", "expires_at", "current"],
+  properties: {
+    id: { type: "string" },
+    created_at: TIME,
+    expires_at: TIME,
+    current: { type: "boolean", description: "Whether it is the one of this call" },
+  },
+};
+
+const list =
+  ({ aggregates, views, clock }: SessionRoutesDeps): Route["handle"] =>
+  async ({ principal, query }) => {
+    if (principal.kind !== "member") return notFound();
+    const { state } = await aggregates.load(account, accountStream(principal.account));
+    const member = state.phase === "open" ? state.members.get(principal.id) : undefined;
+    if (member === undefined) return notFound();
+    const where = [
+      { field: "account", is: "=", value: principal.account },
+      { field: "member", is: "=", value: principal.id },
+      { field: "epoch", is: "=", value: member.epoch },
+      { field: "created_at", is: ">", value: new Date(clock.now() - SESSION_LIFETIME_S * 1_000).toISOString() },
+    ] as const;
+    const listing = { view: sessionsView.schema.name, where, sort: { field: "created_at", order: "desc" } } as const;
+    const current = sessionIdOf(principal.session);
+    const page = await pageOf(views, listing, query, (document, id) => {
+      // What the view's own projection has put.
+      const { created_at, expires_at } = document as SessionDocument;
+      return { id, created_at, expires_at, current: id === current };
+    });
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const end =
+  ({ aggregates, sessions }: SessionRoutesDeps): Route["handle"] =>
+  async ({ principal, params: { id = "" }, envelope }) => {
+    const stream = streamOfSession(id);
+    if (stream === null) return notFound();
+    const { state } = await aggregates.load(session, stream, 0);
+    const isOwn = state.phase === "open" && state.account === principal.account && state.member === principal.id;
+    if (!isOwn) return notFound();
+    return { status: 204, ...positionOf({ position: await sessions.close(stream, envelope) }) };
+  };
+
+const endOthers =
+  ({ aggregates }: SessionRoutesDeps): Route["handle"] =>
+  async ({ principal, envelope }) => {
+    if (principal.kind !== "member") return notFound();
+    const keeps = sessionIdOf(principal.session);
+    const command = { type: "EndSessions", member: principal.id, keeps, at: envelope.at } as const;
+    const ended = await aggregates.handle(account, accountStream(principal.account), command, envelope);
+    return ended.outcome === "rejected" ? accountProblem(ended.rejection) : { status: 204, ...positionOf(ended) };
+  };
+
+/** Each member's own sessions. */
+export const sessionRoutes = (deps: SessionRoutesDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/auth/sessions",
+    who: { session: "viewer" },
+    summary: "List your sessions, newest first",
+    tag: "accounts",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(SESSION) },
+    reads: [sessionsView.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/auth/sessions/{id}",
+    who: { session: "viewer" },
+    summary: "End one of your sessions on every node",
+    tag: "accounts",
+    answers: { 204: null },
+    handle: end(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/auth/sessions",
+    who: { session: "viewer" },
+    summary: "End all of your sessions but this one",
+    tag: "accounts",
+    answers: { 204: null },
+    handle: endOthers(deps),
+  },
+];
