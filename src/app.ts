@@ -29,6 +29,7 @@ import type { PositionText } from "./http/position-text.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
+import { safeHeaders } from "./http/safe-headers.ts";
 import { callerOf, type TraceIds, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { Answered } from "./observing/observer.ts";
@@ -121,7 +122,9 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): Fastif
     insecureHTTPParser: false,
   },
   clientErrorHandler: clientErrorHandler(ids),
+  // These answers pass no hook.
   frameworkErrors: (error, request, reply) => {
+    reply.headers(safeHeaders(deps.config.publicUrl()));
     answerError(error, request, reply);
   },
 });
@@ -156,6 +159,10 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   instance.setSchemaErrorFormatter(schemaErrorFormatter);
   // The response schemas describe. Serialising by them would drop a field that a schema forgot, without a word.
   instance.setSerializerCompiler(() => JSON.stringify);
+  instance.addHook("onRequest", (_request, reply, done) => {
+    reply.headers(safeHeaders(config.publicUrl()));
+    done();
+  });
   instance.addHook("onRequest", refuseAmbiguous);
   continueWhenRead(instance);
   const { onAnswered } = deps;
@@ -194,9 +201,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
     });
     const description = () => JSON.stringify(api.swagger());
     api.get("/openapi.json", { schema: { hide: true } }, async (_request, reply) =>
-      reply
-        .headers({ "content-type": "application/json; charset=utf-8", "x-content-type-options": "nosniff" })
-        .send(description()),
+      reply.headers({ "content-type": "application/json; charset=utf-8" }).send(description()),
     );
   });
   const { register } = deps;

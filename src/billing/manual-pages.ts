@@ -32,7 +32,6 @@ const HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": BILLING_CSP,
   "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   // The address is the credential: nobody else is told of it. Our own forms keep their Origin with this one.
   "referrer-policy": "same-origin",

@@ -3,6 +3,7 @@ import type { FastifyReply } from "fastify";
 import { PROBLEMS, type Problem, problemBody } from "../problems.ts";
 import { type Answer, isProblem } from "../routes/route.ts";
 import type { PositionText } from "./position-text.ts";
+import { SAFE_HEADERS } from "./safe-headers.ts";
 
 /** An answer as it goes out, and as it is kept for a repeat; a stream is not kept. Header names are lower-case. */
 export type Wire = {
@@ -11,8 +12,8 @@ export type Wire = {
   readonly body: string | Uint8Array | Readable | null;
 };
 
-/** No answer is for a cache or to be guessed at; a page overrides what it needs to. */
-const SAFE_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+/** No answer is for a cache; a page overrides what it needs to. */
+const HEADERS = { "cache-control": "no-store", ...SAFE_HEADERS } as const;
 
 /** RFC 9110, section 11.6.1: a 401 says how to authenticate. */
 const CHALLENGE = 'Bearer realm="countersign"';
@@ -22,7 +23,7 @@ export const problemWire = (it: Problem, traceId: string): Wire => {
   return {
     status,
     headers: {
-      ...SAFE_HEADERS,
+      ...HEADERS,
       "content-type": "application/problem+json",
       ...(it.retryAfterS === undefined ? {} : { "retry-after": String(it.retryAfterS) }),
       ...(it.problem === "unauthenticated" ? { "www-authenticate": CHALLENGE } : {}),
@@ -49,7 +50,7 @@ export const wireOf = (it: Answer | Problem, traceId: string, positions: Positio
   return {
     status,
     headers: {
-      ...SAFE_HEADERS,
+      ...HEADERS,
       ...(body === undefined
         ? {}
         : { "content-type": bytes ? "application/octet-stream" : "application/json; charset=utf-8" }),

@@ -17,7 +17,6 @@ const safeHeaders = (id: string, contentType: string, contentEncoding: string | 
   // A content type comes from outside: what cannot stand in a header is not repeated.
   "content-type": /^[\x21-\x7e][\x20-\x7e]*$/.test(contentType) ? contentType : "application/octet-stream",
   "content-disposition": `attachment; filename="${id}"`,
-  "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox; default-src 'none'",
   // Under its own name the client would decode: other bytes than were received and signed, or none if the sender was wrong.
   ...(contentEncoding === undefined ? {} : { "countersign-content-encoding": contentEncoding }),

@@ -172,6 +172,39 @@ const withExpectation = (
   });
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
+test("every answer says that it is not guessed at, not embedded elsewhere, and uses no device", async () => {
+  const config = { version: "0.0.0-test", trustProxy: false };
+  for (const [publicUrl, strict] of [
+    ["https://hooks.example", "max-age=31536000"],
+    ["http://localhost:8080", undefined],
+  ] as const) {
+    const app = await testApp([ROUTE, GET_ROUTE], {
+      config: { ...config, publicUrl: () => publicUrl },
+      register: (scope) => {
+        scope.get("/page", async (_request, reply) => reply.type("text/html").send("<p>"));
+      },
+    });
+    open.add(app);
+    for (const [method, url, status] of [
+      ["GET", "/page", 200],
+      ["GET", "/docs", 302],
+      ["GET", "/openapi.json", 200],
+      ["GET", "/nothing", 404],
+      ["PUT", "/page", 405],
+      ["POST", "/v1/things/1", 401],
+      ["GET", "/v1/%zz", 400],
+    ] as const) {
+      const { statusCode, headers } = await app.inject({ method, url });
+      const what = `${method} ${url}`;
+      if (status !== 302) assert.is(statusCode, status, what);
+      assert.is(headers["x-content-type-options"], "nosniff", what);
+      assert.is(headers["cross-origin-resource-policy"], "same-origin", what);
+      assert.match(String(headers["permissions-policy"]), "camera=()", what);
+      assert.is(headers["strict-transport-security"], strict, what);
+    }
+  }
+});
+
 test("a client that waits for a 100 gets it when its body is read, and none when it is refused", async () => {
   const taken: string[] = [];
   const app = await testApp([ROUTE, GET_ROUTE], {
