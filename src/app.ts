@@ -62,6 +62,8 @@ export type AppDeps = {
   readonly logger: NonNullable<FastifyServerOptions["logger"]>;
   /** Told of every request that has been answered. */
   readonly onAnswered?: (call: Answered) => void;
+  /** Told of each answer with a problem that its route does not list; left out: the log is told. */
+  readonly onUnlisted?: (sentence: string) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Routes beside the table, in a context of their own without body parsers, credentials or limits. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
@@ -152,6 +154,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   closeInTime(instance, limits.closeGraceMs);
 
   instance.decorate("traceIds", ids);
+  instance.decorate("onUnlisted", deps.onUnlisted ?? ((sentence: string) => instance.log.error(sentence)));
   instance.removeAllContentTypeParsers();
   instance.setErrorHandler(answerError);
   instance.setNotFoundHandler(answerUnrouted);

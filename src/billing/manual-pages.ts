@@ -12,6 +12,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { crossSite } from "../http/cross-site.ts";
 import { sendProblem } from "../http/problem-reply.ts";
+import { listedProblems } from "../http/route-problems.ts";
 import { checkoutView, forbiddenView, oldPortalView, portalView, type View } from "./manual-views.ts";
 import { sourcesInUse } from "./notices.ts";
 import { BILLING_CSP, billingPage } from "./pages.ts";
@@ -27,6 +28,7 @@ export type ManualPagesDeps = {
 
 /** Forms of the pages carry no fields. */
 const BODY_BYTES_MAX = 1_024;
+const ROUTE = { schema: { hide: true }, config: { problems: listedProblems("cross-site", "too-large") } };
 
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
@@ -109,7 +111,7 @@ export const manualPages =
     };
 
     const show = (kind: LinkKind, viewOf: (it: Opened, rest: readonly string[]) => View) =>
-      app.get(`/billing/${kind}/*`, { schema: { hide: true } }, async (request, reply) => {
+      app.get(`/billing/${kind}/*`, ROUTE, async (request, reply) => {
         const it = await opened(kind, request);
         const rest = pathOf(request).slice(1);
         if (!isShown(rest)) return send(reply, forbiddenView("unknown"));
@@ -122,7 +124,7 @@ export const manualPages =
 
     /** `wishOf`: what a form asks for; null: there is no such form. */
     const take = (kind: LinkKind, wishOf: (it: Opened, rest: readonly string[]) => Wish | null) =>
-      app.post(`/billing/${kind}/*`, { schema: { hide: true } }, async (request, reply) => {
+      app.post(`/billing/${kind}/*`, ROUTE, async (request, reply) => {
         // As with a session: what the address alone allows must not be sent by another site's page.
         const foreign = crossSite(request.method, request.headers, "session", publicUrl());
         if (foreign !== null) return sendProblem(request, reply, foreign);

@@ -1,11 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { BillingProvider } from "../../domain/ports.ts";
 import { sendProblem } from "../http/problem-reply.ts";
+import { listedProblems } from "../http/route-problems.ts";
 import { problem } from "../problems.ts";
 import { type FollowingDeps, following } from "./following.ts";
 
 /** The largest that providers send are below 256 KiB. */
 const BODY_BYTES_MAX = 1_048_576;
+
+const PROBLEMS = listedProblems("invalid-signature", "too-large");
 
 /** `POST /billing/<provider>/webhook`: outside of the route table, as its credential is a signature over the raw body. */
 export const providerWebhooks =
@@ -22,7 +25,7 @@ export const providerWebhooks =
     app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
     app.post(
       `/billing/${name}/webhook`,
-      { bodyLimit: BODY_BYTES_MAX, schema: { hide: true } },
+      { bodyLimit: BODY_BYTES_MAX, schema: { hide: true }, config: { problems: PROBLEMS } },
       async (request, reply) => {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const notice = webhooks.read(request.headers, body);

@@ -2,10 +2,12 @@ import { STATUS_CODES } from "node:http";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
+import { PROBLEMS, type ProblemCode } from "../problems.ts";
 import type { JsonSchema, Route } from "../routes/route.ts";
 import { SESSION_COOKIE } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
 import { POSITION_PATTERN } from "./position-text.ts";
+import { problemsOf } from "./route-problems.ts";
 
 const AFTER: JsonSchema = {
   type: "string",
@@ -75,6 +77,9 @@ const responses = ({ answers, produces = "application/json" }: Route): Record<st
     }),
   );
 
+/** The codes of a route's problems, on their way into the description. */
+const PROBLEMS_LISTED = "x-problems";
+
 /** Of a schema on its way into the description, which does not show it: the table itself asks for the key. */
 const KEY_NEEDED = "x-idempotency-key-needed";
 
@@ -96,21 +101,48 @@ export const routeSchema = (route: Route): Record<string, unknown> => {
     ...(route.body === undefined ? {} : { body: route.body }),
     ...(route.headers === undefined ? {} : { headers: { type: "object", properties: route.headers } }),
     response: responses(route),
+    [PROBLEMS_LISTED]: [...problemsOf(route)],
   };
 };
 
-type Operation = { responses: Record<string, unknown> };
+type Operation = { responses: Record<string, unknown>; [PROBLEMS_LISTED]?: readonly ProblemCode[] };
 
 const isOperation = (it: unknown): it is Operation => typeof it === "object" && it !== null && "responses" in it;
 
-/** Every operation may answer with a problem; that is said once, here. */
+const PROBLEM_TYPE = "application/problem+json";
+const PROBLEM_REF = { $ref: "#/components/schemas/Problem" };
+
+/** A response with one of these problems, which share a status. */
+const problemResponse = (codes: readonly ProblemCode[]): { description: string; content: object } => {
+  const code = { type: "object", properties: { code: { enum: codes } } };
+  return {
+    description: codes.map((it) => `${it}: ${PROBLEMS[it].title}`).join("; "),
+    content: { [PROBLEM_TYPE]: { schema: { allOf: [PROBLEM_REF, code] } } },
+  };
+};
+
+/** Adds a response for each status of the operation's problems; a status that it answers anyway gets the problem besides. */
+const describeProblems = (operation: Operation): void => {
+  const { [PROBLEMS_LISTED]: listed = [], responses: answers } = operation;
+  delete operation[PROBLEMS_LISTED];
+  for (const status of new Set(listed.map((code) => PROBLEMS[code].status))) {
+    const problems = problemResponse(listed.filter((code) => PROBLEMS[code].status === status));
+    const answer = answers[status] as typeof problems | undefined;
+    answers[status] =
+      answer === undefined ? problems : { ...answer, content: { ...answer.content, ...problems.content } };
+  }
+};
+
+/** Every operation may answer with a problem, also with one of the server itself that no operation lists. */
 const withProblems = (document: { paths?: object; components?: object }): object => {
   for (const item of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(item ?? {})) {
-      if (isOperation(operation)) operation.responses.default = { $ref: "#/components/responses/Problem" };
+      if (!isOperation(operation)) continue;
+      describeProblems(operation);
+      operation.responses.default = { $ref: "#/components/responses/Problem" };
     }
   }
-  const content = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
+  const content = { [PROBLEM_TYPE]: { schema: PROBLEM_REF } };
   return {
     ...document,
     components: {

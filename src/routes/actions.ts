@@ -167,6 +167,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     summary: "Create an action, or publish a new version of it",
     tag: "agents",
     body: BODY,
+    problems: ["invalid-action"],
     answers: { 200: ACTION, 201: ACTION },
     handle: put(deps),
   },

@@ -127,6 +127,7 @@ export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
     summary: "Create an API key; it is shown only once",
     tag: "accounts",
     body: BODY,
+    problems: ["conflict", "not-found"],
     answers: { 201: CREATED },
     handle: create(deps),
   },

@@ -194,6 +194,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     summary: "Approve what has this digest; once enough people have, it is executed, once",
     tag: "approvals",
     body: APPROVE_BODY,
+    problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
     answers: { 200: APPROVAL_DETAIL },
     handle: vote("approve")(deps),
   },
@@ -204,6 +205,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
     summary: "Reject it; one rejection is enough",
     tag: "approvals",
     body: REJECT_BODY,
+    problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
     answers: { 200: APPROVAL_DETAIL },
     handle: vote("reject")(deps),
   },
@@ -215,6 +217,7 @@ export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
       "Show the fields that the policy hides, to a role that its approval.reveal names, while it is pending; recorded once " +
       "for each member",
     tag: "approvals",
+    problems: ["already-decided", "expired", "conflict"],
     answers: { 200: APPROVAL_DETAIL },
     handle: reveal(deps),
   },

@@ -204,6 +204,7 @@ export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
         description: "The `id` of the last event that came: the stream goes on behind it, without a gap or a repeat.",
       },
     },
+    problems: ["view-behind", "overloaded"],
     answers: {
       200: {
         type: "string",

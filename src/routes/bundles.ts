@@ -9,6 +9,7 @@ import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
 import type { BeginBundle } from "../bundles/claiming.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../execute/until-ended.ts";
+import { GATE_PROBLEMS } from "../http/route-problems.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { type Known, latestOf, readOn, runCommand } from "../run-command.ts";
 import { DEPTH_HEADER, depthOf, WAIT_MS, WAITING } from "./asking.ts";
@@ -187,6 +188,14 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     tag: TAG,
     headers: DEPTH_HEADER,
     body: BUNDLE_BODY,
+    problems: [
+      "agent-suspended",
+      "unknown-action",
+      "invalid-bundle",
+      "irreversible-not-last",
+      "no-compensation",
+      ...GATE_PROBLEMS,
+    ],
     answers: { 200: BUNDLE, 202: BUNDLE },
     answersRepeats: true,
     waits: true,
@@ -223,6 +232,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     tag: TAG,
     body: CANCEL_BODY,
     bodyOptional: true,
+    problems: ["conflict"],
     answers: { 200: BUNDLE, 202: BUNDLE },
     handle: cancel(deps),
   },
@@ -234,6 +244,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     summary: "Mark a step that could not be undone as undone by hand",
     tag: TAG,
     body: RESOLVE_BODY,
+    problems: ["conflict"],
     answers: { 200: BUNDLE },
     handle: resolve(deps),
   },
@@ -244,6 +255,7 @@ export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
     summary: "Erase all that an ended bundle's steps and compensations were sent and answered; the records stay",
     tag: TAG,
     body: REASON_BODY,
+    problems: ["conflict"],
     answers: { 200: ERASED },
     handle: (call) => eraseBundlePayload(deps.log, call),
   },

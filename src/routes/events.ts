@@ -104,6 +104,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     who: READERS,
     summary: "The payload's bytes; for readers below admin without the fields that the policy redacts",
     tag: "events",
+    problems: ["payload-damaged"],
     answers: { 200: { type: "string", format: "binary" } },
     reads: [VIEW],
     handle: ofOne(deps, ({ id, event }, { principal }) => readPayload(deps, id, event, principal)),
@@ -142,6 +143,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     summary: "A curl command that repeats the delivery to a receiver on this machine, signed with a test secret",
     tag: "events",
     query: CURL_QUERY,
+    problems: ["payload-damaged", "conflict"],
     answers: { 200: { type: "string" } },
     produces: "text/plain",
     reads: [VIEW],
@@ -156,6 +158,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
       "ended: those of the whole bundle",
     tag: "events",
     body: REASON_BODY,
+    problems: ["conflict"],
     answers: {
       200: object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
     },

@@ -8,6 +8,7 @@ import { executionAnswer, hasEnded } from "../execute/answer.ts";
 import type { Execute } from "../execute/executing.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../execute/until-ended.ts";
+import { GATE_PROBLEMS } from "../http/route-problems.ts";
 import { notFound } from "../problems.ts";
 import { latestOf, readOn } from "../run-command.ts";
 import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAITING } from "./asking.ts";
@@ -131,6 +132,7 @@ export const executeRoutes = (deps: ExecuteRoutesDeps): readonly Route[] => [
     tag: "agents",
     headers: DEPTH_HEADER,
     body: BODY,
+    problems: ["agent-suspended", "unknown-action", ...GATE_PROBLEMS],
     answers: ANSWERS,
     answersRepeats: true,
     waits: true,

@@ -8,6 +8,7 @@ import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { sendProblem } from "../http/problem-reply.ts";
+import { GATE_PROBLEMS, listedProblems } from "../http/route-problems.ts";
 import { traceOf } from "../http/trace.ts";
 import { windowOf } from "../http/window.ts";
 import { PAYLOAD_BYTES_MAX } from "../payloads.ts";
@@ -67,6 +68,17 @@ const NO_ROOM: BudgetedBody = {
   party: () => "",
   leave: () => undefined,
 };
+
+const PROBLEMS = listedProblems(
+  "not-found",
+  "source-paused",
+  "invalid-signature",
+  "delivery-id-reused",
+  "too-large",
+  "request-timeout",
+  "overloaded",
+  ...GATE_PROBLEMS,
+);
 
 const overloaded = problem("overloaded", "This node has too many requests in flight: send it again in a second.", {
   retryAfterS: RETRY_AFTER_S,
@@ -174,5 +186,9 @@ export const ingest =
       if (answer.position !== undefined) reply.header("countersign-position", positions.of(answer.position));
       return reply.code(answer.status).send(answer.body);
     };
-    app.post("/v1/webhooks/:provider/:source_id", { bodyLimit: PAYLOAD_BYTES_MAX }, handle);
+    app.post(
+      "/v1/webhooks/:provider/:source_id",
+      { bodyLimit: PAYLOAD_BYTES_MAX, config: { problems: PROBLEMS } },
+      handle,
+    );
   };

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../../infra/http/addresses.ts";
 import { sendProblem } from "../http/problem-reply.ts";
+import { listedProblems } from "../http/route-problems.ts";
 import type { Metrics } from "../observing/metrics.ts";
 import type { Readings } from "../observing/readings.ts";
 import { notFound, problem } from "../problems.ts";
@@ -31,6 +32,8 @@ const digestOf = (text: string): Buffer => hash("sha256", text, "buffer");
 const presents = (authorization: string | undefined, token: string): boolean =>
   authorization !== undefined && timingSafeEqual(digestOf(authorization), digestOf(`Bearer ${token}`));
 
+const PROBLEMS = listedProblems("not-found", "unauthenticated");
+
 const DESCRIPTION = {
   operationId: "getMetrics",
   summary: "This process's metrics in Prometheus' text format; from its own machine no token is needed",
@@ -43,7 +46,7 @@ const DESCRIPTION = {
 export const metricsRoute =
   ({ meters, readings, token }: MetricsRouteDeps) =>
   async (app: FastifyInstance): Promise<void> => {
-    app.get("/metrics", { schema: DESCRIPTION }, async (request, reply) => {
+    app.get("/metrics", { schema: DESCRIPTION, config: { problems: PROBLEMS } }, async (request, reply) => {
       const isAllowed = isLocal(request) || (token !== null && presents(request.headers.authorization, token));
       if (isAllowed) {
         reply.headers({ "content-type": meters.contentType, "cache-control": "no-store" });

@@ -10,6 +10,7 @@ import { events } from "../../projections/events.ts";
 import { type ReplayDocument, replays } from "../../projections/replays.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { isEventId } from "../event-id.ts";
+import { GATE_PROBLEMS } from "../http/route-problems.ts";
 import type { ReplaysLoop } from "../loops/replays.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { type PlanDeps, planReplay, type ReplayPlan } from "../replays/plan.ts";
@@ -198,6 +199,17 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     tag: "replays",
     body: REASON_BODY,
     bodyOptional: true,
+    problems: [
+      "already-delivered",
+      "in-progress",
+      "conflict",
+      "source-paused",
+      "agent-suspended",
+      "unknown-action",
+      "endpoint-disabled",
+      "payload-damaged",
+      ...GATE_PROBLEMS,
+    ],
     answers: { 202: REPLAYED_EVENT },
     handle: replayEvent(deps),
   },
@@ -208,6 +220,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     summary: "Replay all events that match a filter, or preview that (dry run)",
     tag: "replays",
     body: NEW_REPLAY,
+    problems: ["conflict", "not-found"],
     answers: { 200: PLAN, 202: STARTED },
     reads: [events.schema.name],
     handle: begin(deps),
@@ -241,6 +254,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
     tag: "replays",
     body: REASON_BODY,
     bodyOptional: true,
+    problems: ["conflict"],
     answers: { 200: CANCELLED },
     handle: cancel(deps),
   },

@@ -1,7 +1,7 @@
 import { type Role, roleIncludes } from "../../domain/account/events.ts";
 import type { Position } from "../../domain/ports.ts";
 import type { Envelope } from "../envelope.ts";
-import type { Problem } from "../problems.ts";
+import type { Problem, ProblemCode } from "../problems.ts";
 
 /** Who calls. Everything that a principal may see or change belongs to its `account`. */
 export type Principal =
@@ -86,6 +86,8 @@ export type Route = {
   readonly bodyOptional?: true;
   /** The schema of the body of each successful status. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>;
+  /** Its own problems: `problemsOf` in `http/route-problems.ts` adds those that follow from the other members. */
+  readonly problems?: readonly ProblemCode[];
   /** The media type of those bodies; left out: application/json. */
   readonly produces?: string;
   /** It needs an Idempotency-Key and answers repeats itself. Left out: the first answer is kept, and given again. */

@@ -15,10 +15,11 @@ import { forbiddenFor, presentedBy } from "../http/presented.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { rateLimitHeaders, type WindowCounter } from "../http/rate-limit.ts";
 import { Refused } from "../http/refused.ts";
+import { checkListed, problemsOf } from "../http/route-problems.ts";
 import { traceOf } from "../http/trace.ts";
 import { sendWire, type Wire, wireOf, withOwnPosition } from "../http/wire.ts";
 import { type Problem, problem } from "../problems.ts";
-import type { Call, Principal, Route } from "./route.ts";
+import { type Call, isProblem, type Principal, type Route } from "./route.ts";
 
 /** Waits until each of the views shows `position`; false when that took too long. */
 export type Progress = {
@@ -173,6 +174,13 @@ const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, comma
   };
 };
 
+const handled = async (called: Called, deps: TableDeps, commandId: string): Promise<Wire> => {
+  const { route, request } = called;
+  const answer = await route.handle(callOf(called, deps, commandId));
+  if (isProblem(answer)) checkListed(request, answer.problem);
+  return wireOf(answer, request.id, deps.positions);
+};
+
 /** Under a key the route runs once, and a repeat gets the first answer; null where no key counts. */
 const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | Problem | null> => {
   const { route, request } = called;
@@ -183,14 +191,11 @@ const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | P
   }
   if (key === null || typeof key !== "string") return key;
   if (route.answersRepeats === true) {
-    const answer = await route.handle(callOf({ ...called, key }, deps, randomId("cmd_", deps.randomness)));
-    return wireOf(answer, request.id, deps.positions);
+    return handled({ ...called, key }, deps, randomId("cmd_", deps.randomness));
   }
   const { envelope } = callOf(called, deps, "");
   const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
-  const wire = await deps.idempotency.run(keyed, async (commandId) =>
-    wireOf(await route.handle(callOf(called, deps, commandId)), request.id, deps.positions),
-  );
+  const wire = await deps.idempotency.run(keyed, (commandId) => handled(called, deps, commandId));
   return "problem" in wire ? wire : withOwnPosition(wire, deps.positions);
 };
 
@@ -241,8 +246,7 @@ const respond =
       const called = { route, request, closing: left?.signal ?? closing };
       const keyed = await answerUnderKey(called, deps);
       if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
-      const answer = await route.handle(callOf(called, deps, randomId("cmd_", deps.randomness)));
-      return sendWire(reply, wireOf(answer, request.id, deps.positions));
+      return sendWire(reply, await handled(called, deps, randomId("cmd_", deps.randomness)));
     } finally {
       left?.release();
     }
@@ -275,6 +279,7 @@ export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: 
       method: route.method,
       url: routerPath(route.path),
       schema: routeSchema(route),
+      config: { problems: problemsOf(route) },
       onRequest: async (request, reply) => {
         const refusal = await admission(request, reply);
         return refusal === null ? undefined : sendProblem(request, reply, refusal);

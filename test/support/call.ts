@@ -1,4 +1,5 @@
 import type { Position } from "../../domain/ports.ts";
+import { problemsOf } from "../../src/http/route-problems.ts";
 import { type Call, isProblem, type Principal, type Route } from "../../src/routes/route.ts";
 
 export const AT = "2026-03-01T12:00:00.000Z";
@@ -49,6 +50,8 @@ export const caller =
     const route = routes.find((it) => it.method === method && it.path === path);
     if (route === undefined) throw new Error(`no route ${method} ${path}`);
     const answer = await route.handle(callOf(over));
+    if (isProblem(answer) && !problemsOf(route).has(answer.problem))
+      throw new Error(`${method} ${path} answered ${answer.problem}, which is not among its problems`);
     if (isProblem(answer))
       return { outcome: answer.problem, body: {}, headers: {}, detail: answer.detail, retryAfterS: answer.retryAfterS };
     const body = (answer.body ?? {}) as Record<string, unknown>;

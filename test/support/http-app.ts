@@ -6,6 +6,7 @@ import { secretBox } from "../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { type AppDeps, app } from "../../src/app.ts";
 import { positionText } from "../../src/http/position-text.ts";
+import { PROBLEMS, type ProblemCode } from "../../src/problems.ts";
 import type { Principal, Route } from "../../src/routes/route.ts";
 
 export const PUBLIC_URL = "https://countersign.example";
@@ -50,6 +51,13 @@ export const testClock = (from = Date.parse("2026-03-01T12:00:00.000Z")): TestCl
   };
 };
 
+/** Ends the test file: the answer itself may be what a test expects. */
+const failLater = (sentence: string): void => {
+  setImmediate(() => {
+    throw new Error(sentence);
+  });
+};
+
 /** The app with fakes behind it; what a test is about it brings along. */
 export const testApp = (routes: readonly Route[], deps: Partial<AppDeps> = {}): Promise<FastifyInstance> =>
   app({
@@ -65,6 +73,7 @@ export const testApp = (routes: readonly Route[], deps: Partial<AppDeps> = {}): 
     planOf: async () => PLANS.free,
     config: { publicUrl: () => PUBLIC_URL, version: "0.0.0-test", trustProxy: false },
     logger: false,
+    onUnlisted: failLater,
     ...deps,
   });
 
@@ -82,6 +91,8 @@ export const echo = (over: Partial<Route> = {}): Route => ({
     properties: { name: { type: "string", maxLength: 40 }, size: { type: "integer", default: 1 } },
   },
   answers: { 201: { type: "object" } },
+  // A test may have it answer anything.
+  problems: Object.keys(PROBLEMS) as ProblemCode[],
   handle: async ({ params, query, body, envelope, principal }) => ({
     status: 201,
     body: { params, query, body, envelope, principal },

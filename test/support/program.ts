@@ -77,6 +77,12 @@ export const runProgram = async (
   return { code: child.exitCode, stdout, stderr };
 };
 
+/** Each route lists the problems that it can answer: the program logs an answer that is not in the list. */
+const failOnUnlisted = (output: string): void => {
+  const [line] = output.match(/^.*is not among its problems.*$/m) ?? [];
+  if (line !== undefined) throw new Error(line);
+};
+
 export const startProgram = async (
   env: Record<string, string> = {},
   dir: string = temporaryFolder(),
@@ -110,10 +116,12 @@ export const startProgram = async (
     async kill() {
       child.kill("SIGKILL");
       await ended;
+      failOnUnlisted(output);
     },
     async stop(signal = "SIGTERM") {
       child.kill(signal);
       await ended;
+      failOnUnlisted(output);
       return child.exitCode;
     },
   };

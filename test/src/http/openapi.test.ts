@@ -98,4 +98,24 @@ test("the page for people loads nothing from elsewhere", async () => {
   assert.match(body, /"validatorUrl":\s*null/);
 });
 
+test("it says for each status which problems a call can answer, those of its row and those it shares", async () => {
+  const route = echo({
+    path: "/v1/things/{id}",
+    problems: ["plan-limit", "conflict"],
+    answers: { 409: { type: "object" } },
+  });
+  const app = await testApp([route]);
+  const { responses } = (await app.inject({ url: "/openapi.json" })).json().paths["/v1/things/{id}"].post;
+  const codesAt = (status: number): unknown =>
+    responses[status]?.content["application/problem+json"]?.schema.allOf[1].properties.code.enum;
+  assert.equal(codesAt(401), ["unauthenticated"]);
+  assert.equal(codesAt(403), ["cross-site", "forbidden", "plan-limit"]);
+  assert.equal(codesAt(404), ["not-found"]);
+  assert.equal(codesAt(409), ["in-progress", "conflict"]);
+  assert.equal(responses[409].content["application/json"].schema, { type: "object" });
+  assert.equal(codesAt(410), undefined);
+  assert.not.match(JSON.stringify(responses), /x-problems/);
+  await app.close();
+});
+
 test.run();

@@ -537,4 +537,21 @@ test("bytes go out with their own type, an empty answer without any", async () =
   assert.is(empty.headers["content-type"], undefined);
 });
 
+test("an answer with a problem that its route does not list is reported, and goes out all the same", async () => {
+  const unlisted: string[] = [];
+  const handle: Route["handle"] = async () => problem("already-delivered", "It was.");
+  const app = await testApp([echo({ problems: ["conflict"], handle })], { onUnlisted: (it) => unlisted.push(it) });
+  const call = (headers = {}) =>
+    app.inject({
+      method: "POST",
+      url: "/v1/things",
+      headers: { ...bearer("csk_admin"), ...headers },
+      payload: { name: "a" },
+    });
+  for (const headers of [{}, { "idempotency-key": "k" }]) assert.is((await call(headers)).statusCode, 409);
+  const sentence = "POST /v1/things answered already-delivered, which is not among its problems";
+  assert.equal(unlisted, [sentence, sentence]);
+  await app.close();
+});
+
 test.run();

@@ -1,0 +1,67 @@
+import type { FastifyRequest } from "fastify";
+import type { ProblemCode } from "../problems.ts";
+import type { Route } from "../routes/route.ts";
+import { isUnsafe } from "./cross-site.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Every problem that the route can answer; left out: the route has no list. */
+    problems?: ReadonlySet<ProblemCode>;
+  }
+  interface FastifyInstance {
+    /** Told of each answer with a problem that its route does not list. */
+    onUnlisted: (sentence: string) => void;
+  }
+}
+
+/** Answered by the server for any route. */
+const ANY: readonly ProblemCode[] = ["invalid-request", "headers-too-large", "internal", "unavailable"];
+/** Answered where a JSON body is read. */
+const OF_BODY: readonly ProblemCode[] = ["too-large", "unsupported-media-type"];
+/** Answered where a credential is needed. */
+const OF_CREDENTIAL: readonly ProblemCode[] = ["unauthenticated", "forbidden", "rate-limited"];
+/** Answered to a request with an Idempotency-Key. */
+const OF_KEY: readonly ProblemCode[] = ["idempotency-key-reused", "in-progress"];
+
+/** The verdict of a gate on an agent's request. */
+export const GATE_PROBLEMS: readonly ProblemCode[] = [
+  "gate-require-fields",
+  "gate-content",
+  "gate-schema",
+  "gate-rate",
+  "gate-budget",
+  "gate-loop",
+  "gate-quota",
+  "cost-unknown",
+  "out-of-scope",
+  "forbidden",
+];
+
+/** The problems that follow from what a route is: from its method, its path, who may call it and what it reads. */
+const commonProblems = ({ method, path, who, reads }: Route): readonly ProblemCode[] => {
+  const isPublic = who === "anyone";
+  return [
+    ...ANY,
+    "mixed-credentials",
+    ...(path.includes("{") ? (["not-found"] as const) : []),
+    ...(isUnsafe(method) ? OF_BODY : []),
+    ...(isUnsafe(method) && (isPublic || who.session !== undefined) ? (["cross-site"] as const) : []),
+    ...(isPublic ? [] : OF_CREDENTIAL),
+    ...(isPublic || !isUnsafe(method) ? [] : OF_KEY),
+    ...(reads === undefined ? [] : (["view-behind"] as const)),
+  ];
+};
+
+/** Every problem that a route of the table can answer: those of its row and those that it shares with others. */
+export const problemsOf = (route: Route): ReadonlySet<ProblemCode> =>
+  new Set([...commonProblems(route), ...(route.problems ?? [])]);
+
+/** The same for a route that has no row in the table: `own` are its problems. */
+export const listedProblems = (...own: readonly ProblemCode[]): ReadonlySet<ProblemCode> => new Set([...ANY, ...own]);
+
+/** Reports an answer that the route's list does not have. */
+export const checkListed = ({ routeOptions, method, server }: FastifyRequest, code: ProblemCode): void => {
+  const { config, url } = routeOptions;
+  if (config.problems?.has(code) === false)
+    server.onUnlisted(`${method} ${url} answered ${code}, which is not among its problems`);
+};
