@@ -5,6 +5,7 @@ import type {
   HeldRequest,
   HoldOutcome,
   Origin,
+  PayloadHead,
   Replay,
   Request,
   Timings,
@@ -82,6 +83,8 @@ export type EventDocument = {
     readonly content_type: string;
     readonly size: number;
     readonly sha256: string;
+    /** Missing where the whole body is stored. */
+    readonly head?: PayloadHead;
     readonly erased_at: string | null;
   };
   readonly verdict: Verdict;
@@ -183,7 +186,7 @@ const decided = (
   { type, data: request }: Decision,
   { position, meta: { account, trace_id } }: RecordedEvent,
 ): EventDocument => {
-  const { content_type, size, sha256, revision } = request.payload;
+  const { content_type, size, sha256, revision, head } = request.payload;
   const last = DECIDED[type];
   const stages = stagesOf(request, last);
   return {
@@ -196,7 +199,7 @@ const decided = (
     type: request.type,
     delivery_id: request.delivery_key,
     received_at: before?.received_at ?? request.received_at,
-    payload: { revision, content_type, size, sha256, erased_at: null },
+    payload: { revision, content_type, size, sha256, ...(head === undefined ? {} : { head }), erased_at: null },
     verdict: request.verdict,
     cost: request.cost,
     ...(type === "EventHeld" ? { approval_id: (request as HeldRequest).approval.approval_id } : {}),
@@ -374,9 +377,12 @@ const shortened = <T>(all: readonly T[], leftOut = 0): Shortened<T> => {
   return { shown: [...all.slice(0, FIRST_SHOWN), ...all.slice(-LAST_SHOWN)], leftOut: leftOut + more };
 };
 
-/** A payload that is gone cannot be sent, and a bundle's step is sent again by nothing but its bundle. */
+/** A payload that is not there as a whole cannot be sent, and a bundle's step is sent again by nothing but its bundle. */
 const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDocument, "replayable"> =>
-  (status === "failed" || status === "blocked") && payload.erased_at === null && bundle === undefined
+  (status === "failed" || status === "blocked") &&
+  payload.erased_at === null &&
+  payload.head === undefined &&
+  bundle === undefined
     ? { replayable: status }
     : {};
 

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { PayloadName } from "../domain/delivery/damage.ts";
 import type { Erased } from "../domain/delivery/erased.ts";
-import type { PayloadEvent } from "../domain/delivery/events.ts";
+import type { PayloadEvent, PayloadHead } from "../domain/delivery/events.ts";
 import type { EventLog, Expected, Randomness, Revision } from "../domain/ports.ts";
 import { LogUnavailable } from "../infra/log-errors.ts";
 import { BLANK_TYPE } from "../infra/stream-name.ts";
@@ -20,9 +20,37 @@ export type Incoming = {
   /** Empty for none. */
   readonly contentEncoding: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The bytes that came in, where `body` is only their beginning. */
+  readonly whole?: Buffer;
 };
 
-export type KeptPayload = { readonly revision: Revision; readonly sha256: string };
+/** What is stored of a refused body when the account's allowance for whole ones is used up. */
+const HEAD_BYTES = 4_096;
+
+/** Bytes that headers take as text. */
+const headerBytes = (headers: Incoming["headers"]): number => {
+  let bytes = 0;
+  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
+  return bytes;
+};
+
+/** Bytes that are counted for what is stored: the body's and the headers'. */
+export const bytesOf = ({ body, headers }: Incoming): number => body.length + headerBytes(headers);
+
+/** What is stored where a whole body is not. Headers of more than a head's bytes are left out. */
+export const headOf = (incoming: Incoming): Incoming => {
+  const headers = headerBytes(incoming.headers) > HEAD_BYTES ? {} : incoming.headers;
+  if (incoming.body.length <= HEAD_BYTES) return { ...incoming, headers };
+  return { ...incoming, headers, body: incoming.body.subarray(0, HEAD_BYTES), whole: incoming.body };
+};
+
+/** `head`: only the beginning is stored. `isReused`: it was stored before, for an earlier request of the same event. */
+export type KeptPayload = {
+  readonly revision: Revision;
+  readonly sha256: string;
+  readonly head?: PayloadHead;
+  readonly isReused?: true;
+};
 
 /** Told of each stored payload that does not match its hash. Never rejects. */
 export type OnDamage = (eventId: string, name: PayloadName) => Promise<void>;
@@ -41,6 +69,9 @@ const SALT_BYTES = 16;
 const READ_PAGE = 20;
 /** As JSON, text takes at most six times its bytes (\u0000): up to here that is far below an append's limit. */
 const TEXT_UNMEASURED_MAX = 64 * 1_024;
+/** The characters that take six times their bytes as JSON. All others take twice as much at most. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these
+const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
 /** Of the 1,000,000 bytes of an append (`APPEND_BYTES_MAX`): the rest is for the headers (16 Ki characters) and metadata. */
 const BODY_JSON_MAX = 900_000;
 /** In the longer encoding, base64, it takes 4/3 of this, which is below `BODY_JSON_MAX`. */
@@ -54,6 +85,15 @@ export const payloadStream = (eventId: string): string => `payload-${eventId}`;
 export const payloadDigest = (salt: Uint8Array, body: Uint8Array): string =>
   createHash("sha256").update(salt).update(body).digest("hex");
 
+/** Of the whole body, and of its head where only that is stored. */
+const hashesOf = (
+  salt: Uint8Array,
+  { body, whole }: Pick<Incoming, "body" | "whole">,
+): Pick<KeptPayload, "sha256" | "head"> => {
+  const sha256 = payloadDigest(salt, body);
+  return whole === undefined ? { sha256 } : { sha256: payloadDigest(salt, whole), head: { size: body.length, sha256 } };
+};
+
 const base64Length = (body: Buffer): number => Math.ceil(body.length / 3) * 4;
 /** Bytes of a text inside a JSON document, without its quotes. */
 const jsonLength = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
@@ -62,8 +102,8 @@ const jsonLength = (text: string): number => Buffer.byteLength(JSON.stringify(te
 export const encodeBody = (body: Buffer): Encoded => {
   if (isUtf8(body)) {
     const text = body.toString("utf8");
-    if (body.length <= TEXT_UNMEASURED_MAX || jsonLength(text) <= base64Length(body))
-      return { encoding: "text", body: text };
+    const isShort = body.length <= TEXT_UNMEASURED_MAX && !LONG_ESCAPES.test(text);
+    if (isShort || jsonLength(text) <= base64Length(body)) return { encoding: "text", body: text };
   }
   return { encoding: "base64", body: body.toString("base64") };
 };
@@ -101,7 +141,7 @@ export type Payloads = {
    */
   keepAgain(eventId: string, incoming: Incoming, envelope: Envelope, erased?: Erased): Promise<KeptPayload>;
   /**
-   * The payload of this name, null if it was erased. "damaged" if what is stored does not match the name's hash: that is
+   * The payload of this name, or its head where only that was stored; null if it was erased. "damaged" if what is stored does not match the name's hash: that is
    * recorded, and must be neither shown nor sent.
    */
   read(eventId: string, name: PayloadName): Promise<ReadPayload | "damaged" | null>;
@@ -208,7 +248,7 @@ export const payloads = (
     };
     const appended = await appendKnown(log, stream, at, toEvents([{ type: "PayloadKept", data }], envelope));
     if (appended.outcome === "conflict") return { actual: appended.actual };
-    return { revision: appended.revision, sha256: payloadDigest(salt, incoming.body) };
+    return { revision: appended.revision, ...hashesOf(salt, incoming) };
   };
 
   const readAt = async (eventId: string, wanted: Revision): Promise<PayloadEvent | null> => {
@@ -219,7 +259,7 @@ export const payloads = (
 
   const readStored = async (
     eventId: string,
-    { revision, sha256 }: PayloadName,
+    { revision, sha256, head }: PayloadName,
   ): Promise<ReadPayload | "damaged" | null> => {
     const event = await readAt(eventId, revision);
     if (event === null) return null;
@@ -234,7 +274,7 @@ export const payloads = (
     const { content_type, content_encoding = "", headers } = event.data;
     const salt = Buffer.from(event.data.salt, "base64");
     const body = joined(event.data, (part) => parts.get(part));
-    if (body === null || payloadDigest(salt, body) !== sha256) return "damaged";
+    if (body === null || payloadDigest(salt, body) !== (head?.sha256 ?? sha256)) return "damaged";
     return { content_type, ...contentEncodingField(content_encoding), headers, body, salt };
   };
 
@@ -248,10 +288,13 @@ export const payloads = (
       let expected: Exact = "absent";
       for (let attempt = 1; attempt <= KEEP_ATTEMPTS_MAX; attempt += 1) {
         const { parts, payloads } = await stored(eventId, erased);
-        const same = payloads.find(({ body }) => body.equals(incoming.body));
-        if (same !== undefined) {
-          const { revision, salt, body } = same;
-          return { revision, sha256: payloadDigest(Buffer.from(salt, "base64"), body) };
+        const { body, whole = body } = incoming;
+        // A body that was stored whole serves a later request for its head as well.
+        for (const wanted of whole === body ? [incoming] : [{ body: whole }, incoming]) {
+          const same = payloads.find((it) => it.body.equals(wanted.body));
+          if (same === undefined) continue;
+          const { revision, salt } = same;
+          return { revision, ...hashesOf(Buffer.from(salt, "base64"), wanted), isReused: true };
         }
         // Under a name of its own: a part that was kept and erased meanwhile must not be taken for this one's repeat.
         const named = { ...envelope, commandId: `${envelope.commandId}/${attempt}` };

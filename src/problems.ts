@@ -58,6 +58,7 @@ export const PROBLEMS = {
   "gate-loop": { status: 429, title: "Stopped as a loop", retryable: true },
   "gate-quota": { status: 429, title: "The plan's events are used up", retryable: true },
   "headers-too-large": { status: 431, title: "The request's headers are too large", retryable: false },
+  "payload-not-kept": { status: 409, title: "The payload was not kept whole", retryable: false },
   "payload-damaged": { status: 500, title: "The stored payload is damaged", retryable: false },
   internal: { status: 500, title: "Something went wrong on our side", retryable: true },
   overloaded: { status: 503, title: "Overloaded", retryable: true },
@@ -91,6 +92,13 @@ export const problem = (
 
 /** The same for an id of another account and for one that never existed. */
 export const notFound = (): Problem => problem("not-found", "There is nothing at this address for this credential.");
+
+/** For what needs a refused body that was not stored whole; in bytes. */
+export const payloadNotKept = (kept: number, size: number): Problem =>
+  problem(
+    "payload-not-kept",
+    `Only the first ${kept} of ${size} bytes are kept, because the account's refused_bytes_day was used up. Its sender can send it again.`,
+  );
 
 /** For what a body refers to and the account does not have. `path` is a JSON Pointer into the body. */
 export const missingReference = (path: string, what: string): Problem =>

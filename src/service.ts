@@ -19,6 +19,7 @@ import { accountTerms } from "./account-terms.ts";
 import { accounts } from "./accounts.ts";
 import { accepting } from "./admission/accepting.ts";
 import { admission } from "./admission/admission.ts";
+import { byteAllowances } from "./admission/byte-allowances.ts";
 import { actionCompiler, compiledActions } from "./admission/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
@@ -219,6 +220,10 @@ export const service = async (engines: Engines): Promise<Service> => {
     onBatch: observer.reserved,
     onError: errorsOf("ledgers", "settling or releasing places"),
   });
+  const allowances = byteAllowances({
+    ...{ ledgers: reservations, clock, randomness, accountOf },
+    onError: errorsOf("allowances", "taking a lease of bytes"),
+  });
   const recordingCounts = errorsOf("counts", "recording refusals and repeats");
   const counted = counts(log, clock, randomness, recordingCounts);
   const compile = policyCompiler();
@@ -272,6 +277,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     randomness,
     payloads: kept,
     ledgers: reservations,
+    allowances,
     policies,
     digestKey: loopsKey,
     accountOf,

@@ -1,3 +1,14 @@
+/** How many of each thing an account may have at once. The names are those of `limits` in `GET /v1/capabilities`. */
+export type Counts = {
+  readonly delivery_endpoints: number;
+  readonly policies: number;
+  readonly agents: number;
+  readonly actions: number;
+  readonly members: number;
+  readonly sessions: number;
+  readonly held_approvals: number;
+};
+
 /** Each plan includes everything; they differ in volume. */
 export type Plan = {
   readonly name: "free" | "starter" | "core" | "scale";
@@ -6,7 +17,15 @@ export type Plan = {
   /** Ingest sources. */
   readonly endpoints: number;
   readonly retentionDays: number;
+  /** Of one key, session or agent. */
   readonly apiRatePerMinute: number;
+  /** Of all sessions of the account together, of all its keys together, and of all its agents together. */
+  readonly apiRatePerMinuteAccount: number;
+  /** Bytes of admitted and held requests that are stored in a day (UTC). */
+  readonly storedBytesDay: number;
+  /** Bytes of refused requests that are stored whole in a day (UTC); of each further one its head is. */
+  readonly refusedBytesDay: number;
+  readonly counts: Counts;
   /** Stops at eventsPerMonth; the others go on into overage. */
   readonly hardStop: boolean;
 };
@@ -14,26 +33,107 @@ export type Plan = {
 export const OVERAGE_BLOCK_EVENTS = 25_000;
 export const OVERAGE_BLOCK_EUR = 12;
 
-const plan = (
-  name: Plan["name"],
-  priceEurMonth: number,
-  eventsPerMonth: number,
-  endpoints: number,
-  retentionDays: number,
-  apiRatePerMinute: number,
-): Plan => ({
-  name,
-  priceEurMonth,
-  eventsPerMonth,
-  endpoints,
-  retentionDays,
-  apiRatePerMinute,
-  hardStop: priceEurMonth === 0,
-});
+const MB = 1_000_000;
+const GB = 1_000 * MB;
 
+/**
+ * The account as a whole makes at most so many times the requests of one credential: a few programs at full speed, and a
+ * bound on what one account asks of the service.
+ */
+const CREDENTIALS_AT_FULL_RATE = 3;
+
+/**
+ * Why these numbers. `storedBytesDay`: 100 kB for each event of the month on the free plan, far above what providers send
+ * (most below 10 kB), and at least sixty usual days of 10 kB an event on the others; with the plan's retention it bounds
+ * what an account occupies. `refusedBytesDay`: a tenth to a twentieth of that, because refused bodies are kept only to be
+ * looked at and replayed. Counts: delivery endpoints and agents ten for each included source, within what one person can
+ * oversee; policies and actions several for each of these, and policies cannot be deleted; members a team on the small
+ * plans and an organisation on the large ones; sessions four devices a member; held approvals more than those members
+ * decide in a day.
+ */
 export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
-  free: plan("free", 0, 1_000, 1, 3, 600),
-  starter: plan("starter", 19, 25_000, 5, 14, 1_200),
-  core: plan("core", 49, 100_000, 20, 30, 3_000),
-  scale: plan("scale", 89, 250_000, 100, 90, 6_000),
+  free: {
+    name: "free",
+    priceEurMonth: 0,
+    eventsPerMonth: 1_000,
+    endpoints: 1,
+    retentionDays: 3,
+    apiRatePerMinute: 600,
+    apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 600,
+    storedBytesDay: 100 * MB,
+    refusedBytesDay: 10 * MB,
+    counts: {
+      delivery_endpoints: 10,
+      policies: 50,
+      agents: 10,
+      actions: 50,
+      members: 25,
+      sessions: 100,
+      held_approvals: 100,
+    },
+    hardStop: true,
+  },
+  starter: {
+    name: "starter",
+    priceEurMonth: 19,
+    eventsPerMonth: 25_000,
+    endpoints: 5,
+    retentionDays: 14,
+    apiRatePerMinute: 1_200,
+    apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 1_200,
+    storedBytesDay: 500 * MB,
+    refusedBytesDay: 50 * MB,
+    counts: {
+      delivery_endpoints: 50,
+      policies: 200,
+      agents: 50,
+      actions: 200,
+      members: 50,
+      sessions: 200,
+      held_approvals: 500,
+    },
+    hardStop: false,
+  },
+  core: {
+    name: "core",
+    priceEurMonth: 49,
+    eventsPerMonth: 100_000,
+    endpoints: 20,
+    retentionDays: 30,
+    apiRatePerMinute: 3_000,
+    apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 3_000,
+    storedBytesDay: 2 * GB,
+    refusedBytesDay: 100 * MB,
+    counts: {
+      delivery_endpoints: 200,
+      policies: 500,
+      agents: 200,
+      actions: 500,
+      members: 100,
+      sessions: 400,
+      held_approvals: 1_000,
+    },
+    hardStop: false,
+  },
+  scale: {
+    name: "scale",
+    priceEurMonth: 89,
+    eventsPerMonth: 250_000,
+    endpoints: 100,
+    retentionDays: 90,
+    apiRatePerMinute: 6_000,
+    apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 6_000,
+    storedBytesDay: 10 * GB,
+    refusedBytesDay: 500 * MB,
+    counts: {
+      delivery_endpoints: 1_000,
+      policies: 2_000,
+      agents: 1_000,
+      actions: 2_000,
+      members: 200,
+      sessions: 800,
+      held_approvals: 5_000,
+    },
+    hardStop: false,
+  },
 };

@@ -2,7 +2,7 @@ import { accept, type Decider, reject } from "../decider.ts";
 import type { DeliveryEvent, PayloadRef } from "./events.ts";
 
 /** One payload of a stream `payload-<subject>`, with the hash that its content must have. */
-export type PayloadName = Pick<PayloadRef, "revision" | "sha256">;
+export type PayloadName = Pick<PayloadRef, "revision" | "sha256" | "head">;
 
 /** The payload that was decided on last, null before any decision, and the revision that was last found damaged. */
 export type Damage = { readonly payload: PayloadName | null; readonly found: number | null };

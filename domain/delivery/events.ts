@@ -19,7 +19,12 @@ export type PayloadRef = {
   readonly size: number;
   /** Hex SHA-256 over salt and body: the salt lies beside the payload and goes with it. */
   readonly sha256: string;
+  /** There where only the first bytes of a refused body are stored: their hash, over the same salt. */
+  readonly head?: PayloadHead;
 };
+
+/** `size`: bytes that are stored. `sha256`: hex, over salt and these bytes. */
+export type PayloadHead = { readonly size: number; readonly sha256: string };
 
 /** What an agent asked for. */
 export type RequestedAction = {

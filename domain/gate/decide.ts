@@ -4,7 +4,7 @@ import type { GateName, GateOutcome, GateResult, Verdict } from "./verdict.ts";
  * A policy that only watches does not lift what is not its own, the plan's quota and an agent's scope; and where it asks for a
  * person, nothing passes because it could not be told whether one is needed.
  */
-const NEVER_OBSERVED: ReadonlySet<GateName> = new Set(["scope", "quota", "approval"]);
+const NEVER_OBSERVED: ReadonlySet<GateName> = new Set(["scope", "quota", "bytes", "approval"]);
 
 /** The first gate whose denial stands; undefined when there is none, or all are only observed. */
 export const refusedBy = (gates: readonly GateResult[], blockOnViolation: boolean): GateResult | undefined =>

@@ -9,6 +9,8 @@ export type GateName =
   | "loop"
   | "budget"
   | "quota"
+  /** Appears only where it denies: the account has stored as many bytes in a day as its plan includes. */
+  | "bytes"
   | "approval"
   /** Of a step or an undo: what it belongs to was decided on as a whole. */
   | "bundle";

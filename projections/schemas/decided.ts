@@ -14,6 +14,7 @@ const GATES: readonly GateResult["gate"][] = [
   "loop",
   "budget",
   "quota",
+  "bytes",
   "approval",
   "bundle",
 ];

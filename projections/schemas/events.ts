@@ -1,4 +1,4 @@
-import type { BundleStep, Replayer, Timings } from "../../domain/delivery/events.ts";
+import type { BundleStep, PayloadHead, Replayer, Timings } from "../../domain/delivery/events.ts";
 import type { Attempt, EventDocument, EventReplay, SeenInAccount, Stage } from "../events.ts";
 import { ORIGIN, origin_id, origin_kind, VERDICT } from "./decided.ts";
 import {
@@ -59,6 +59,12 @@ const PAYLOAD = closed<EventDocument["payload"]>("What is known of the payload; 
   content_type: text("The media type that it came with."),
   size: count("Bytes."),
   sha256: text("Hex SHA-256 over its salt and its bytes. The salt is kept beside the payload, and erased with it."),
+  head: optional(
+    closed<PayloadHead>("Only the beginning is stored. Missing: the whole payload is.", {
+      size: count("Bytes that are stored."),
+      sha256: text("Hex SHA-256 over the same salt and these bytes."),
+    }),
+  ),
   erased_at: orNull(time("When it was erased."), "it is kept."),
 });
 

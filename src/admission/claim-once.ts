@@ -1,8 +1,9 @@
 import { heldFor } from "../../domain/approval/terms.ts";
-import { monthOf } from "../../domain/calendar.ts";
+import { monthOf, untilMidnight } from "../../domain/calendar.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { type Erased, isErasedAt } from "../../domain/delivery/erased.ts";
 import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
+import { denied } from "../../domain/gate/verdict.ts";
 import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
@@ -12,8 +13,9 @@ import { approvalIdOf } from "../approvals.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
 import { eraseLeft } from "../erasures.ts";
 import type { Decided as DecisionTold } from "../observing/observer.ts";
-import { contentEncodingField, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
+import { bytesOf, contentEncodingField, headOf, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
+import type { ByteAllowances, TakenBytes } from "./byte-allowances.ts";
 import type { Judged } from "./judge.ts";
 import type { TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
@@ -25,6 +27,7 @@ export type ClaimOnceDeps = {
   readonly randomness: Randomness;
   readonly ledgers: Ledgers;
   readonly payloads: Payloads;
+  readonly allowances: ByteAllowances;
   /** Told of each request that has been decided on, once. */
   readonly onDecided?: (decision: DecisionTold) => void;
 };
@@ -43,6 +46,17 @@ export type Decided = {
   readonly received_at: string;
   readonly at: string;
 };
+
+/** What is asked of a request before its verdict can be written down. */
+type Judgeable<J> = Named & Pick<Claimable<never, never, never, J & Judged>, "judge" | "copies">;
+
+type JudgedBytes<J> = { readonly judged: J; readonly taken: TakenBytes | null };
+
+/**
+ * `form`: what is stored, whole or its head. `first`: null where the event's stream has a payload from an earlier request.
+ * `taken`: the bytes that are counted for storing it now; they are given back where that turns out not to be needed.
+ */
+type JudgedAndKept<J> = JudgedBytes<J> & { readonly form: Incoming; readonly first: KeptPayload | null };
 
 type Named = {
   /** Names its payload, and its places in ledgers. */
@@ -71,6 +85,8 @@ export type Claimable<S, E extends Fact, Q, J extends Judged> = Named & {
   /** What of its payloads is gone, or about to be, so that no verdict may refer to it. */
   readonly erasedUpTo: (state: S) => Erased;
   readonly incoming: () => Incoming;
+  /** How often its bytes are stored once it is admitted; left out: once. */
+  readonly copies?: number;
   readonly judge: () => Promise<J>;
   readonly requestOf: (decided: Decided, judged: J) => Q;
   /** Hex: what people approve of. */
@@ -106,6 +122,16 @@ const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): reado
     ? reservations.filter(({ lasts }) => lasts)
     : [];
 
+/** The verdict of a request that all gates let pass, but whose bytes are more than the account may still store today. */
+const overBytes = <J extends Judged>(judged: J, nowMs: number): J => {
+  const { observed: _, ...verdict } = judged.verdict;
+  const detail = "The account has stored as many bytes today (UTC) as its plan includes (stored_bytes_day).";
+  const gate = denied("bytes", "bytes-reached", detail);
+  const retryAfterS = Math.ceil(untilMidnight("UTC", nowMs) / 1_000);
+  const refused = { ...verdict, decision: "deny", gates: [...verdict.gates, gate] } as const;
+  return { ...judged, verdict: refused, refusedBy: gate, reservations: [], retryAfterS };
+};
+
 /**
  * When it was decided. What is written down in the month behind the one whose plan and quota it was counted by was decided
  * right before its end: else the bill of the one would have an event that only the quota of the other knows.
@@ -138,7 +164,7 @@ const commandFor = <Q>(
 
 /** Takes whatever can be asked for to its one verdict, or refuses it. `from`: what is known of its stream. Rejects with the log's errors. */
 export const claimingOnce = (deps: ClaimOnceDeps) => {
-  const { log, clock, ledgers } = deps;
+  const { log, clock, ledgers, allowances } = deps;
   const approvals = approvalRequests(deps);
 
   const envelopeOf = ({ account, origin, trace, replay }: Named): Envelope => ({
@@ -154,8 +180,9 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     for (const reservation of reservations) await ledgers.release(reservation, trace);
   };
 
-  const decided = (it: Named, incoming: Incoming, { revision, sha256 }: KeptPayload, judged: Judged): Decided => {
+  const decided = (it: Named, incoming: Incoming, kept: KeptPayload, judged: Judged): Decided => {
     const lasting = lastingOf(it.endsLater, judged);
+    const { revision, sha256, head } = kept;
     const { body, contentType, contentEncoding } = incoming;
     return {
       payload: {
@@ -164,6 +191,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
         ...contentEncodingField(contentEncoding),
         size: body.length,
         sha256,
+        ...(head === undefined ? {} : { head }),
       },
       verdict: judged.verdict,
       cost: judged.cost,
@@ -195,6 +223,43 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     }
   };
 
+  /** The gates' verdict, which is a denial if the account has stored as many bytes today as it may. */
+  const judgeBytes = async <J extends Judged>(it: Judgeable<J>, bytes: number): Promise<JudgedBytes<J>> => {
+    const judged = await it.judge();
+    if (judged.verdict.decision === "deny" || bytes === 0) return { judged, taken: null };
+    const taken = await allowances.take(it.account, "stored", bytes * (it.copies ?? 1));
+    if (taken !== null) return { judged, taken };
+    await giveBack(it, judged);
+    return { judged: overBytes(judged, clock.now()), taken: null };
+  };
+
+  /**
+   * Asks the gates and stores the payload, both at once as long as the process has bytes at hand that let a refused one be
+   * stored whole. Else the verdict comes first, because it decides how much is stored.
+   */
+  const judgeAndKeep = async <J extends Judged>(
+    it: Judgeable<J>,
+    incoming: Incoming,
+    envelope: Envelope,
+  ): Promise<JudgedAndKept<J>> => {
+    const { account, id } = it;
+    if (it.kept !== undefined) return { form: incoming, first: it.kept, judged: await it.judge(), taken: null };
+    const bytes = bytesOf(incoming);
+    const atHand = allowances.takeAtHand(account, "refused", bytes);
+    const keepFirst = (form: Incoming) => deps.payloads.keepFirst(id, form, envelope);
+    if (atHand !== null) {
+      const [first, { judged, taken }] = await both(keepFirst(incoming), judgeBytes(it, bytes));
+      if (judged.verdict.decision === "deny") return { form: incoming, first, judged, taken: atHand };
+      atHand.giveBack();
+      return { form: incoming, first, judged, taken };
+    }
+    const { judged, taken: stored } = await judgeBytes(it, bytes);
+    const isRefused = judged.verdict.decision === "deny";
+    const taken = isRefused ? await allowances.take(account, "refused", bytes) : stored;
+    const form = isRefused && taken === null ? headOf(incoming) : incoming;
+    return { form, first: await keepFirst(form), judged, taken };
+  };
+
   /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
    * between (another winner, or the fence of `fate`) makes the append conflict: a verdict is never used twice. */
   const claim = async <S, E extends Fact, Q, J extends Judged>(
@@ -215,9 +280,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     const envelope = envelopeOf(it);
     const incoming = it.incoming();
     const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
-    // Kept while the gates are asked: the append below needs both.
-    const keeping = it.kept ?? deps.payloads.keepFirst(id, incoming, payloadEnvelope);
-    const [first, judged] = await both(Promise.resolve(keeping), it.judge());
+    const { form, first, judged, taken } = await judgeAndKeep(it, incoming, payloadEnvelope);
     const known = first === null ? await readOn(log, decider, stream, from) : from;
     /** What was reserved for this verdict keeps its place until the next one is written down. */
     const claimAgain = async (later: Known<S>): Promise<ClaimedOnce<S, Q, J>> => {
@@ -226,9 +289,13 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
       return claimed;
     };
     // Another request may have been decided in between, or the fence of `fate` has given the places back already.
-    if (known.revision !== from.revision) return claimAgain(known);
+    if (known.revision !== from.revision) {
+      taken?.giveBack();
+      return claimAgain(known);
+    }
     // Nothing is decided: what came before was blocked, or died on its way here.
-    const kept = first ?? (await deps.payloads.keepAgain(id, incoming, payloadEnvelope, it.erasedUpTo(known.state)));
+    const kept = first ?? (await deps.payloads.keepAgain(id, form, payloadEnvelope, it.erasedUpTo(known.state)));
+    if (kept.isReused === true) taken?.giveBack();
     const about = decided(it, incoming, kept, judged);
     const request = it.requestOf(about, judged);
     const decision = decider.decide(commandFor(it, request, it.digestOf, judged, about.at), known.state);

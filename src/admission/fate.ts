@@ -19,6 +19,9 @@ type Holder = {
   readonly paid?: Paid;
 };
 
+/** Names places that are spent by being asked for, each under a random name (`byte-allowances.ts`). */
+export const LEASE_PREFIX = "lease_";
+
 const STEP_PLACE = /^bun_\w+\/\d+$/;
 
 /** The name under which a step of a bundle asks for a place of its own, behind the bundle's. */
@@ -64,7 +67,7 @@ export const fate =
   (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["fate"] =>
   async (account, holder, ledger) => {
     // A step whose payload became known while its bundle ran has spent its place by asking for it, even if the bundle failed.
-    if (isStepPlace(holder)) return "spent";
+    if (isStepPlace(holder) || holder.startsWith(LEASE_PREFIX)) return "spent";
     const at = new Date(clock.now()).toISOString();
     const envelope = {
       commandId: randomId("cmd_", randomness),

@@ -13,6 +13,7 @@ const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   loop: "gate-loop",
   budget: "gate-budget",
   quota: "gate-quota",
+  bytes: "gate-quota",
   // Where nobody can say whether a person is needed: the request's content does not let them.
   approval: "gate-content",
   // Never denies: what it stands for was decided before.

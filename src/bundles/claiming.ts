@@ -108,6 +108,8 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
       stream: bundleStream(bundleId),
       incoming: () => ({ body, contentType: JSON_TYPE, contentEncoding: "", headers }),
       endsLater: true,
+      // Each step's payload is stored again for its delivery.
+      copies: 2,
       judge: () =>
         judge({ bundleId, account, origin, policyId: agent.settings.policy_id, plan: planned, headers, run, trace }),
       requestOf: (decided: Decided, { costs }) => ({

@@ -16,7 +16,7 @@ export const placesOfResults = async (
   { bundle_id, payload, steps }: BundleRequest,
 ): Promise<readonly (readonly FieldPath[])[]> => {
   if (!steps.some(({ uses_results }) => uses_results)) return steps.map(() => []);
-  const kept = await payloads.read(bundle_id, payload);
+  const kept = payload.head === undefined ? await payloads.read(bundle_id, payload) : null;
   // The array of all steps' payloads, written here by JSON.stringify.
   const bodies =
     kept === null || kept === "damaged" ? null : (JSON.parse(kept.body.toString("utf8")) as readonly Json[]);

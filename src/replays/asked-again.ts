@@ -13,7 +13,7 @@ import type { Trace } from "../envelope.ts";
 import { actionDigest } from "../execute/digest.ts";
 import { payloadDamaged } from "../payload-damage.ts";
 import type { Payloads, ReadPayload } from "../payloads.ts";
-import { type Problem, problem } from "../problems.ts";
+import { type Problem, payloadNotKept, problem } from "../problems.ts";
 
 export type AskedAgainDeps = {
   readonly aggregates: Pick<Aggregates, "load">;
@@ -89,6 +89,8 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
       : sentBySource(request, account);
 
   return async (request, { account, replay, trace, askedAt }) => {
+    const { head, size } = request.payload;
+    if (head !== undefined) return payloadNotKept(head.size, size);
     const kept = await payloads.read(request.event_id, request.payload);
     if (kept === "damaged") return payloadDamaged();
     if (kept === null) return conflict("Its payload was erased: nothing is left to send.");

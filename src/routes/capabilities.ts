@@ -21,6 +21,7 @@ const GATES: readonly GateName[] = [
   "rate",
   "budget",
   "quota",
+  "bytes",
   "approval",
 ];
 
@@ -36,6 +37,11 @@ const CAPABILITIES = object({
     endpoints: { type: "integer", description: "Ingest sources" },
     retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
     max_payload_bytes: integer,
+    stored_bytes_day: { type: "integer", description: "Of admitted and held requests that are stored in a day (UTC)" },
+    refused_bytes_day: {
+      type: "integer",
+      description: "Of refused requests that are stored whole in a day (UTC); of each further one the first 4 KiB are",
+    },
     api_rate_per_minute: { type: "integer", description: "Requests of one key or session" },
   }),
   gates: { type: "array", items: text },
@@ -56,6 +62,8 @@ const capabilities =
           endpoints: plan.endpoints,
           retention_days: plan.retentionDays,
           max_payload_bytes: maxPayloadBytes,
+          stored_bytes_day: plan.storedBytesDay,
+          refused_bytes_day: plan.refusedBytesDay,
           api_rate_per_minute: plan.apiRatePerMinute,
         },
         gates: GATES,

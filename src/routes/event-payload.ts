@@ -27,6 +27,8 @@ export type VisiblePayload = {
   readonly body: Buffer;
   readonly contentType: string;
   readonly contentEncoding: string | undefined;
+  /** Only the first bytes of it are stored. */
+  readonly isHead: boolean;
   /** Fields are hidden, so that it is not what was received. */
   readonly isRedacted: boolean;
 };
@@ -44,12 +46,13 @@ export const visiblePayload = async (
   const { body, content_encoding: contentEncoding } = kept;
   const { content_type: contentType } = event.payload;
   const hidden = await hiddenOfEvent(deps, event, principal);
-  if (hidden.length === 0) return { body, contentType, contentEncoding, isRedacted: false };
+  const isHead = event.payload.head !== undefined;
+  if (hidden.length === 0) return { body, contentType, contentEncoding, isHead, isRedacted: false };
   const shown = redactText(body.toString("utf8"), hidden);
   // Nothing is shown rather than too much.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
-  return { body: Buffer.from(shown), contentType, contentEncoding, isRedacted: true };
+  return { body: Buffer.from(shown), contentType, contentEncoding, isHead, isRedacted: true };
 };
 
 export const readPayload = async (
@@ -60,11 +63,16 @@ export const readPayload = async (
 ): Promise<Answer | Problem> => {
   const it = await visiblePayload(deps, id, event, principal);
   if ("problem" in it) return it;
-  const headers = safeHeaders(id, it.contentType, it.contentEncoding);
+  // The beginning of a document is no document of its type.
+  const contentType = it.isHead ? "application/octet-stream" : it.contentType;
   return {
     status: 200,
     body: it.body,
-    headers: it.isRedacted ? { ...headers, "countersign-redacted": "true" } : headers,
+    headers: {
+      ...safeHeaders(id, contentType, it.contentEncoding),
+      ...(it.isHead ? { "countersign-payload-kept": "head" } : {}),
+      ...(it.isRedacted ? { "countersign-redacted": "true" } : {}),
+    },
   };
 };
 

@@ -53,7 +53,16 @@ const summary: Record<string, JsonSchema> = {
   received_at: time,
   endpoint_id: nullable("string"),
   delivery_id: { type: "string", description: "The sender's name for this delivery" },
-  payload: object({ content_type: text, size: integer, sha256: text, erased_at: nullableTime }),
+  payload: object({
+    content_type: text,
+    size: integer,
+    sha256: text,
+    kept: {
+      enum: ["whole", "head"],
+      description: "head: a refused body of which the first 4 KiB are kept, because refused_bytes_day was used up",
+    },
+    erased_at: nullableTime,
+  }),
   verdict: VERDICT,
   cost_eur: nullable("number"),
   approval_id: nullable("string"),

@@ -17,6 +17,7 @@ export const eventSummary = (id: string, event: EventDocument) => ({
     content_type: event.payload.content_type,
     size: event.payload.size,
     sha256: event.payload.sha256,
+    kept: event.payload.head === undefined ? "whole" : "head",
     erased_at: event.payload.erased_at,
   },
   verdict: event.verdict,

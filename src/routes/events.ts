@@ -3,7 +3,7 @@ import { type EventDocument, events } from "../../projections/events.ts";
 import { refusals } from "../../projections/refusals.ts";
 import { exchangesOf } from "../exchanges.ts";
 import type { Payloads } from "../payloads.ts";
-import { notFound, type Problem } from "../problems.ts";
+import { notFound, type Problem, payloadNotKept } from "../problems.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
 import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
@@ -50,6 +50,7 @@ const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.m
 const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Answer | Problem> => {
   const payload = await visiblePayload(deps, id, event, call.principal);
   if ("problem" in payload) return payload;
+  if (payload.isHead) return payloadNotKept(payload.body.length, event.payload.size);
   const { responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
   const sent = [...responses.values()].at(-1)?.request_headers ?? {};
   const to = receiverOf(call.query);

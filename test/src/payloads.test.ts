@@ -76,7 +76,10 @@ for (const [name, body] of LARGEST) {
     const { data } = (await log.last(STREAM)) ?? {};
     assert.is(kept.sha256, payloadDigest(Buffer.from(String(data?.salt), "base64"), body));
     // The same again is found, and nothing is kept twice.
-    assert.equal(await payloads(log, randomness).keepAgain(ID, incoming(body), envelope()), kept);
+    assert.equal(await payloads(log, randomness).keepAgain(ID, incoming(body), envelope()), {
+      ...kept,
+      isReused: true,
+    });
     assert.is((await log.last(STREAM))?.revision, kept.revision);
     await log.erase(STREAM);
     assert.is(await payloads(log, randomness).read(ID, kept), null);
@@ -152,7 +155,9 @@ test("of many who keep the same long body at once one keeps it, and all come to 
     return (await racer.keepFirst(ID, incoming(body), envelope())) ?? racer.keepAgain(ID, incoming(body), envelope());
   };
   const outcomes = await Promise.all(Array.from({ length: 8 }, race));
-  for (const outcome of outcomes) assert.equal(outcome, outcomes[0]);
+  for (const { revision, sha256 } of outcomes)
+    assert.equal([revision, sha256], [outcomes[0]?.revision, outcomes[0]?.sha256]);
+  assert.is(outcomes.filter(({ isReused }) => isReused !== true).length, 1);
   const stored = await log.read(STREAM, null, 100);
   assert.is(stored.filter(({ type }) => type === "PayloadKept").length, 1);
   assert.ok(largestAppend() < APPEND_LIMIT_BYTES);
@@ -219,7 +224,7 @@ test("what is erased, or about to be, is not used again: neither a payload nor o
   assert.ok(last > 0, "it has parts");
   const again = await keeper.keepAgain(ID, incoming(BYTES), envelope(), last);
   assert.ok(again.revision > last);
-  assert.equal(await keeper.keepAgain(ID, incoming(BYTES), envelope(), last), again);
+  assert.equal(await keeper.keepAgain(ID, incoming(BYTES), envelope(), last), { ...again, isReused: true });
   const partly = await keeper.keepAgain(ID, incoming(BYTES), envelope(), again.revision - 1);
   assert.ok(partly.revision > again.revision);
   assert.ok((await keeper.keepAgain(ID, incoming(BYTES), envelope(), "all")).revision > partly.revision);

@@ -17,6 +17,7 @@ import { type Aggregates, aggregates } from "../../src/aggregates.ts";
 import { approvalReactions } from "../../src/approval-reactions.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals.ts";
 import { payloads } from "../../src/payloads.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 
 export const ACCOUNT = "acc_1";
 const SOURCE_ID = `src_${"a".repeat(32)}`;
@@ -92,6 +93,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: TINY, timeZone: "UTC" }),
     digestKey: Buffer.alloc(32),
+    allowances: enoughBytes,
   });
   const reactions = approvalReactions({ log, aggregates: streams, clock, deliver });
 

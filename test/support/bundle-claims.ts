@@ -13,6 +13,7 @@ import { stepGates } from "../../src/bundles/step-gates.ts";
 import { toEvents } from "../../src/envelope.ts";
 import { executing } from "../../src/execute/executing.ts";
 import { payloads } from "../../src/payloads.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 import { ACCOUNT, AGENT_ID, agentsWorld, LEDGER, TRACE } from "./execute-world.ts";
 
 /** Two euros each, as `refund.create` of the world. */
@@ -91,6 +92,7 @@ export const claimNode = (world: ClaimsWorld, options: ClaimNodeOptions = {}) =>
     policies: compiledPolicies(),
     actions: compiledActions(),
     digestKey: Buffer.alloc(32, 1),
+    allowances: enoughBytes,
     accountOf: async () => ({ plan: PLANS.free, timeZone: "UTC" }),
   };
   const begin = bundling(deps);

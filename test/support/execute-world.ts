@@ -26,6 +26,7 @@ import { outbound } from "../../src/loops/outbound.ts";
 import { reactor } from "../../src/loops/reactor.ts";
 import { inlineProjector } from "../../src/loops/view-progress.ts";
 import { payloads } from "../../src/payloads.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 import { NOON_DAY, noonClock } from "./noon-clock.ts";
 
 export const ACCOUNT = "acc_1";
@@ -181,6 +182,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     ...{ log, aggregates: streams, clock, randomness, payloads: kept, ledgers: places, deliver: delivering },
     policies: compiledPolicies(),
     digestKey: Buffer.alloc(32, 1),
+    allowances: enoughBytes,
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     actions: compiledActions(),
   });

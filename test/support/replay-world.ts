@@ -28,6 +28,7 @@ import { replayRoutes } from "../../src/routes/replays.ts";
 import type { Principal } from "../../src/routes/route.ts";
 import { readOn } from "../../src/run-command.ts";
 import { caller } from "./call.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 import { noonClock } from "./noon-clock.ts";
 
 export const ACCOUNT = "acc_a";
@@ -254,6 +255,7 @@ export const replayNode = async (
     deliver: { offer: (job) => void offered.push(job) },
     policies: compiledPolicies(),
     digestKey: Buffer.alloc(32, 1),
+    allowances: enoughBytes,
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     actions: compiledActions(),
     onDecided: (decision) => void told.push(decision),

@@ -13,6 +13,7 @@ import { toEvents } from "../../src/envelope.ts";
 import { eventIdOf } from "../../src/event-id.ts";
 import { payloads } from "../../src/payloads.ts";
 import { readOn } from "../../src/run-command.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 
 export const ACCOUNT = "acc_1";
 export const POLICY_ID = "pol_1";
@@ -81,6 +82,7 @@ export const claimNode = (
     payloads: payloads(log, randomness),
     policies: compiledPolicies(),
     digestKey: Buffer.alloc(32, 1),
+    allowances: enoughBytes,
     accountOf: async () => ({ plan, timeZone: "UTC" }),
     deliver: { offer: () => undefined },
   });

@@ -17,6 +17,7 @@ import type { Aggregates } from "../../../src/aggregates.ts";
 import { payloads } from "../../../src/payloads.ts";
 import { admissionNode } from "../../support/admission-world.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
+import { enoughBytes } from "../../support/enough-bytes.ts";
 
 const test = suite("admission");
 const SOURCE_ID = `src_${"a".repeat(32)}`;
@@ -71,6 +72,7 @@ const admitting = (log: EventLog, aggregates: Aggregates = those(policy)) => {
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     digestKey: Buffer.alloc(32),
+    allowances: enoughBytes,
     deliver: { offer: () => {} },
   });
   return async (id: string) => {

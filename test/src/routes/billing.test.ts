@@ -75,6 +75,8 @@ test("capabilities are the plan's volumes and what this service really does", as
     endpoints: 1,
     retention_days: 3,
     max_payload_bytes: 983_040,
+    stored_bytes_day: 100_000_000,
+    refused_bytes_day: 10_000_000,
     api_rate_per_minute: 600,
   });
   assert.equal(body.providers, providers);

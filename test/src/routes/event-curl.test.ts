@@ -32,7 +32,14 @@ const receiver = async (payload: Buffer) => {
 
 const repeatOf = (body: Buffer, over: Partial<Repeat> = {}, payload: Partial<Repeat["payload"]> = {}): Repeat => ({
   id: ID,
-  payload: { body, contentType: "application/json", contentEncoding: undefined, isRedacted: false, ...payload },
+  payload: {
+    body,
+    contentType: "application/json",
+    contentEncoding: undefined,
+    isHead: false,
+    isRedacted: false,
+    ...payload,
+  },
   sent: { "user-agent": "Countersign/1", "countersign-attempt": "2", authorization: "[redacted]" },
   to: "http://localhost:3000/",
   publicUrl: "http://localhost:8080",

@@ -1,0 +1,188 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { PLANS } from "../../../domain/account/plans.ts";
+import { dayIn } from "../../../domain/calendar.ts";
+import { systemClock } from "../../../infra/clock.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import type { AllowanceKind } from "../../../src/admission/byte-allowances.ts";
+import { ledgers } from "../../../src/admission/ledgers.ts";
+import { NO_TRACE } from "../../../src/envelope.ts";
+import { defineAction, registerAgent } from "../../support/agent.ts";
+import { type Client, type HookSource, hookSource, type Reply, signUp } from "../../support/client.ts";
+import { insideDay } from "../../support/inside.ts";
+import { insideService } from "../../support/inside-service.ts";
+
+const test = suite("bytes that are stored");
+
+await insideDay();
+const running = await insideService();
+test.after(() => running.stop());
+
+const { storedBytesDay, refusedBytesDay } = PLANS.free;
+const LARGE = 900_000;
+const HEAD_BYTES = 4_096;
+
+type Tenant = { readonly client: Client; readonly source: HookSource };
+
+/** On the free plan. Its policy refuses what has no `order`. */
+const tenant = async (): Promise<Tenant> => {
+  const client = await signUp(running.base);
+  const { id } = await client.make("/v1/policies", { name: "orders", require_fields: ["order"] });
+  return { client, source: await hookSource(client, { policy_id: id }) };
+};
+
+/** As if other nodes had leased all of the account's allowance of today but so many bytes. */
+const leaveOnly = async ({ account }: Client, kind: AllowanceKind, bytes: number): Promise<void> => {
+  const limit = kind === "stored" ? storedBytesDay : refusedBytesDay;
+  const places = ledgers({
+    ...{ log: running.log, clock: systemClock, randomness, orphanAgeMs: 0 },
+    fate: async () => "spent",
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const stream = `ledger-${account}-${kind}-${dayIn("UTC", Date.now())}`;
+  const name = "lease_elsewhere";
+  const taken = await places.reserve(stream, account, name, { count: limit }, NO_TRACE, limit - bytes);
+  assert.ok(taken.answer.granted);
+  await places.settleNow(stream, account, name, 0, NO_TRACE);
+};
+
+/** What is stored of an account's bodies. */
+const storedBytes = async (account: string): Promise<number> => {
+  let bytes = 0;
+  for (let after: string | null = null; ; ) {
+    const page = await running.log.readAll(after, 100);
+    for (const { stream, meta, data, position } of page) {
+      if (stream.startsWith("payload-") && meta.account === account) bytes += JSON.stringify(data).length;
+      after = position;
+    }
+    if (page.length < 100) return bytes;
+  }
+};
+
+const eventOf = async (client: Client, { headers, body }: Reply): Promise<Reply["body"]> => {
+  const after = headers.get("countersign-position");
+  const shown = await client.call("GET", `/v1/events/${body.event_id}${after === null ? "" : `?after=${after}`}`);
+  if (shown.status === 404) return eventOf(client, { status: 0, headers, body });
+  return shown.body;
+};
+
+test("an attacker's refused bodies leave no more on disk than the allowance and heads, and nothing of a victim's is refused", async () => {
+  const attacker = await tenant();
+  const victim = await tenant();
+  await leaveOnly(attacker.client, "refused", 3 * LARGE);
+  const before = await storedBytes(attacker.client.account);
+  const attempts = Array.from({ length: 30 }, async (_, n) => {
+    const { status } = await attacker.source.send(`${n}`, { filler: `${n}`.padEnd(LARGE, "x") });
+    assert.is(status, 422);
+    assert.is((await victim.source.send(`${n}`, { order: n, filler: "x".repeat(10_000) })).status, 202);
+  });
+  await Promise.all(attempts);
+  const left = (await storedBytes(attacker.client.account)) - before;
+  // Headers, ids and JSON around each of them.
+  const aroundEach = 1_000;
+  assert.ok(left <= 3 * LARGE + 30 * (HEAD_BYTES + aroundEach), `${left}`);
+  assert.ok(left >= 2 * LARGE, `${left}`);
+});
+
+test("beyond the allowance a refused body's head and hash are kept, and a replay says that the rest is not", async () => {
+  const { client, source } = await tenant();
+  await leaveOnly(client, "refused", 8_000);
+  const whole = await source.send("whole", { filler: "w".repeat(6_000) });
+  const cut = await source.send("cut", { filler: "c".repeat(50_000) });
+  const short = await source.send("short", { filler: "s".repeat(3_000) });
+  assert.equal([whole.status, cut.status, short.status], [422, 422, 422]);
+  const event = await eventOf(client, cut);
+  assert.equal(
+    [event.payload.kept, event.payload.size],
+    ["head", JSON.stringify({ filler: "c".repeat(50_000) }).length],
+  );
+  assert.match(event.payload.sha256, /^[0-9a-f]{64}$/);
+  assert.is((await eventOf(client, whole)).payload.kept, "whole");
+  // What is no longer than a head is whole in any case.
+  assert.is((await eventOf(client, short)).payload.kept, "whole");
+  const { headers, body: shown } = await client.call("GET", `/v1/events/${event.id}/payload`);
+  assert.is(headers.get("countersign-payload-kept"), "head");
+  assert.is(shown, JSON.stringify({ filler: "c".repeat(50_000) }).slice(0, HEAD_BYTES));
+  const replay = await client.call("POST", `/v1/events/${event.id}/replay`, {}, { "idempotency-key": "r1" });
+  assert.equal([replay.status, replay.body.code], [409, "payload-not-kept"]);
+  const curl = await client.call("GET", `/v1/events/${event.id}/curl`);
+  assert.equal([curl.status, curl.body.code], [409, "payload-not-kept"]);
+  const again = await client.call("POST", `/v1/events/${whole.body.event_id}/replay`, {}, { "idempotency-key": "r2" });
+  assert.is(again.status, 422, "it goes through the gates again");
+  const many = await client.call("POST", "/v1/replays", { filter: { status: "blocked" }, dry_run: true });
+  assert.is(many.body.count, 2, "a replay of many leaves it out");
+});
+
+test("the same refused body sent again is stored and counted once", async () => {
+  const { client, source } = await tenant();
+  await leaveOnly(client, "refused", 20_000);
+  const before = await storedBytes(client.account);
+  for (let n = 0; n < 10; n += 1) {
+    const { status, body } = await source.send("same", { filler: "x".repeat(10_000) });
+    assert.equal([status, body.code], [422, "gate-require-fields"]);
+  }
+  const left = (await storedBytes(client.account)) - before;
+  assert.ok(left < 12_000, `${left}`);
+  const other = await source.send("other", { filler: "y".repeat(9_000) });
+  assert.is((await eventOf(client, other)).payload.kept, "whole");
+});
+
+test("a sender that is allowed later than refused sends the whole body again, and that is delivered", async () => {
+  const { client, source } = await tenant();
+  await leaveOnly(client, "refused", 0);
+  const payload = { filler: "x".repeat(10_000) };
+  assert.is((await source.send("late", payload)).status, 422);
+  const { id } = await client.make("/v1/policies", { name: "anything" });
+  await client.call("PATCH", `/v1/sources/${source.id}`, { policy_id: id });
+  const admitted = await source.send("late", payload);
+  assert.is(admitted.status, 202);
+  assert.is((await eventOf(client, admitted)).payload.kept, "whole");
+  const { body } = await client.call("GET", `/v1/events/${admitted.body.event_id}/payload`);
+  assert.equal(body, payload);
+});
+
+test("admitted and held bytes count for the day: beyond it webhooks, agents and bundles are refused, and a victim is not", async () => {
+  const { client, source } = await tenant();
+  const victim = await tenant();
+  await leaveOnly(client, "stored", 40_000);
+  const endpoint = await client.make("/v1/endpoints", { name: "app", url: "http://127.0.0.1:9/" });
+  await defineAction(client, "order.create", endpoint.id);
+  const policy = await client.make("/v1/policies", { name: "held", approval: { expires_after_s: 3_600 } });
+  const asking = await registerAgent(running.base, client, { policy_id: policy.id });
+  const agent = await registerAgent(running.base, client);
+  const filler = "x".repeat(15_000);
+  const execute = (who: typeof agent, key: string) =>
+    who.execute(key, { action: "order.create", payload: { filler }, wait_ms: 0 });
+  assert.is((await source.send("first", { order: 1, filler })).status, 202);
+  assert.is((await execute(asking, "held")).body.status, "held");
+  const assertFull = ({ status, headers, body }: Reply, about: string): void => {
+    assert.equal([status, body.code], [429, "gate-quota"], about);
+    assert.equal(body.verdict.gates.at(-1).gate, "bytes", about);
+    assert.ok(Number(headers.get("retry-after")) > 0, about);
+  };
+  assertFull(await source.send("second", { order: 2, filler }), "webhook");
+  assertFull(await execute(agent, "agent"), "agent");
+  assertFull(await execute(asking, "asking"), "held");
+  assertFull(await agent.bundle("bundle", [{ action: "order.create", payload: { filler } }]), "bundle");
+  assert.is((await victim.source.send("first", { order: 1, filler })).status, 202);
+  // It took no event of the month's quota with it, and what fits still passes.
+  const small = await source.send("third", { order: 3 });
+  assert.is(small.status, 202);
+  const refused = await source.send("second", { order: 2, filler });
+  assert.is((await eventOf(client, refused)).status, "blocked");
+});
+
+test("a policy that only observes does not lift the limit on bytes", async () => {
+  const { client } = await tenant();
+  await leaveOnly(client, "stored", 1_000);
+  const observing = await client.make("/v1/policies", { name: "o", block_on_violation: false, require_fields: ["x"] });
+  const agent = await registerAgent(running.base, client, { policy_id: observing.id });
+  const endpoint = await client.make("/v1/endpoints", { name: "app", url: "http://127.0.0.1:9/" });
+  await defineAction(client, "order.create", endpoint.id);
+  const { status } = await agent.execute("key", { action: "order.create", payload: { filler: "x".repeat(2_000) } });
+  assert.is(status, 429);
+});
+
+test.run();
