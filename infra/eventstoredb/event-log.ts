@@ -3,7 +3,6 @@ import { systemClock } from "../clock.ts";
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
-import { identityOfUnnamed } from "../unnamed-log.ts";
 import { within } from "../within.ts";
 import { anyAppends } from "./any-appends.ts";
 import { appendedSignal } from "./appended-signal.ts";
@@ -16,7 +15,7 @@ import type { ProposedEvent } from "./connection.ts";
 import { readConnectionString } from "./connection-string.ts";
 import { erasures } from "./erasures.ts";
 import { LIMITS, type Limits } from "./limits.ts";
-import { checkOpened, type Mark, markOf } from "./opening.ts";
+import { checkOpened, lookAtClock, nameOf, type Opened } from "./opening.ts";
 import { pages as pagesOf } from "./pages.ts";
 import { reads as readsOf } from "./reads.ts";
 import { isErasableStream } from "./recorded.ts";
@@ -25,7 +24,7 @@ import { warnOfAddressUnseen } from "./tls-address.ts";
 export type EventStoreLogOptions = {
   /** A connection string: https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string */
   readonly url: string;
-  /** Nothing is written, not even the mark of the format, and an append throws `LogUnavailable`. */
+  /** Nothing is written, not even the name of the format, and an append throws `LogUnavailable`. */
   readonly readOnly?: boolean;
   readonly limits?: Partial<Limits>;
   /** This machine's; the system's unless given. */
@@ -39,6 +38,8 @@ export type EventStoreLogOptions = {
 
 /** The server's ids: it knows no other, and gives them back in lower case. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** The identity of an empty log that no node has begun. */
+const UNNAMED = "unnamed";
 /** More than this waiting is overload: the caller answers 503 instead of letting the queue, and memory, grow. */
 const PENDING_APPENDS_MAX = 10_000;
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
@@ -60,7 +61,7 @@ const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
 
 /**
  * The log in EventStoreDB 22.6 or newer. Any number of processes may write to the same one; nothing else may. Throws a
- * plain `Error` of one sentence when the server cannot be used or holds a log of a newer version.
+ * plain `Error` of one sentence when the server cannot be used, and `OtherFormat` when its log has another format.
  *
  * No call takes longer than the limits say: an append is then `OutcomeUnknown`, a read `LogUnavailable`.
  */
@@ -112,22 +113,26 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     return appended;
   };
 
-  const opening = { address, pages, exact: readOnly ? null : exact, limits, clock };
-  let mark: Mark;
+  const hasRecords = async (): Promise<boolean> => (await reads.head("everything")) !== null;
+  const opening = { address, pages, hasRecords, exact: readOnly ? null : exact, limits, clock };
+  let opened: Opened;
   try {
-    mark = await checkOpened(opening);
+    opened = await checkOpened(opening);
   } catch (error) {
     await connection.close();
     throw error;
   }
 
-  const { identity } = mark;
+  let { identity } = opened;
   const watch: ClockWatch | null =
     onClock === undefined || readOnly
       ? null
       : clockWatch({
-          ...{ first: mark.look, clock, limits, onChange: onClock },
-          look: async () => (await markOf(opening))?.look ?? null,
+          ...{ first: opened.look, clock, limits, onChange: onClock },
+          async look() {
+            const look = await lookAtClock(opening);
+            return look === "overtaken" ? null : look;
+          },
         });
 
   /** What was decided while the clock was ahead is not written either, though it be right again by now. */
@@ -175,7 +180,11 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
 
     head: (what = "everything") => reads.head(what),
 
-    identity: async () => identity ?? identityOfUnnamed(await reads.readAll(null, 1, "records")),
+    async identity() {
+      // Empty when it was opened for reading, and perhaps named since.
+      identity ??= await nameOf(opening);
+      return identity ?? UNNAMED;
+    },
 
     async erase(stream, upTo = Number.MAX_SAFE_INTEGER) {
       parseErasable(stream);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../domain/ports.ts";
+import { isOtherFormat, LOG_FORMAT, OtherFormat } from "../other-format.ts";
 import type { ExactAppends } from "./appends.ts";
 import { attempts } from "./attempts.ts";
 import { aheadMs, type ClockLook, clockProblem, momentOf } from "./clock-check.ts";
@@ -8,12 +9,12 @@ import type { Limits } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
-/** The mark of the log is in the metadata of a stream of this name, which has no events. */
-const MARKED = "countersign";
-const FORMAT = "countersign_format";
-const FORMAT_VERSION = 1;
-/** Beside it, what names the log. */
-const IDENTITY = "countersign_log";
+/**
+ * The first event of this stream names the log's format and the log itself. It has no metadata, so readers of the log do not
+ * take it for a record. The metadata of the stream are written at each start, to see the server's time.
+ */
+const NAMED = "countersign";
+const NAMED_TYPE = "LogNamed";
 
 const REASONS: Partial<Record<FailureReason, string>> = {
   access:
@@ -37,58 +38,94 @@ export type Opening = {
   /** For messages. */
   readonly address: string;
   readonly pages: Pages;
+  /** Whether there is any record, erased payloads not counted. */
+  readonly hasRecords: () => Promise<boolean>;
   /** Null when nothing is to be written. */
   readonly exact: ExactAppends | null;
   readonly limits: Limits;
   readonly clock: Clock;
 };
 
-/** What a mark says: `identity` is null where it has none and nothing is to be written, `look` where nothing was written. */
-export type Mark = { readonly identity: string | null; readonly look: ClockLook | null };
+/** `identity` is null for an empty log that was opened for reading only, `look` where nothing was written. */
+export type Opened = { readonly identity: string | null; readonly look: ClockLook | null };
+
+/** The log's identity; null where nothing is named. Throws `OtherFormat`. */
+const readName = async ({ address, pages, limits }: Opening): Promise<string | null> => {
+  const reading = attempts(limits, limits.openMs);
+  const [first] = await reading((idleMs) => pages.stream(NAMED, 0, 1, idleMs));
+  if (first === undefined) return null;
+  const { format = null, identity = null } = first.data ?? {};
+  if (format !== LOG_FORMAT || typeof identity !== "string")
+    throw otherFormat(address, typeof format === "number" ? format : null);
+  return identity;
+};
+
+const otherFormat = (address: string, found: number | null): OtherFormat =>
+  new OtherFormat(`the log at ${address}`, found, LOG_FORMAT, "name a server without a log to begin a new one");
 
 /**
- * The mark; throws when a newer version has made it. Whoever may write writes it, also when it is there, to see what
- * time it is at the server. Null when somebody else has written it meanwhile.
+ * The log's identity. Whoever may write names an empty log; null where that is for another to do. Throws `OtherFormat`, also
+ * for records in a log that names no format.
  */
-export const markOf = async ({ pages, exact, limits, clock }: Opening): Promise<Mark | null> => {
-  const reading = attempts(limits, limits.openMs);
-  // Asked for nothing but to know that it may be: whoever may read streams may not read the whole log by that alone.
-  await reading((idleMs) => pages.allBefore("end", 1, idleMs));
-  const { revision, fields } = await reading((idleMs) => readMetadata(pages, MARKED, idleMs));
-  const version = fields[FORMAT];
-  if (Number(version) > FORMAT_VERSION)
-    throw new Error(
-      `it was written by a newer version (format ${version}; this one knows ${FORMAT_VERSION}): install that version, or a later one`,
-    );
-  const named = fields[IDENTITY];
-  const identity = typeof named === "string" ? named : null;
-  if (exact === null) return { identity, look: null };
-
-  const name = identity ?? randomUUID();
-  const event = metadataEvent(randomUUID(), { ...fields, [FORMAT]: FORMAT_VERSION, [IDENTITY]: name });
-  const from = momentOf(clock);
-  const { outcome } = await exact({ stream: metastreamOf(MARKED), expected: revision ?? "absent", events: [event] });
-  if (outcome === "conflict") return null;
-  // Should it be somebody else's by now, that was written between the same two times.
-  const { writtenMs } = await reading((idleMs) => readMetadata(pages, MARKED, idleMs));
-  return { identity: name, look: writtenMs === null ? null : { writtenMs, from, to: momentOf(clock) } };
+export const nameOf = async (opening: Opening): Promise<string | null> => {
+  const name = await readName(opening);
+  if (name !== null) return name;
+  // Another node names the log before it writes its first record, so records are looked for first and the name again after.
+  if (await opening.hasRecords()) {
+    const namedSince = await readName(opening);
+    if (namedSince === null) throw otherFormat(opening.address, null);
+    return namedSince;
+  }
+  if (opening.exact === null) return null;
+  const data = new TextEncoder().encode(JSON.stringify({ format: LOG_FORMAT, identity: randomUUID() }));
+  const event = { id: randomUUID(), type: NAMED_TYPE, data, meta: null };
+  await opening.exact({ stream: NAMED, expected: "absent", events: [event] });
+  // Read back: another node may have been the one that named it.
+  return nameOf(opening);
 };
 
 /**
- * Proves that the server is there, answers as it has to, holds a log of this version, and has this machine's time. Throws a
- * plain `Error` if not.
+ * What time it is at the server; null when it does not say, or nothing is to be written. "overtaken": another node has written
+ * meanwhile, and the look is to be made again.
  */
-export const checkOpened = async (opening: Opening): Promise<Mark> => {
+export const lookAtClock = async (opening: Opening): Promise<ClockLook | null | "overtaken"> => {
+  const { pages, exact, limits, clock } = opening;
+  if (exact === null) return null;
+  const reading = attempts(limits, limits.openMs);
+  const { revision, fields } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
+  // An operator may have set fields of his own: they stay.
+  const event = metadataEvent(randomUUID(), fields);
+  const from = momentOf(clock);
+  const { outcome } = await exact({ stream: metastreamOf(NAMED), expected: revision ?? "absent", events: [event] });
+  if (outcome === "conflict") return "overtaken";
+  // Should it be another node's by now, that was written between the same two times.
+  const { writtenMs } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
+  return writtenMs === null ? null : { writtenMs, from, to: momentOf(clock) };
+};
+
+const open = async (opening: Opening): Promise<Opened> => {
+  const reading = attempts(opening.limits, opening.limits.openMs);
+  // Asked for nothing but to know that it may be: whoever may read streams may not read the whole log by that alone.
+  await reading((idleMs) => opening.pages.allBefore("end", 1, idleMs));
+  const identity = await nameOf(opening);
+  for (;;) {
+    const look = await lookAtClock(opening);
+    if (look === "overtaken") continue;
+    const problem = look === null ? null : clockProblem(aheadMs(look));
+    if (problem !== null) throw new Error(problem);
+    return { identity, look };
+  }
+};
+
+/**
+ * Proves that the server is there, answers as it has to, holds a log of this format, and has this machine's time. Throws
+ * `OtherFormat`, or a plain `Error`.
+ */
+export const checkOpened = async (opening: Opening): Promise<Opened> => {
   try {
-    for (;;) {
-      const mark = await markOf(opening);
-      // Read again when it was written by a node that starts at the same time.
-      if (mark === null) continue;
-      const problem = mark.look === null ? null : clockProblem(aheadMs(mark.look));
-      if (problem !== null) throw new Error(problem);
-      return mark;
-    }
+    return await open(opening);
   } catch (error) {
+    if (isOtherFormat(error)) throw error;
     throw new Error(`EventStoreDB at ${opening.address} cannot be used: ${sentenceOf(error)}`);
   }
 };

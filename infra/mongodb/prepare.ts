@@ -1,11 +1,12 @@
 import { type Collection, type Db, type IndexDescription, MongoServerError } from "mongodb";
 import type { ViewSchema } from "../../domain/ports.ts";
+import { OtherFormat } from "../other-format.ts";
 import { CHECKPOINTS, type StoredCheckpoint } from "./checkpoints.ts";
 import { storedIn } from "./collections.ts";
 import { isDuplicate } from "./duplicates.ts";
 
 /** Raised when what lies in the database changes its shape. */
-const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 type Format = { readonly _id: string; readonly version: number };
 const FORMAT = "format";
 
@@ -15,19 +16,36 @@ const REMOVED_KEPT_S = 24 * 3_600;
 /** IndexOptionsConflict: the same index is there under another name, made by somebody else. */
 const THERE_ALREADY = 85;
 
-const checkFormat = async (db: Db): Promise<void> => {
-  const formats: Collection<Format> = db.collection(CHECKPOINTS);
-  const kept = await formats.findOne({ _id: FORMAT });
-  if (kept === null) {
-    await formats.insertOne({ _id: FORMAT, version: FORMAT_VERSION }).catch((error: unknown) => {
-      if (!isDuplicate(error)) throw error;
-    });
-  } else if (kept.version > FORMAT_VERSION) {
-    throw new Error(
-      `The MongoDB database ${db.databaseName} was written by a newer version (views format ${kept.version}, this one ` +
-        `knows ${FORMAT_VERSION}): run the newer version, or name another database in MONGODB_URL.`,
-    );
+/** Whether there is anything of ours. A node names the format before it makes the first checkpoint or collection. */
+const isBegun = async (db: Db, schemas: readonly ViewSchema[]): Promise<boolean> => {
+  if ((await db.collection(CHECKPOINTS).findOne({})) !== null) return true;
+  const filter = { name: { $in: schemas.map(({ name }) => name) } };
+  return (await db.listCollections(filter, { nameOnly: true, authorizedCollections: true }).toArray()).length > 0;
+};
+
+/** The name that is there, or ours if there was none: several nodes may begin at once. */
+const named = async (formats: Collection<Format>): Promise<Format | null> => {
+  const name = { $setOnInsert: { version: FORMAT_VERSION } };
+  try {
+    return await formats.findOneAndUpdate({ _id: FORMAT }, name, { upsert: true, returnDocument: "after" });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return named(formats);
   }
+};
+
+/** Rejects with `OtherFormat`. */
+const checkFormat = async (db: Db, schemas: readonly ViewSchema[]): Promise<void> => {
+  const formats: Collection<Format> = db.collection(CHECKPOINTS);
+  const begun = await isBegun(db, schemas);
+  const format = begun ? await formats.findOne({ _id: FORMAT }) : await named(formats);
+  if (format?.version === FORMAT_VERSION) return;
+  throw new OtherFormat(
+    `the MongoDB database ${db.databaseName}`,
+    format?.version ?? null,
+    FORMAT_VERSION,
+    "drop it or name another one in MONGODB_URL, as the views are folded again from the log",
+  );
 };
 
 /**
@@ -79,10 +97,10 @@ export const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> =
 };
 
 /** Makes collections and indexes that are missing, and begins views again that were lost. Several nodes may do so at once. */
-export const prepare = async (db: Db, schemas: Iterable<ViewSchema>): Promise<void> => {
-  await checkFormat(db);
+export const prepare = async (db: Db, schemas: readonly ViewSchema[]): Promise<void> => {
+  await checkFormat(db, schemas);
   await Promise.all(
-    [...schemas].map(async (schema) => {
+    schemas.map(async (schema) => {
       await beginAgainIfLost(db, schema);
       await createIndexes(db, schema);
     }),

@@ -21,7 +21,7 @@ const QUERY_MS = 2_000;
  * (`documents.ts`). Needs no transactions, so a single server, a replica set and a sharded cluster do alike; several
  * projectors may write at once (`folding.ts`).
  *
- * Rejects with one sentence when the database cannot be reached or written, or is of a newer format. Later failures, a
+ * Rejects with one sentence when the database cannot be reached or written, or has another format. Later failures, a
  * primary that steps down among them, are `ViewsUnavailable`.
  */
 export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): Promise<ViewStore> => {

@@ -15,8 +15,7 @@ export type EventLogReader = {
   readAll(after: Position | null, limit: number, what: "everything" | "records"): RecordedEvent[];
   readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
   head(what: "everything" | "records"): Position | null;
-  /** Null for a log that was last written by a version without identities. */
-  identity(): string | null;
+  identity(): string;
   /** Another value when any connection, of any process, has committed since. */
   dataVersion(): number;
   close(): void;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { accessSync, closeSync, constants, fsyncSync, linkSync, openSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../make-directory.ts";
+import { LOG_FORMAT, OtherFormat } from "../other-format.ts";
 import { checkNotCut, isDamage, isThere, primaryCodeOf } from "./database-file.ts";
 import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
 import { giveIdentity } from "./event-log-identity.ts";
@@ -9,7 +10,6 @@ import { createPrivateFile } from "./private-file.ts";
 
 /** The log's own mark in the file's header ("CSLG"), so that no other database is taken for one. */
 const APPLICATION_ID = 0x43534c47;
-const SCHEMA_VERSION = 1;
 
 /**
  * A stream's name is split at its first dash and indexed key first: `delivery-x` and `payload-x`, which are written
@@ -29,7 +29,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE UNIQUE INDEX events_by_stream ON events (key, category, revision);
   PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${SCHEMA_VERSION};
+  PRAGMA user_version = ${LOG_FORMAT};
 `;
 
 /** Index leaves are hit at random, as ids are hashes: this keeps those of half a million streams at hand, the system the rest. */
@@ -64,13 +64,12 @@ const demand = (db: Database, name: string, value: string | number, readBack = v
 const notALog = (path: string): Error =>
   new Error(`${path} is not an event log, or is damaged: restore it from a backup`);
 
+/** The file's header names the format (https://sqlite.org/pragma.html#pragma_user_version). */
 const checkSchema = (db: Database, path: string): void => {
   if (pragma(db, "application_id") !== APPLICATION_ID) throw notALog(path);
-  const version = Number(pragma(db, "user_version"));
-  if (version > SCHEMA_VERSION)
-    throw new Error(
-      `${path} was written by a newer version (format ${version}; this one knows ${SCHEMA_VERSION}): install that version, or a later one`,
-    );
+  const format = Number(pragma(db, "user_version"));
+  if (format !== LOG_FORMAT)
+    throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, "move the file away to begin a new log");
 };
 
 /** Opens the file and runs `prepare`. A failure says which file it is about, which SQLite does not. */
@@ -147,7 +146,7 @@ const createLog = (path: string): void => {
   }
 };
 
-/** The connection that appends. Creates what is not there; refuses a file that is no event log or is a newer one. */
+/** The connection that appends. Creates what is not there; refuses a file that is no event log or has another format. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
   makeDirectory(dirname(path));
   checkNotCut(path);
@@ -159,7 +158,6 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
     checkSchema(db, path);
     durable(db, busyTimeoutMs);
     checkSchema(db, path);
-    giveIdentity(db);
     demand(db, "cache_size", -WRITER_CACHE_KIB);
     // What is erased is overwritten with zeros, not merely unlinked.
     demand(db, "secure_delete", "ON", 1);

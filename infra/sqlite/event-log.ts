@@ -3,7 +3,6 @@ import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports.
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";
-import { identityOfUnnamed } from "../unnamed-log.ts";
 import { type Appender, type AppenderOptions, openAppender } from "./event-log-appender.ts";
 import { openReader } from "./event-log-reader.ts";
 import { appendedSignal } from "./event-log-signal.ts";
@@ -37,7 +36,7 @@ const readOnlyAppender: Appender = {
 /**
  * The log in one SQLite file, made if it is not there: appends go to a writer thread and are answered after its sync,
  * reads are done by the calling thread. Any number of threads and processes may open the same file. Throws a plain
- * `Error` for a file that is no event log or was written by a newer version.
+ * `Error` for a file that is no event log, and `OtherFormat` for one of another format.
  */
 export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<EventLog> => {
   const { readOnly = false, ...others } = options;
@@ -91,7 +90,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
 
     async identity() {
       identity ??= reader.identity();
-      return identity ?? identityOfUnnamed(reader.readAll(null, 1, "records"));
+      return identity;
     },
 
     async erase(stream, upTo = Number.MAX_SAFE_INTEGER) {

@@ -58,7 +58,7 @@ export const foundOf = (rows: readonly Row[]): readonly { readonly id: string; r
  * expression would parse every document at every write). Its calls block the thread: the service writes from the
  * projector's thread and reads through `sqliteViewReader`.
  *
- * Throws, with a sentence for the operator, when the file is of a newer format or a declared view has changed under
+ * Throws, with a sentence for the operator, when the file has another format or a declared view has changed under
  * its name. A failing engine (disk full, locked for long) is `ViewsUnavailable`, and nothing was written.
  */
 export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewStoreOptions): ViewStore => {

@@ -1,11 +1,12 @@
 import type { ViewSchema } from "../../domain/ports.ts";
+import { OtherFormat } from "../other-format.ts";
 import { schemaOf } from "../view-schema.ts";
 import { isDamage } from "./database-file.ts";
 import { type Database, DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
 
 /** In `user_version`. Raised when the tables below change their shape. */
-const TABLES_VERSION = 1;
+const TABLES_FORMAT = 2;
 /** A commit of another process, as a rebuild beside a running service, takes milliseconds. */
 const LOCK_TIMEOUT_MS = 5_000;
 /** KiB. The upper levels of every index of a million documents stay in memory. */
@@ -35,15 +36,15 @@ export const indexName = ({ name }: Pick<ViewSchema, "name">, index: readonly st
 const textOf = ({ fields, indexes }: ViewSchema): string =>
   JSON.stringify({ fields: Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))), indexes });
 
-const versionOf = (database: Database): number => Number(database.prepare("PRAGMA user_version").get()?.user_version);
+const formatOf = (database: Database): number => Number(database.prepare("PRAGMA user_version").get()?.user_version);
 
-const checkVersion = (database: Database, path: string): void => {
-  const version = versionOf(database);
-  if (version > TABLES_VERSION)
-    throw new Error(
-      `${path} was written by a newer version (views format ${version}, this one knows ${TABLES_VERSION}). ` +
-        "Run the newer version, or delete the file: the views are folded again from the log.",
-    );
+const isEmpty = (database: Database): boolean => database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
+
+const checkFormat = (database: Database, path: string): void => {
+  const format = formatOf(database);
+  if (format === TABLES_FORMAT || (format === 0 && isEmpty(database))) return;
+  const remedy = "delete it with its -wal and -shm files, as the views are folded again from the log";
+  throw new OtherFormat(path, format === 0 ? null : format, TABLES_FORMAT, remedy);
 };
 
 const transaction = <T>(database: Database, work: () => T): T => {
@@ -58,17 +59,10 @@ const transaction = <T>(database: Database, work: () => T): T => {
   }
 };
 
-const VIEWS = "CREATE TABLE IF NOT EXISTS views (name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT)";
-
-/** Columns that files of earlier versions do not have, and that those versions do not mind. `record`: a name as JSON. */
-const ADDED_COLUMNS = ["origin", "record"];
-
-const addColumns = (database: Database): void => {
-  const columns = database.prepare("PRAGMA table_info(views)").all();
-  for (const added of ADDED_COLUMNS) {
-    if (!columns.some(({ name }) => name === added)) database.exec(`ALTER TABLE views ADD COLUMN ${added} TEXT`);
-  }
-};
+/** `record`: a name as JSON. */
+const VIEWS = `CREATE TABLE IF NOT EXISTS views (
+  name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT, origin TEXT, record TEXT
+)`;
 
 const createView = (database: Database, schema: ViewSchema): void => {
   const table = quoted(schema.name);
@@ -109,7 +103,7 @@ export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>
   const database = new DatabaseSync(path, { readOnly, timeout: LOCK_TIMEOUT_MS });
   try {
     database.exec(`PRAGMA cache_size = -${readOnly ? READER_CACHE_KIB : CACHE_KIB}`);
-    checkVersion(database, path);
+    checkFormat(database, path);
     if (readOnly) {
       for (const schema of schemas.values())
         if (!isThere(database, path, schema)) throw new Error(`${path}: the view ${schema.name} is not there yet`);
@@ -118,10 +112,9 @@ export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     database.exec(`PRAGMA wal_autocheckpoint = ${WAL_CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
     transaction(database, () => {
-      checkVersion(database, path);
+      checkFormat(database, path);
       database.exec(VIEWS);
-      addColumns(database);
-      database.exec(`PRAGMA user_version = ${TABLES_VERSION}`);
+      database.exec(`PRAGMA user_version = ${TABLES_FORMAT}`);
       for (const schema of schemas.values()) if (!isThere(database, path, schema)) createView(database, schema);
     });
     return database;

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { parseArgs } from "node:util";
 import { visibleText } from "../../domain/visible-text.ts";
+import { isOtherFormat } from "../../infra/other-format.ts";
 import { type Command, Ended, type Env, type Screen, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
 ];
 
 export const EXIT_FAILURE = 1;
+/** The call is wrong, or the data are of another format: nothing was done. */
 export const EXIT_USAGE = 2;
 
 const callOf = ({ name, synopsis }: Command): string => `countersign ${name} ${synopsis}`;
@@ -101,7 +103,7 @@ const shownOn = (terminal: Terminal): Terminal => ({
   ...(terminal.screen === undefined ? {} : { screen: screenShown(terminal.screen) }),
 });
 
-/** Runs one command; its answer is the exit code: 0, 1 for a failure, 2 for a wrong call. */
+/** Runs one command; its answer is the exit code: 0, 1 for a failure, 2 for a wrong call or data of another format. */
 export const run = async (given: readonly string[], env: Env, own: Terminal): Promise<number> => {
   const terminal = shownOn(own);
   const argv = given[0] === "help" ? [...given.slice(1), "--help"] : given;
@@ -118,6 +120,10 @@ export const run = async (given: readonly string[], env: Env, own: Terminal): Pr
     if (error instanceof Ended) return error.status;
     if (error instanceof UsageError) {
       terminal.note(`${error.message}\nusage: ${callOf(command)}`);
+      return EXIT_USAGE;
+    }
+    if (isOtherFormat(error)) {
+      terminal.note(error.message);
       return EXIT_USAGE;
     }
     terminal.note(error instanceof Error && !isBug(error) ? error.message : String((error as Error).stack ?? error));

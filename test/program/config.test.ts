@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { DatabaseSync } from "../../infra/sqlite/driver.ts";
+import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
 import { hookSource, signUp } from "../support/client.ts";
+import { countersign } from "../support/command-line.ts";
 import { startEventStoreDouble } from "../support/eventstore-double/server.ts";
 import { write } from "../support/eventstore-double/state.ts";
 import {
@@ -120,14 +122,14 @@ test("Stripe is configured as a whole, or not at all", async () => {
 });
 
 test("an EventStoreDB that cannot be used is told what to do, without a word of what may be secret", async () => {
-  const [plain, ahead, newer] = await Promise.all([
+  const [plain, ahead, other] = await Promise.all([
     startEventStoreDouble(),
     startEventStoreDouble({ aheadMs: 60_000 }),
     startEventStoreDouble(),
   ]);
-  const mark = { type: "$metadata", contentType: "application/json", metadata: new Uint8Array() };
-  const data = new Uint8Array(Buffer.from('{"countersign_format":7}'));
-  write(newer.state, "$$countersign", [{ ...mark, id: randomUUID(), data }]);
+  const name = { type: "LogNamed", contentType: "application/json", metadata: new Uint8Array() };
+  const data = new Uint8Array(Buffer.from('{"format":7}'));
+  write(other.state, "countersign", [{ ...name, id: randomUUID(), data }]);
   const cases: readonly (readonly [string, RegExp])[] = [
     [
       "esdb://me:secret@127.0.0.1:1?tls=false&tlsVerifyCert=false",
@@ -137,7 +139,7 @@ test("an EventStoreDB that cannot be used is told what to do, without a word of 
     ["esdb://me:not@secret@127.0.0.1:1?tls=false", /percent-encoded: @ as %40/],
     [`esdb://127.0.0.1:${plain.port}`, /it speaks no TLS \(tls=false is for that\)/],
     [ahead.url, /clock is \d+\.\d s behind the server's, .*: set the clocks of both \(NTP\)/],
-    [newer.url, /by a newer version \(format 7; this one knows 1\): install that version/],
+    [other.url, /has format 7, and this version reads format 2 alone: run the version that wrote it, or name a server/],
   ];
   await refusesAll(
     cases.map(([EVENTSTORE_URL, says]) => [
@@ -145,15 +147,36 @@ test("an EventStoreDB that cannot be used is told what to do, without a word of 
       new RegExp(`^The event log at EVENTSTORE_URL cannot be used: (?!.*secret).*${says.source}`),
     ]),
   );
-  await Promise.all([plain.stop(), ahead.stop(), newer.stop()]);
+  await Promise.all([plain.stop(), ahead.stop(), other.stop()]);
 });
 
-test("an embedded log of a newer version is told what to do", async () => {
+test("an embedded log of another format is refused by the service, and by each command that opens a log", async () => {
   await (await startProgram({}, dir)).stop();
   const db = new DatabaseSync(join(dir, "log.db"));
-  db.exec("PRAGMA user_version = 7");
+  db.exec("PRAGMA user_version = 1");
   db.close();
-  await refuses({}, /by a newer version \(format 7; this one knows 1\): install that version/);
+  const says = /log\.db has format 1, and this version reads format 2 alone: run the version that wrote it, or move/;
+  await refuses({}, says);
+  const viewFiles = (): readonly string[] => readdirSync(dir).filter((name) => name.startsWith("views"));
+  const before = viewFiles();
+  const [here, there] = [`sqlite:${dir}`, `sqlite:${join(dir, "copy")}`];
+  await (await sqliteEventLog({ path: join(dir, "copy", "log.db") })).close();
+  const calls = [
+    ["log", "verify", here],
+    ["log", "copy", "--from", here, "--to", there],
+    ["log", "copy", "--from", there, "--to", here],
+    ["views", "rebuild"],
+  ];
+  await Promise.all(
+    calls.map(async (args) => {
+      const { status, stdout, stderr } = await countersign(args, { env: { DATA_DIR: dir } });
+      assert.is(status, EXIT_CONFIG, `${args.join(" ")}: ${stderr}`);
+      assert.is(stdout, "");
+      assert.match(stderr, says);
+      assert.match(stderr, /^\S[^\n]*\n$/);
+    }),
+  );
+  assert.equal(viewFiles(), before);
 });
 
 test("what answers at KAFKA_BROKERS and speaks something else is named", async () => {

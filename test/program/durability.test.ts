@@ -243,7 +243,7 @@ testWhere(
 );
 
 for (const file of ["log.db", "views.db"]) {
-  test(`a ${file} of a newer version is refused in one sentence, and stays as it is`, async () => {
+  test(`a ${file} of another format is refused in one sentence, and stays as it is`, async () => {
     await (await startProgram({}, dir)).stop();
     const path = join(dir, file);
     const database = new DatabaseSync(path);
@@ -252,7 +252,9 @@ for (const file of ["log.db", "views.db"]) {
     const before = readFileSync(path);
     await refuses(
       dir,
-      new RegExp(`^The \\w[\\w ]* in DATA_DIR \\S+ cannot be used: \\S+/${file} was written by a newer version`),
+      new RegExp(
+        `^The \\w[\\w ]* in DATA_DIR \\S+ cannot be used: \\S+/${file} has format 99, and this version reads format 2 alone: `,
+      ),
     );
     assert.ok(readFileSync(path).equals(before));
   });

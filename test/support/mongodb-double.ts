@@ -37,8 +37,12 @@ const greeting = (): Document => ({
 });
 
 /** What most commands may be answered with. */
-export const agreeing = ({ find, listIndexes, createIndexes, insert }: Document): Document => {
-  if (find !== undefined || listIndexes !== undefined) return { ok: 1, cursor: { id: 0n, ns: "d.c", firstBatch: [] } };
+export const agreeing = (command: Document): Document => {
+  const { find, listIndexes, listCollections, findAndModify, createIndexes, insert } = command;
+  if (find !== undefined || listIndexes !== undefined || listCollections !== undefined)
+    return { ok: 1, cursor: { id: 0n, ns: "d.c", firstBatch: [] } };
+  if (findAndModify !== undefined)
+    return { ok: 1, value: { ...command.query, ...command.update.$setOnInsert }, lastErrorObject: { n: 1 } };
   return createIndexes !== undefined || insert !== undefined ? { ok: 1, n: 1 } : { ok: 1 };
 };
 

@@ -7,8 +7,10 @@ import * as assert from "uvu/assert";
 import type { JsonObject } from "../../../domain/ports.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import type { Limits } from "../../../infra/eventstoredb/limits.ts";
+import { isOtherFormat, LOG_FORMAT } from "../../../infra/other-format.ts";
 import { event, newStream, rejection } from "../../contract/event-log-events.ts";
 import { type EventStoreDouble, startEventStoreDouble } from "../../support/eventstore-double/server.ts";
+import { write } from "../../support/eventstore-double/state.ts";
 import { until } from "../../support/until.ts";
 import { inWorld, PATIENT, SHORT } from "./log-world.ts";
 
@@ -35,10 +37,8 @@ const listening = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-const marksOf = ({ state }: EventStoreDouble): readonly JsonObject[] =>
-  (state.streams.get("$$countersign")?.records ?? []).map((mark) =>
-    JSON.parse(Buffer.from(mark?.data ?? []).toString()),
-  );
+const dataOf = ({ state }: EventStoreDouble, stream: string): readonly JsonObject[] =>
+  (state.streams.get(stream)?.records ?? []).map((record) => JSON.parse(Buffer.from(record?.data ?? []).toString()));
 
 test("what is no connection string is said to be none", async () => {
   for (const url of ["", "mongodb://secret:secret@h", "esdb://secret:secret@h?tls=maybe", "http://127.0.0.1:2113"])
@@ -119,14 +119,18 @@ test("a server that comes up while the log is being opened is waited for", async
 });
 
 test(
-  "the log is marked with its format and one name, however many open it at the same time",
+  "the log is named once, with its format, however many open it at the same time, and no reader sees that as a record",
   inWorld(async ({ double, open }) => {
     const logs = await Promise.all(Array.from({ length: 5 }, () => open()));
-    const [name] = await Promise.all(logs.map((log) => log.identity()));
-    for (const log of logs) assert.is(await log.identity(), name);
-    // Each writes the mark to see the server's time.
-    const mark = { countersign_format: 1, countersign_log: name };
-    assert.equal(marksOf(double), [mark, mark, mark, mark, mark, mark]);
+    const [identity] = await Promise.all(logs.map((log) => log.identity()));
+    for (const log of logs) {
+      assert.is(await log.identity(), identity);
+      assert.is(await log.head(), null);
+      assert.equal(await log.readAll(null, 10), []);
+    }
+    assert.equal(dataOf(double, "countersign"), [{ format: LOG_FORMAT, identity }]);
+    // Each writes the metadata to see the server's time.
+    assert.is(dataOf(double, "$$countersign").length, 6);
   }),
 );
 
@@ -150,62 +154,65 @@ test(
 );
 
 test(
-  "what an operator has written into the mark's metadata stays",
+  "what an operator has written into the metadata of the log's own stream stays",
   inWorld(async ({ double, open }) => {
     const marked = double.state.streams.get("$$countersign")?.records ?? [];
     const [mark] = marked;
-    if (mark === undefined) throw new Error("there is no mark");
-    const fields = { ...marksOf(double)[0], $acl: { $r: "ops" } };
+    if (mark === undefined) throw new Error("there are no metadata");
+    const fields = { $acl: { $r: "ops" } };
     marked.splice(0, 1, { ...mark, data: new Uint8Array(Buffer.from(JSON.stringify(fields))) });
     await open();
-    assert.equal(marksOf(double).at(-1), fields);
+    assert.equal(dataOf(double, "$$countersign").at(-1), fields);
   }),
 );
 
-test(
-  "a log of a version without names is told by its first event, and named by whoever writes next; another has another",
-  inWorld(async ({ double, log, open }) => {
-    const first = event();
-    await log.append(newStream(), "absent", [first]);
-    const records = double.state.streams.get("$$countersign")?.records ?? [];
-    const [mark] = records;
-    if (mark === undefined) throw new Error("there is no mark");
-    records.splice(0, 1, { ...mark, data: new Uint8Array(Buffer.from('{"countersign_format":1}')) });
-    const reading = await opening(double.url, true);
-    assert.is(await reading.identity(), `unnamed-${first.id}`);
-    await reading.close();
-    const name = await (await open()).identity();
-    assert.not.match(name, first.id);
-    assert.is(await (await open()).identity(), name);
-    assert.is.not(name, await log.identity());
-  }),
-);
+const refusesFormat = async (double: EventStoreDouble, found: string): Promise<void> => {
+  for (const readOnly of [true, false]) {
+    const written = double.calls("append").length;
+    const error = await rejection(() => opening(double.url, readOnly));
+    assert.ok(isOtherFormat(error), error.message);
+    assert.match(
+      error.message,
+      `${found}, and this version reads format ${LOG_FORMAT} alone: run the version that wrote it, or`,
+    );
+    assert.is(double.calls("append").length, written, "nothing was written");
+  }
+};
 
 test(
-  "a log of a newer format is not opened, nor for reading, and keeps its mark",
+  "a log of another format is not opened, nor for reading, and nothing is written to it",
   inWorld(async ({ double, log }) => {
-    const stream = newStream();
-    await log.append(stream, "absent", [event()]);
-    const [mark] = double.state.streams.get("$$countersign")?.records ?? [];
-    if (mark === undefined) throw new Error("there is no mark");
-    double.state.streams.get("$$countersign")?.records.splice(0, 1, {
-      ...mark,
-      data: new Uint8Array(Buffer.from('{"countersign_format":2}')),
-    });
-    for (const readOnly of [true, false]) {
-      const error = await rejection(() => opening(double.url, readOnly));
-      assert.match(
-        error.message,
-        /was written by a newer version \(format 2; this one knows 1\): install that version/,
-      );
+    await log.append(newStream(), "absent", [event()]);
+    const [name] = double.state.streams.get("countersign")?.records ?? [];
+    if (name === undefined) throw new Error("the log has no name");
+    for (const [data, found] of [
+      [{ format: LOG_FORMAT + 1, identity: "x" }, `has format ${LOG_FORMAT + 1}`],
+      [{ format: 1, identity: "x" }, "has format 1"],
+      [{}, "names no format"],
+    ] as const) {
+      const changed = { ...name, data: new Uint8Array(Buffer.from(JSON.stringify(data))) };
+      double.state.streams.get("countersign")?.records.splice(0, 1, changed);
+      await refusesFormat(double, found);
     }
   }),
 );
 
-test("a log that is opened for reading only writes nothing, not even its mark", async () => {
+test("records in a log without a name are another format's", async () => {
+  const double = await startEventStoreDouble();
+  const { id, type, data, meta } = event();
+  const bytes = (json: unknown) => new Uint8Array(Buffer.from(JSON.stringify(json)));
+  write(double.state, newStream(), [
+    { id, type, data: bytes(data), metadata: bytes(meta), contentType: "application/json" },
+  ]);
+  await refusesFormat(double, "names no format");
+  await double.stop();
+});
+
+test("a log that is opened for reading only writes nothing, not even its name", async () => {
   const double = await startEventStoreDouble();
   const reader = await opening(double.url, true);
-  assert.equal(marksOf(double), []);
+  assert.equal([...dataOf(double, "countersign"), ...dataOf(double, "$$countersign")], []);
+  assert.is(await reader.identity(), "unnamed");
   for (const write of [() => reader.append(newStream(), "absent", [event()]), () => reader.erase(newStream("payload"))])
     assert.is((await rejection(write)).name, "LogUnavailable");
   const writer = await opening(double.url);
@@ -215,6 +222,7 @@ test("a log that is opened for reading only writes nothing, not even its mark", 
     (await reader.readAll(null, 10)).map(({ id }) => id),
     [one.id],
   );
+  assert.is(await reader.identity(), await writer.identity());
   await Promise.all([reader.close(), writer.close()]);
   await double.stop();
 });

@@ -59,7 +59,7 @@ test("refused credentials are said in a sentence", async ({ double }) => {
 });
 
 test("a user who may not write is told which role is missing", async ({ double }) => {
-  double.answerWith((command) => (command.insert ? refusal(13, "not authorized")() : agreeing(command)));
+  double.answerWith((command) => (command.findAndModify ? refusal(13, "not authorized")() : agreeing(command)));
   const said = await sentence(`mongodb://${double.host}/countersign`);
   assert.match(said, /does not let the program read and write the database countersign: name a user .* role readWrite/);
 });

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { type Document as BsonDocument, MongoClient } from "mongodb";
+import { type Document as BsonDocument, type Db, MongoClient } from "mongodb";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type {
@@ -14,6 +14,7 @@ import type {
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { mongoViewStore } from "../../../infra/mongodb/view-store.ts";
+import { isOtherFormat } from "../../../infra/other-format.ts";
 import { ViewsUnavailable } from "../../../infra/view-errors.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
 import { type Projector, type ProjectorFailure, projector } from "../../../src/loops/projector.ts";
@@ -94,7 +95,7 @@ test("indexes are made for each declared one, the id last, and for taking away w
   for (const views of stores) await views.close();
 });
 
-test("what was committed is there after a restart, and a database of a newer version is refused", async ({ url }) => {
+test("what was committed is there after a restart, and a database of another format is refused", async ({ url }) => {
   const first = await mongoViewStore({ url, schemas: [schema] });
   await first.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
   await first.close();
@@ -105,11 +106,23 @@ test("what was committed is there after a restart, and a database of a newer ver
   await second.close();
   assert.instance(await rejection(second.get("things.v1", "a")), ViewsUnavailable);
 
-  await looking(url, (db) =>
-    db.collection<{ _id: string }>("checkpoints").updateOne({ _id: "format" }, { $set: { version: 99 } }),
-  );
-  const { message } = await rejection(mongoViewStore({ url, schemas: [schema] }));
-  assert.match(message, /was written by a newer version \(views format 99, this one knows 1\): run the newer version/);
+  const refuses = async (found: string) => {
+    const error = await rejection(mongoViewStore({ url, schemas: [schema] }));
+    assert.ok(isOtherFormat(error));
+    assert.match(
+      error.message,
+      `${found}, and this version reads format 2 alone: run the version that wrote it, or drop it`,
+    );
+  };
+  const formats = (db: Db) => db.collection<{ _id: string }>("checkpoints");
+  for (const version of [1, 99]) {
+    await looking(url, (db) => formats(db).updateOne({ _id: "format" }, { $set: { version } }));
+    await refuses(`has format ${version}`);
+  }
+  await looking(url, (db) => formats(db).deleteOne({ _id: "format" }));
+  await refuses("names no format");
+  await looking(url, (db) => formats(db).deleteMany({}));
+  await refuses("names no format");
 });
 
 test("a commit that ended half-way is gone on with from each document's own position", async ({ url }) => {

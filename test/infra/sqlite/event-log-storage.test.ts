@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { RecordDamaged } from "../../../infra/log-errors.ts";
+import { isOtherFormat, LOG_FORMAT } from "../../../infra/other-format.ts";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { DAMAGED_TYPE } from "../../../infra/stream-name.ts";
@@ -58,22 +59,6 @@ test("a log keeps its name, and another has another", () =>
     await other.close();
   }));
 
-test("a log of a version without names is told by its first event, and named by whoever writes next", () =>
-  inNewFile(async (path) => {
-    const log = await sqliteEventLog({ path });
-    const first = event();
-    await log.append(newStream(), "absent", [first]);
-    await log.close();
-    sql(path, "DROP TABLE log_identity");
-    const reading = await sqliteEventLog({ path, readOnly: true });
-    assert.is(await reading.identity(), `unnamed-${first.id}`);
-    const [one, two] = await Promise.all([sqliteEventLog({ path }), sqliteEventLog({ path })]);
-    const name = await one.identity();
-    assert.not.match(name, first.id);
-    assert.equal([await two.identity(), await reading.identity()], [name, name]);
-    for (const it of [reading, one, two]) await it.close();
-  }));
-
 test("closing waits for what was appended and leaves everything in the one file", () =>
   inNewFile(async (path) => {
     const log = await sqliteEventLog({ path });
@@ -90,14 +75,27 @@ test("closing waits for what was appended and leaves everything in the one file"
     await again.close();
   }));
 
-test("a log of a newer version is refused, and is left as it is", () =>
+test("a log of another format, newer, older or without a name, is refused, and is left as it is", () =>
   inNewFile(async (path) => {
     await (await sqliteEventLog({ path })).close();
-    sql(path, "PRAGMA user_version = 99");
-    const before = readFileSync(path);
-    for (const readOnly of [false, true])
-      assert.match((await rejection(() => sqliteEventLog({ path, readOnly }))).message, /newer version \(format 99;/);
-    assert.ok(before.equals(readFileSync(path)));
+    for (const [version, found] of [
+      [99, "has format 99"],
+      [1, "has format 1"],
+      [0, "names no format"],
+    ] as const) {
+      sql(path, `PRAGMA user_version = ${version}`);
+      const before = readFileSync(path);
+      for (const readOnly of [false, true]) {
+        const error = await rejection(() => sqliteEventLog({ path, readOnly }));
+        assert.ok(isOtherFormat(error));
+        assert.is(
+          error.message,
+          `${path} ${found}, and this version reads format ${LOG_FORMAT} alone: run the version that wrote it, ` +
+            "or move the file away to begin a new log",
+        );
+      }
+      assert.ok(before.equals(readFileSync(path)));
+    }
   }));
 
 test("a file that is no event log is refused, and is left as it is", () =>

@@ -6,6 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Condition, Document, ViewQuery, ViewSchema } from "../../../domain/ports.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
+import { isOtherFormat } from "../../../infra/other-format.ts";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";
 import { removeViews } from "../../../infra/sqlite/view-tables.ts";
@@ -81,14 +82,23 @@ test("a store opened for reading sees commits and refuses to write", async ({ pa
   await writer.close();
 });
 
-test("a file of a newer version is refused in a sentence that says what to do", async ({ path }) => {
+test("a file of another format is refused in a sentence that says what to do", async ({ path }) => {
   await sqliteViewStore({ path, schemas: [schema] }).close();
-  const database = new DatabaseSync(path);
-  database.exec("PRAGMA user_version = 99");
-  database.close();
-  const { message } = await thrown(() => sqliteViewStore({ path, schemas: [schema] }));
-  assert.match(message, "newer version (views format 99");
-  assert.match(message, "delete the file");
+  for (const [version, found] of [
+    [99, "has format 99"],
+    [1, "has format 1"],
+    [0, "names no format"],
+  ] as const) {
+    const database = new DatabaseSync(path);
+    database.exec(`PRAGMA user_version = ${version}`);
+    database.close();
+    for (const readOnly of [false, true]) {
+      const error = await thrown(() => sqliteViewStore({ path, schemas: [schema], readOnly }));
+      assert.ok(isOtherFormat(error));
+      assert.match(error.message, `views.db ${found}, and this version reads format 2 alone: `);
+      assert.match(error.message, "delete it with its -wal and -shm files, as the views are folded again from the log");
+    }
+  }
 });
 
 test("a damaged file is refused in a sentence that says what to do", async ({ path }) => {
