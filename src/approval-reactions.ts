@@ -5,6 +5,7 @@ import { type Delivery, type DeliveryCommand, delivery } from "../domain/deliver
 import type { DeliveryEvent, HoldOutcome } from "../domain/delivery/events.ts";
 import type { Clock, EventLog, RecordedEvent } from "../domain/ports.ts";
 import type { Aggregates } from "./aggregates.ts";
+import { approvalReleases } from "./approval-releases.ts";
 import { approvalRequests } from "./approval-requests.ts";
 import { approvalStream } from "./approvals.ts";
 import type { Envelope } from "./envelope.ts";
@@ -74,6 +75,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   });
 
   const asking = approvalRequests({ log, aggregates, clock });
+  const releases = approvalReleases({ log, aggregates, clock });
 
   const ask = async (cause: RecordedEvent, approvalId: string, command: ApprovalCommand): Promise<void> => {
     await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
@@ -97,9 +99,10 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     {
       on: "ApprovalGranted",
       async run(event) {
-        const { approval_id: approvalId, subject, digest } = dataOf("ApprovalGranted", event);
+        const { subject } = dataOf("ApprovalGranted", event);
         if (subject.kind !== "event") return;
-        const state = await tell(event, subject.id, { type: "Release", approvalId, digest, at: now() });
+        const released = await releases.release(event);
+        const { state } = released.known;
         if (state.phase !== "admitted" || state.end !== null) return;
         const { endpoint_id: endpointId } = state.request;
         if (endpointId !== null) deliver.offer({ eventId: subject.id, account: event.meta.account, endpointId });

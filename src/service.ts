@@ -30,6 +30,7 @@ import { sourceSlots } from "./admission/source-slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
+import { approvalReleases } from "./approval-releases.ts";
 import { approvalRequests } from "./approval-requests.ts";
 import { manualPages } from "./billing/manual-pages.ts";
 import { providerWebhooks } from "./billing/provider-webhooks.ts";
@@ -538,7 +539,13 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...{ log, views, progress: projector, aggregates: streams },
       ...{ replaying: replayOne, starting: startReplay, loop: replayMany },
     }),
-    ...approvalRoutes({ aggregates: streams, log, views, payloads: kept }),
+    ...approvalRoutes({
+      aggregates: streams,
+      log,
+      views,
+      payloads: kept,
+      releases: approvalReleases({ log, aggregates: streams, clock }),
+    }),
     ...auditRoutes({ views, log, personal }),
     ...auditStreamRoutes({
       views,

@@ -9,6 +9,7 @@ import { bundles } from "../../projections/bundles.ts";
 import type { Ledgers } from "../admission/ledgers.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { holdEnds } from "../approval-reactions.ts";
+import { approvalReleases } from "../approval-releases.ts";
 import { approvalRequests } from "../approval-requests.ts";
 import { approvalStream } from "../approvals.ts";
 import type { Envelope } from "../envelope.ts";
@@ -91,8 +92,9 @@ const telling =
  * what they say; settles the ledgers with what each has cost in the end.
  */
 export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] => {
-  const { aggregates, ledgers, clock, runner } = deps;
+  const { aggregates, ledgers, clock, outcomes, runner } = deps;
   const asking = approvalRequests(deps);
+  const releases = approvalReleases(deps);
   const tell = telling(deps);
   const now = (): string => new Date(clock.now()).toISOString();
 
@@ -115,9 +117,10 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
     {
       on: "ApprovalGranted",
       async run(event) {
-        const { approval_id: approvalId, subject, digest } = dataOf("ApprovalGranted", event);
+        const { subject } = dataOf("ApprovalGranted", event);
         if (subject.kind !== "bundle") return;
-        await tell(event, subject.id, { type: "Release", approvalId, digest, at: now() });
+        const released = await releases.release(event);
+        if (released.kind === "bundle") outcomes.changed(subject.id, released.known);
         await runner.advance(subject.id);
       },
     },

@@ -7,7 +7,7 @@ import type { Payloads } from "../payloads.ts";
 import { type Form, formOf } from "./approval-form.ts";
 import { approvalSummary, asShown, NOTHING_SHOWN, payloadShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
-import { type ApprovalSubject, subjectOf, targetOf } from "./approval-target.ts";
+import { type ApprovalSubject, outcomeOf, subjectOf, targetOf } from "./approval-target.ts";
 import { type Hidden, hiddenOfEvent, hiddenPaths } from "./hidden-fields.ts";
 import { policyStream } from "./policies.ts";
 import type { Call, Principal } from "./route.ts";
@@ -80,6 +80,7 @@ export const detailOf = async (
     ...content,
     hidden: form.hidden,
     shown_digest: form.shown_digest,
+    outcome: outcomeOf(subject),
   };
   return { body, form, position: subject.position };
 };

@@ -102,6 +102,11 @@ const detail = {
       "What would be executed: JSON as it is, anything else as text or base64; null for none. Of a bundle its steps: " +
       "[{index, action, payload, endpoint, cost_eur, reversibility, compensation: {action, endpoint} or null}]",
   },
+  outcome: {
+    ...object({ status: text, reason: nullable("string") }),
+    description:
+      "What has become of the request so far: the status of its event or its bundle, and why it was cancelled if it was",
+  },
   payload_format: {
     enum: ["json", "text", "base64", null],
     description: "Null: erased, damaged, or hidden as a whole",

@@ -64,14 +64,16 @@ const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: Ap
 /** The approval as its own stream and that of what it is for have it. */
 export const asShown = ({ request, votes, end }: RequestedApproval, of: ApprovalSubject): Shown => {
   const { approval_id: _, account: _account, subject, ...rest } = request;
+  const status = statusOf(request, end, of);
   return {
     ...rest,
-    status: statusOf(request, end, of),
+    status,
     subject_kind: subject.kind,
     subject_id: subject.id,
     votes,
     decided_at: end?.at ?? null,
-    reason: end?.reason ?? null,
+    // Also of one that was granted, and was not used before somebody stopped it.
+    reason: end?.reason ?? (status === holdEndOf(of) ? of.endedBecause : null),
   };
 };
 

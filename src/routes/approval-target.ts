@@ -1,12 +1,15 @@
 import { isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
+import { bundleStatus } from "../../domain/bundle/status.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { HoldOutcome, PayloadRef } from "../../domain/delivery/events.ts";
+import { statusOf as deliveryStatus } from "../../domain/delivery/status.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { bundleStream } from "../bundles/bundle-id.ts";
+import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
 import { payloadDamaged } from "../payload-damage.ts";
 import type { Payloads } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
@@ -17,9 +20,9 @@ import type { JsonSchema } from "./route.ts";
 export type ApprovalTarget = { readonly id: string; readonly name: string; readonly url: string };
 
 /** What an approval is for, as its stream has it up to a position. */
-export type ApprovalSubject =
-  | ({ readonly kind: "event" } & Known<Delivery>)
-  | ({ readonly kind: "bundle" } & Known<Bundle>);
+export type ApprovalSubject = {
+  /** Why it was cancelled or its hold was ended; null if it was not. */ readonly endedBecause: string | null;
+} & (({ readonly kind: "event" } & Known<Delivery>) | ({ readonly kind: "bundle" } & Known<Bundle>));
 
 export const APPROVAL_TARGET: JsonSchema = {
   type: ["object", "null"],
@@ -34,15 +37,28 @@ export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | null 
   return state.phase === "ended" ? state.end : null;
 };
 
+/** Records that say why nothing of a request is sent any more. */
+const ENDS: ReadonlySet<string> = new Set(["HoldEnded", "EventCancelled", "BundleHoldEnded"]);
+
 export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
   const { kind, id } = request.subject;
+  let endedBecause: string | null = null;
+  const seen = ({ type, data }: RecordedEvent): void => {
+    if (ENDS.has(type)) endedBecause = String(data.reason);
+  };
   if (kind === "bundle") {
     const from = { state: bundle.initial, revision: null };
-    return { kind, ...(await readOn(log, bundle, bundleStream(id), from)) };
+    return { kind, ...(await readOn(log, bundle, bundleStream(id), from, seen)), endedBecause };
   }
   const from = { state: delivery.initial, revision: null };
-  return { kind, ...(await readOn(log, delivery, `delivery-${id}`, from)) };
+  return { kind, ...(await readOn(log, delivery, `delivery-${id}`, from, seen)), endedBecause };
 };
+
+/** What has become of the request so far, in the words of its event or bundle. */
+export const outcomeOf = ({ kind, state, endedBecause }: ApprovalSubject) => ({
+  status: kind === "bundle" ? bundleStatus(state) : deliveryStatus(state),
+  reason: endedBecause,
+});
 
 export const endpointShown = async (aggregates: Aggregates, id: string): Promise<ApprovalTarget | null> => {
   // Not a moment old: it may have been sent elsewhere just now.
@@ -117,5 +133,10 @@ export const approvalHindrance = async (
   // Told to its approval a moment later.
   if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
   const { kind, state } = subject;
+  const stopped = state.phase === "held" ? await stoppedBecause(asOfNow(deps.aggregates), state.request) : null;
+  // Its cancellation follows a moment later.
+  if (stopped !== null) {
+    return problem("already-decided", `Nothing is left to decide, because nothing will be sent. ${stopped}.`);
+  }
   return kind === "event" ? eventHindrance(deps, state) : bundleHindrance(deps, state);
 };

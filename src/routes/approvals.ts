@@ -6,6 +6,7 @@ import type { ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import { accountStream } from "../accounts.ts";
+import type { ApprovalReleases } from "../approval-releases.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { latestOf } from "../run-command.ts";
@@ -18,7 +19,10 @@ import { publishedVersion } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
-export type ApprovalsDeps = DetailDeps & { readonly views: Pick<ViewStore, "page"> };
+export type ApprovalsDeps = DetailDeps & {
+  readonly views: Pick<ViewStore, "page">;
+  readonly releases: Pick<ApprovalReleases, "releaseGranted">;
+};
 
 type Handle = (deps: ApprovalsDeps) => Route["handle"];
 type VoteBody = { readonly digest: string; readonly shown_digest?: string; readonly comment?: string };
@@ -123,8 +127,9 @@ const vote =
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
+    // Before the answer: who decided it sees what has become of it.
+    if (done.state.end?.outcome === "approved") await deps.releases.releaseGranted(id);
     const { body, position } = await detailOf(deps, done.state, { principal, at });
-    // What was approved may have been released meanwhile, and is then shown as consumed.
     return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
   };
 

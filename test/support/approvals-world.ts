@@ -1,5 +1,8 @@
 import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
+import { agent } from "../../domain/agent/decider.ts";
+import { approval } from "../../domain/approval/decider.ts";
+import { FORM_NOT_STATED } from "../../domain/approval/events.ts";
 import { heldFor } from "../../domain/approval/terms.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import { erasure } from "../../domain/delivery/erasure.ts";
@@ -18,6 +21,7 @@ import { accountStream } from "../../src/accounts.ts";
 import { policyCompiler } from "../../src/admission/compiled-policy.ts";
 import { type Aggregates, aggregates } from "../../src/aggregates.ts";
 import { approvalReactions } from "../../src/approval-reactions.ts";
+import { approvalReleases } from "../../src/approval-releases.ts";
 import { approvalIdOf, approvalStream, sourceDigest } from "../../src/approvals.ts";
 import { approvalExpiry } from "../../src/loops/approval-expiry.ts";
 import type { Job } from "../../src/loops/lanes.ts";
@@ -39,7 +43,11 @@ export const POLICY_ID = `pol_${"a".repeat(32)}`;
 /** Ids as the service makes them: whatever is not one is no stream. */
 export const eventIdOf = (number: number): string => `evt_${"a".repeat(31)}${"abcdefgh"[number] ?? "z"}`;
 
-export const person = (id: string, role: Role = "approver", account = ACCOUNT): Principal => ({
+export const person = (
+  id: string,
+  role: Role = "approver",
+  account = ACCOUNT,
+): Extract<Principal, { kind: "member" }> => ({
   kind: "member",
   account,
   id,
@@ -55,6 +63,7 @@ export type HoldOptions = {
   readonly member?: string;
   /** The provider's event type. */
   readonly type?: string;
+  readonly origin?: Origin;
 };
 
 /** Everything of approvals over a log in memory: reactions, timer and views are run by hand, the clock is moved by hand. */
@@ -89,13 +98,16 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const offered: Job[] = [];
     const deliver = { offer: (job: Job) => void offered.push(job) };
     const reactions = approvalReactions({ log: over, aggregates: streams, clock, deliver });
-    const call = caller(approvalRoutes({ aggregates: streams, log: over, views, payloads: kept }));
+    const releases = approvalReleases({ log: over, aggregates: streams, clock });
+    const routes = approvalRoutes({ aggregates: streams, log: over, views, payloads: kept, releases });
+    const call = caller(routes);
     const onError = (error: unknown): void => {
       throw error;
     };
     return {
       streams,
       offered,
+      routes,
       expiry: approvalExpiry({ log: over, views, aggregates: streams, clock, onError }),
       /** What the process manager does, with the whole log from its beginning. */
       async react(): Promise<void> {
@@ -106,6 +118,14 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
         await join(streams, who);
         const about = { principal: who, params: { id }, body, envelope: envelope(who), ...more };
         return call("POST", `/v1/approvals/{id}/${decision}`, about);
+      },
+      /** An approving vote after which the node is gone, before it does anything else. */
+      async voteAndDie(who: Principal & { readonly kind: "member" }, id: string, digest: string): Promise<void> {
+        await join(streams, who);
+        const vote = { member_id: who.id, email: who.email, decision: "approve", comment: null } as const;
+        const cast = { ...vote, ...FORM_NOT_STATED, at: now() };
+        const about = { account: who.account, digest, members: new Set([who.id]) };
+        await streams.handle(approval, approvalStream(id), { type: "CastVote", vote: cast, ...about }, envelope(who));
       },
       get: (id: string, who = person("mem_r")) =>
         call("GET", "/v1/approvals/{id}", { principal: who, params: { id }, envelope: envelope(who) }),
@@ -141,7 +161,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
 
   /** As the admission does: keeps the payload, asks the gates, writes the hold down. */
   const hold = async (number: number, options: HoldOptions = {}) => {
-    const { body = '{"amount":120}', endpointId = "end_1", member, type = "payout.created" } = options;
+    const { body = '{"amount":120}', endpointId = "end_1", member, type = "payout.created", origin = SHOP } = options;
     const rule: ApprovalRule = { expires_after_s: 3_600, ...options.rule };
     const definition: PolicyDefinition = {
       name: "payments",
@@ -168,7 +188,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const { gates, cost } = compiled.policy.check(input);
     const request: Request = {
       event_id: eventId,
-      origin: SHOP,
+      origin,
       delivery_key: `k${number}`,
       type,
       payload: { ...payload, content_type: "application/json", size: bytes.length },
@@ -222,6 +242,16 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null });
       await runCommand(log, erasure, stream, known, command, envelope());
       await log.erase(`payload-${eventId}`);
+    },
+    /** Registers an agent, and suspends it a moment later. */
+    async suspended(agentId: string, reason: string): Promise<void> {
+      const stream = `agent-${agentId}`;
+      const settings = { name: "refunds", policy_id: null, scope: { actions: ["*"] } };
+      const key = { key_id: "agk_1", digest: "00", last4: "wxyz" };
+      const register = { type: "RegisterAgent", agentId, account: ACCOUNT, settings, key, at: now() } as const;
+      await here.streams.handle(agent, stream, register, envelope());
+      const suspend = { type: "SuspendAgent", account: ACCOUNT, reason, at: now() } as const;
+      await here.streams.handle(agent, stream, suspend, envelope());
     },
     cancel: (eventId: string, reason: string) =>
       here.streams.handle(delivery, `delivery-${eventId}`, { type: "Cancel", reason, at: now() }, envelope()),

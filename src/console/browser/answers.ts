@@ -126,6 +126,8 @@ export type ApprovalDetail = Approval & {
   readonly payload: unknown;
   readonly redacted: boolean;
   readonly shown_digest: string;
+  /** What has become of the request so far. */
+  readonly outcome: { readonly status: string; readonly reason: string | null };
   readonly payload_damaged?: boolean;
 };
 

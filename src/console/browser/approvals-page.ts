@@ -119,6 +119,7 @@ export const approvalPage: Page<ApprovalDetail> = {
         ["Needs", `${approval.min_approvals} ${approval.min_approvals === 1 ? "approval" : "approvals"}`],
         ["Digest", h("code", {}, approval.digest)],
         ["Ended because", approval.reason],
+        ["Came to", approval.status === "pending" ? null : badge(approval.outcome.status)],
       ]),
       section("Why people are asked", h("ul", {}, ...approval.reasons.map((reason) => h("li", {}, reason)))),
       section(

@@ -84,6 +84,7 @@ export const APPROVAL: ApprovalDetail = {
   payload: { amount: 120 },
   redacted: false,
   shown_digest: "s1",
+  outcome: { status: "held", reason: null },
 };
 
 const PLAIN_STEP = {

@@ -1,9 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ApprovalRule } from "../../../domain/policy/definition.ts";
-import { randomness } from "../../../infra/crypto/randomness.ts";
-import { payloads } from "../../../src/payloads.ts";
-import { approvalRoutes } from "../../../src/routes/approvals.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { approvalsWorld, person } from "../../support/approvals-world.ts";
 import { bearer, SAME_ORIGIN, testApp } from "../../support/http-app.ts";
@@ -16,7 +13,7 @@ const REVEAL = { rule: { min_approvals: 3, reveal: ["approver"] } } as const sat
 /** Approvals over HTTP: an approver sees no card, an admin does. */
 const started = async () => {
   const world = approvalsWorld();
-  const { log, clock, views, streams } = world;
+  const { log, clock, routes } = world;
   const people = new Map<string, Principal>([
     ["approver", person("mem_ana")],
     ["other", person("mem_bo")],
@@ -26,7 +23,6 @@ const started = async () => {
     ["csk_admin", { kind: "key", account: "acc_a", id: "key_a", role: "admin" }],
   ]);
   for (const who of people.values()) await world.join(who);
-  const routes = approvalRoutes({ aggregates: streams, log, views, payloads: payloads(log, randomness) });
   const app = await testApp(routes, { log, clock, authenticate: async ({ token }) => people.get(token) ?? null });
   const call = async (who: string, method: "GET" | "POST", path: string, payload?: object) => {
     const credential = who.startsWith("cs") ? bearer(who) : { cookie: `__Host-session=${who}`, ...SAME_ORIGIN };

@@ -1,9 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { payloads } from "../../../src/payloads.ts";
-import { approvalRoutes } from "../../../src/routes/approvals.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { approvalsWorld, POLICY_ID, person } from "../../support/approvals-world.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
@@ -16,7 +13,7 @@ const ANA = person("mem_ana");
 /** The world behind the app; sessions and keys by their names. */
 const started = async () => {
   const world = approvalsWorld();
-  const { log, clock, views, streams } = world;
+  const { log, clock, routes } = world;
   const people = new Map<string, Principal>([
     ["approver", ANA],
     ["viewer", person("mem_v", "viewer")],
@@ -25,7 +22,6 @@ const started = async () => {
     ["csk_viewer", { kind: "key", account: "acc_a", id: "key_v", role: "viewer" }],
     ["csa_agent", { kind: "agent", account: "acc_a", id: "agt_a" }],
   ]);
-  const routes = approvalRoutes({ aggregates: streams, log, views, payloads: payloads(log, randomness) });
   const app = await testApp(routes, { log, clock, authenticate: async ({ token }) => people.get(token) ?? null });
   const call = async (who: string, method: "GET" | "POST", path: string, payload?: object) => {
     const credential = who.startsWith("cs") ? bearer(who) : { cookie: `__Host-session=${who}`, ...SAME_ORIGIN };
@@ -69,12 +65,14 @@ test("a person approves what was shown; the answer is the approval as it then is
     payload_format: "json",
     redacted: true,
     hidden: ["/card"],
+    outcome: { status: "held", reason: null },
   });
   const approved = await call("approver", "POST", `/${approvalId}/approve`, {
     digest: shown.body.digest,
     comment: "ok",
   });
-  assert.equal([approved.status, approved.body.status], [200, "approved"]);
+  assert.equal([approved.status, approved.body.status], [200, "consumed"]);
+  assert.equal(approved.body.outcome, { status: "queued", reason: null });
   assert.equal(approved.body.votes, [
     {
       member_id: "mem_ana",
@@ -95,6 +93,7 @@ test("a person approves what was shown; the answer is the approval as it then is
     redacted: _redacted,
     hidden: _hidden,
     shown_digest: _shown,
+    outcome: _outcome,
     endpoint: _endpoint,
     policy,
     ...summary
@@ -257,6 +256,38 @@ test("the payload is shown as it is executed, without what the policy hides from
   assert.equal([erased.payload, erased.payload_format, erased.redacted], [null, null, false]);
 });
 
+const AGENT = { kind: "agent", id: `agt_${"a".repeat(32)}`, name: "refunds", type: "agent" } as const;
+const BECAUSE = "The agent was suspended: it asked for too much";
+
+test("right after the agent's suspension nothing is approved, and the answer says that nothing will be sent", async () => {
+  const { call, asked, suspended, ofApproval, ofEvent, close } = await started();
+  const { approvalId, eventId, digest } = await asked(1, { origin: AGENT });
+  await suspended(AGENT.id, "it asked for too much");
+  const { status, body } = await call("approver", "POST", `/${approvalId}/approve`, { digest });
+  assert.equal([status, body.code], [409, "already-decided"]);
+  assert.is(body.detail, `Nothing is left to decide, because nothing will be sent. ${BECAUSE}.`);
+  assert.equal(await ofApproval(approvalId), ["ApprovalRequested"]);
+  assert.equal(await ofEvent(eventId), ["EventHeld"]);
+  await close();
+});
+
+test("an agent that is suspended between the vote and the release: nothing is released, and everybody sees why", async () => {
+  const { call, asked, suspended, voteAndDie, react, project, ofEvent, close } = await started();
+  const { approvalId, eventId, digest } = await asked(1, { origin: AGENT });
+  await voteAndDie(person("mem_ana"), approvalId, digest);
+  await suspended(AGENT.id, "it asked for too much");
+  const repeated = await call("approver", "POST", `/${approvalId}/approve`, { digest });
+  assert.equal([repeated.status, repeated.body.status, repeated.body.reason], [200, "cancelled", BECAUSE]);
+  assert.equal(repeated.body.outcome, { status: "cancelled", reason: BECAUSE });
+  await react();
+  await project();
+  assert.equal((await ofEvent(eventId)).slice(0, 2), ["EventHeld", "HoldEnded"]);
+  assert.not((await ofEvent(eventId)).includes("EventReleased"));
+  const [listed] = (await call("viewer", "GET", "")).body.data;
+  assert.equal([listed.status, listed.reason], ["cancelled", BECAUSE]);
+  await close();
+});
+
 test("a summary shows as an escape what a reader could not see; the data is exact", async () => {
   const { asked, call, project, close } = await started();
   const type = "payout\u202e0.021 ,tnuoma\u202c\u200b";
@@ -288,7 +319,7 @@ test("a payload that has changed on disk is neither shown nor approved, and can 
   assert.equal([rejected.outcome, rejected.body.status], [200, "rejected"]);
   damaged.clear();
   const approved = await world.vote(ANA, "approve", one.approvalId, { digest });
-  assert.equal([approved.outcome, approved.body.status, approved.body.payload_damaged], [200, "approved", undefined]);
+  assert.equal([approved.outcome, approved.body.status, approved.body.payload_damaged], [200, "consumed", undefined]);
 });
 
 test("what can no longer be executed is not approved, and may be rejected", async () => {

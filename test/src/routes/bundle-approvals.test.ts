@@ -5,6 +5,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { approvals } from "../../../projections/approvals.ts";
 import { aggregates } from "../../../src/aggregates.ts";
+import { approvalReleases } from "../../../src/approval-releases.ts";
 import { encodeBody, payloads } from "../../../src/payloads.ts";
 import { approvalRoutes } from "../../../src/routes/approvals.ts";
 import type { Principal } from "../../../src/routes/route.ts";
@@ -66,8 +67,15 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
   const views = memoryViewStore([approvals.schema]);
   await foldInto(log, views, [approvals]);
   const clock = { now: () => START + 60_000 };
+  const streams = aggregates(log, clock);
   const call = caller(
-    approvalRoutes({ log, views, aggregates: aggregates(log, clock), payloads: payloads(log, randomness) }),
+    approvalRoutes({
+      log,
+      views,
+      aggregates: streams,
+      payloads: payloads(log, randomness),
+      releases: approvalReleases({ log, aggregates: streams, clock }),
+    }),
   );
   const about = (principal: Principal) => ({ principal, params: { id: ID } });
   return {
@@ -122,17 +130,34 @@ test("below admin what the policy hides is hidden in every step", async () => {
 });
 
 test("approved it stays so until the bundle is released, and is then used", async () => {
-  const { get, vote } = await world();
-  const { outcome, body } = await vote("approve");
-  assert.equal([outcome, body.status], [200, "approved"]);
-  assert.is((await get()).body.status, "approved");
+  const voted = await (await world()).vote("approve");
+  assert.equal([voted.outcome, voted.body.status], [200, "consumed"]);
+  assert.equal(voted.body.outcome, { status: "running", reason: null });
   const granted = approvalFacts(ID, { subject: { kind: "bundle", id: "bun_1" } }).granted(1);
+  const { get } = await world((it) => it.add(`approval-${ID}`, granted));
+  assert.is((await get()).body.status, "approved");
   const released = await world((it) => {
     it.add(`approval-${ID}`, granted);
     it.add("bundle-bun_1", FACTS.released(2, ID));
   });
   assert.is((await released.get()).body.status, "consumed");
   assert.is(((await released.list()).body.data as { status: string }[])[0]?.status, "consumed");
+});
+
+test("right after its agent's suspension a bundle is not approved: none of its steps would start", async () => {
+  const about = { agent_id: "agt_1", at: at(1) };
+  const agent = { account: "acc_1", name: "orders", policy_id: null, scope: { actions: ["*"] } };
+  const { get, vote } = await world((it) => {
+    it.add("agent-agt_1", {
+      type: "AgentRegistered",
+      data: { ...agent, key_id: "agk_1", digest: "00", last4: "wxyz", ...about },
+    });
+    it.add("agent-agt_1", { type: "AgentSuspended", data: { reason: "too many orders", ...about } });
+  });
+  const { outcome, detail } = await vote("approve");
+  assert.is(outcome, "already-decided");
+  assert.match(detail, "nothing will be sent. The agent was suspended: too many orders.");
+  assert.equal((await get()).body.outcome, { status: "held", reason: null });
 });
 
 test("a hold that ended otherwise shows how, and is not approved any more", async () => {
