@@ -25,8 +25,11 @@ export type HmacAuth = {
   readonly timestamp_header?: string;
 };
 
-/** Where the delivery id is found, when the provider's own rule does not fit. */
-export type DedupeRule = { readonly header: string } | { readonly pointer: string };
+/**
+ * Where the delivery id is found, when the provider's own rule does not fit. `body`: by that rule, and where it finds none,
+ * requests with the same body are one delivery for a while. `none`: by that rule alone.
+ */
+export type DedupeRule = { readonly header: string } | { readonly pointer: string } | "body" | "none";
 
 /** AES-256-GCM, base64 (`infra/crypto/secret-box.ts`). */
 export type Sealed = string;

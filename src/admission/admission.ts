@@ -1,18 +1,20 @@
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import { statusOf } from "../../domain/delivery/status.ts";
 import { activeSecrets, type PresentSource } from "../../domain/source/decider.ts";
-import { derivedId, randomId } from "../../infra/crypto/ids.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { approvalRequests } from "../approval-requests.ts";
 import type { Trace } from "../envelope.ts";
+import { eventIdOf } from "../event-id.ts";
 import { type Problem, problem } from "../problems.ts";
-import { answerDirectly, identify } from "../providers/identify.ts";
+import { answerDirectly, identify, isByBody } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
 import { webhookRequest } from "../providers/request.ts";
 import { verify } from "../providers/verify.ts";
 import { type Answer, positionOf } from "../routes/route.ts";
 import { type Known, readOn } from "../run-command.ts";
 import type { Accepting } from "./accepting.ts";
+import { bodyKeys } from "./body-keys.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
 import type { Counts } from "./counts.ts";
 import { type Identified, jsonOf } from "./identified.ts";
@@ -37,6 +39,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
   const { log, clock } = deps;
   const claim = claiming(deps);
   const approvals = approvalRequests(deps);
+  const withKeyOfBody = bodyKeys(deps);
   /** By event, the request of this process that is being decided. Others with the same body answer with its outcome. */
   const flights = new Map<string, { readonly body: Buffer; readonly landed: Promise<Answer | Problem> }>();
   const seen = recentIds();
@@ -134,29 +137,32 @@ export const admission = (deps: AdmissionDeps): Admission => {
     if (challenge !== null) return challenge;
 
     const { deliveryKey, eventType } = identify(type, request, dedupe);
-    const key = deliveryKey ?? randomId("", deps.randomness);
     const { name, policy_id: policyId, endpoint_id: endpointId } = source.settings;
-    return decideOnce({
-      source,
-      account,
-      policyId,
-      endpointId,
-      origin: { kind: "source", id: sourceId, name, type },
-      eventId: derivedId("evt_", account, sourceId, key),
-      deliveryKey: key,
-      eventType,
-      body,
-      contentType: headers["content-type"] ?? "",
-      contentEncoding: codings(headers["content-encoding"]),
-      json: request.json,
-      isStrict: false,
-      headers,
-      shownHeaders: () => redactHeaders(headers, auth),
-      trace: webhook.trace,
-      receivedAt: webhook.receivedAt,
-      authenticatedAt: nowMs,
-      asked: null,
-    });
+    const decideAs = (key: string) =>
+      decideOnce({
+        source,
+        account,
+        policyId,
+        endpointId,
+        origin: { kind: "source", id: sourceId, name, type },
+        eventId: eventIdOf(account, sourceId, key),
+        deliveryKey: key,
+        eventType,
+        body,
+        contentType: headers["content-type"] ?? "",
+        contentEncoding: codings(headers["content-encoding"]),
+        json: request.json,
+        isStrict: false,
+        headers,
+        shownHeaders: () => redactHeaders(headers, auth),
+        trace: webhook.trace,
+        receivedAt: webhook.receivedAt,
+        authenticatedAt: nowMs,
+        asked: null,
+      });
+    if (deliveryKey !== null) return decideAs(deliveryKey);
+    if (isByBody(type, dedupe)) return withKeyOfBody({ account, sourceId, body }, nowMs, decideAs);
+    return decideAs(randomId("", deps.randomness));
   };
 };
 

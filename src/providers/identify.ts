@@ -7,7 +7,7 @@ import type { DirectAnswer, WebhookRequest } from "./request.ts";
 import { PROVIDERS } from "./table.ts";
 
 export type Identity = {
-  /** Null: the sender names none, and every request is a delivery of its own. */
+  /** Null: the sender names none. */
   readonly deliveryKey: string | null;
   /** As "payment_intent.succeeded"; empty when there is none. */
   readonly eventType: string;
@@ -30,7 +30,7 @@ const isOnlyOne = (value: number): boolean =>
     ? Number.isSafeInteger(value)
     : Number.isFinite(value) && String(value).replaceAll(/\D/g, "").length <= EXACT_DIGITS;
 
-const byRule = (rule: DedupeRule, { headers, json, body }: WebhookRequest): string | null => {
+const byRule = (rule: Exclude<DedupeRule, string>, { headers, json, body }: WebhookRequest): string | null => {
   if ("header" in rule) return headerText(headers, rule.header.toLowerCase());
   const path = parseFieldPath(rule.pointer);
   if (path === null) return null;
@@ -42,10 +42,18 @@ const byRule = (rule: DedupeRule, { headers, json, body }: WebhookRequest): stri
 /** Which delivery of its sender a verified request is. A source's own rule takes the place of its provider's. */
 export const identify = (type: ProviderType, request: WebhookRequest, dedupe: DedupeRule | null): Identity => {
   const provider = PROVIDERS[type];
-  const key = dedupe === null ? provider.deliveryKey(request) : byRule(dedupe, request);
+  const key = dedupe === null || typeof dedupe === "string" ? provider.deliveryKey(request) : byRule(dedupe, request);
   const eventType = provider.eventType(request) ?? "";
-  return { deliveryKey: key === null ? null : bounded(key), eventType: eventType.slice(0, EVENT_TYPE_LENGTH_MAX) };
+  return {
+    deliveryKey: key === null ? null : bounded(key),
+
+    eventType: eventType.slice(0, EVENT_TYPE_LENGTH_MAX),
+  };
 };
+
+/** Whether requests without a delivery key and with the same body are one delivery; else each is one of its own. */
+export const isByBody = (type: ProviderType, dedupe: DedupeRule | null): boolean =>
+  PROVIDERS[type].mayHaveNoKey === true && dedupe !== null && dedupe !== "none";
 
 /**
  * The answer to what is not an event, else null. Ask `unsigned` before the signature is checked, `signed` after it

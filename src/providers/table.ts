@@ -29,6 +29,8 @@ export type Provider = {
   /** The sender's name for this delivery, the same on a redelivery; null when there is none. */
   readonly deliveryKey: Field;
   readonly eventType: Field;
+  /** Whether there are requests without a delivery key, which the same body tells from new ones. */
+  readonly mayHaveNoKey?: true;
   /** For what is no event: with no signature at all, and with one that holds. */
   readonly answerUnsigned?: (request: WebhookRequest) => DirectAnswer | null;
   readonly answerSigned?: (request: WebhookRequest) => DirectAnswer | null;
@@ -178,6 +180,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
       "x-slack-signature",
     ),
     deliveryKey: inBody("event_id"),
+    mayHaveNoKey: true,
     eventType: firstOf(inBody("event", "type"), inBody("type")),
     answerSigned: slackChallenge,
   },
@@ -200,6 +203,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
     signatureHeaders: [DEFAULT_HMAC.header.toLowerCase()],
     secret: textSecret,
     deliveryKey: none,
+    mayHaveNoKey: true,
     eventType: inBody("type"),
   },
   bearer: {
@@ -210,6 +214,7 @@ export const PROVIDERS: Readonly<Record<ProviderType, Provider>> = {
     signatureHeaders: ["authorization"],
     secret: bearerSecret,
     deliveryKey: none,
+    mayHaveNoKey: true,
     eventType: inBody("type"),
   },
 };

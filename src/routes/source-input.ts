@@ -6,9 +6,10 @@ import {
   type ProviderType,
   type SourceSettings,
 } from "../../domain/source/events.ts";
+import { SAME_BODY_MS } from "../admission/body-keys.ts";
 import { type Problem, problem } from "../problems.ts";
 import { checkSecret, isProviderType } from "../providers/catalogue.ts";
-import { hmacDefaults } from "../providers/table.ts";
+import { hmacDefaults, PROVIDERS } from "../providers/table.ts";
 import { nonBlank, time } from "./json-schema.ts";
 import type { JsonSchema } from "./route.ts";
 
@@ -32,11 +33,13 @@ const AUTH: JsonSchema = {
   },
 };
 
-/** Either of the two; `newSourceOf` says so, as of a oneOf nobody could tell which of its sides was meant. */
+/** What stands where is said by `newSourceOf`, as of a oneOf nobody could tell which of its sides was meant. */
 const DEDUPE: JsonSchema = {
-  type: "object",
+  type: ["object", "string"],
   additionalProperties: false,
-  description: "Either header or pointer",
+  description:
+    "Where the delivery id is: {header} or {pointer}; left out: by the provider's rule. hmac, bearer and slack: requests without " +
+    `a delivery id and with the same body are one delivery for ${SAME_BODY_MS / 1_000} s from the first ("body", as when left out), or never ("none").`,
   properties: { header: HEADER, pointer: { type: "string", minLength: 1, maxLength: 256 } },
 };
 
@@ -119,9 +122,20 @@ export const secretProblem = (type: ProviderType, secret: string): Problem | nul
 /** Names of headers do not differ by case (RFC 9110, section 5.1). */
 const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
+const dedupeFault = (type: ProviderType, dedupe: DedupeRule): Problem | null => {
+  if (typeof dedupe === "string") {
+    if (dedupe !== "body" && dedupe !== "none") return invalid("/dedupe", 'must be an object, "body" or "none"');
+    return PROVIDERS[type].mayHaveNoKey ? null : invalid("/dedupe", `${dedupe} is for hmac, bearer and slack alone`);
+  }
+  if (Object.keys(dedupe).length !== 1) return invalid("/dedupe", "must have either header or pointer");
+  if ("pointer" in dedupe && parseFieldPath(dedupe.pointer) === null)
+    return invalid("/dedupe/pointer", "must be a JSON Pointer or a dotted path");
+  return null;
+};
+
 /** A new source out of a body of the right shape. */
 export const newSourceOf = (body: NewSourceBody): NewSource | Problem => {
-  const { type, secret = null, dedupe = null, auth, policy_id = null, endpoint_id = null } = body;
+  const { type, secret = null, dedupe, auth, policy_id = null, endpoint_id = null } = body;
   if (!isProviderType(type)) {
     return problem("unknown-provider", `The type must be one of ${PROVIDER_TYPES.join(", ")}.`, {
       extra: { providers: PROVIDER_TYPES },
@@ -130,12 +144,11 @@ export const newSourceOf = (body: NewSourceBody): NewSource | Problem => {
   if (auth !== undefined && type !== "hmac") return invalid("/auth", "is for the type hmac alone");
   if (auth?.timestamp_header !== undefined && isSameHeader(auth.timestamp_header, hmacDefaults(auth).header))
     return invalid("/auth/timestamp_header", "must be another header than the signature's");
-  if (dedupe !== null && Object.keys(dedupe).length !== 1)
-    return invalid("/dedupe", "must have either header or pointer");
-  if (dedupe !== null && "pointer" in dedupe && parseFieldPath(dedupe.pointer) === null)
-    return invalid("/dedupe/pointer", "must be a JSON Pointer or a dotted path");
+  const wrong = dedupe === undefined ? null : dedupeFault(type, dedupe);
+  if (wrong !== null) return wrong;
   const fault = secret === null ? null : secretProblem(type, secret);
   if (fault !== null) return fault;
   const settings = { name: body.name.trim(), policy_id, endpoint_id, status: "active" } as const;
-  return { type, settings, auth: type === "hmac" ? hmacDefaults(auth ?? {}) : null, dedupe, secret };
+  const rule = dedupe ?? (PROVIDERS[type].mayHaveNoKey ? "body" : null);
+  return { type, settings, auth: type === "hmac" ? hmacDefaults(auth ?? {}) : null, dedupe: rule, secret };
 };

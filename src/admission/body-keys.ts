@@ -1,0 +1,78 @@
+import { createHmac } from "node:crypto";
+import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import { eventIdOf } from "../event-id.ts";
+import { readOn } from "../run-command.ts";
+import { UNKNOWN } from "./claim.ts";
+
+/** Requests with the same body are one delivery for so long after the first of them. */
+export const SAME_BODY_MS = 300_000;
+/**
+ * By so much two requests may disagree about the time when both ask at once which period it is: the clocks of two nodes, and
+ * how long a decision takes. Within this of a period's ends its neighbour's key is looked at as well, or taken.
+ */
+const EDGE_MS = 30_000;
+
+export type BodyKeysDeps = { readonly log: EventLog; readonly digestKey: Uint8Array };
+export type BodyOfSource = { readonly account: string; readonly sourceId: string; readonly body: Uint8Array };
+
+const receivedAt = (state: Delivery): number | null =>
+  "request" in state ? Date.parse(state.request.received_at) : null;
+
+/** What is under way with one body; later requests with it use the same key. */
+type Held = { readonly key: Promise<string>; readonly atMs: number; users: number };
+
+/**
+ * The delivery key of a request whose sender names none. It consists of a keyed hash of the body and of a period of 300 s, so
+ * that two requests at once come to the same key, and only one of their claims is taken. A request whose predecessor is
+ * younger than 300 s takes the predecessor's key, whatever period that is from. One process takes each body once in 300 s; two
+ * nodes do so unless the same body reaches both before either has decided, at the very moment when the key changes.
+ */
+export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
+  const underWay = new Map<string, Held>();
+
+  const look = async ({ account, sourceId }: BodyOfSource, key: string): Promise<number | null> => {
+    const { state } = await readOn(log, delivery, `delivery-${eventIdOf(account, sourceId, key)}`, UNKNOWN);
+    return receivedAt(state);
+  };
+
+  const find = async (it: BodyOfSource, hash: string, nowMs: number): Promise<string> => {
+    const period = Math.floor(nowMs / SAME_BODY_MS);
+    const offset = nowMs - period * SAME_BODY_MS;
+    const [isEarly, isLate] = [offset < EDGE_MS, offset >= SAME_BODY_MS - EDGE_MS];
+    const keyOf = (n: number): string => `body-${hash}-${n}`;
+    const from = isEarly ? period - 2 : period - 1;
+    const to = isLate ? period + 1 : period;
+    const looked = await Promise.all(
+      Array.from({ length: to - from + 1 }, async (_, n) => {
+        const key = keyOf(from + n);
+        return { key, period: from + n, at: await look(it, key) };
+      }),
+    );
+    const same = looked.findLast(({ at }) => at !== null && Math.abs(nowMs - at) < SAME_BODY_MS);
+    if (same !== undefined) return same.key;
+    const first = isEarly ? period - 1 : period;
+    return looked.find((it) => it.period >= first && it.at === null)?.key ?? keyOf(to + 1);
+  };
+
+  /** Calls `decide` with the key; until that has ended, requests with the same body get the same one. */
+  return async <T>(it: BodyOfSource, nowMs: number, decide: (key: string) => Promise<T>): Promise<T> => {
+    const { account, sourceId, body } = it;
+    const hash = createHmac("sha256", digestKey)
+      .update(`body\0${account}\0${sourceId}\0`)
+      .update(body)
+      .digest("base64url");
+    let held = underWay.get(hash);
+    if (held === undefined || nowMs - held.atMs >= EDGE_MS) {
+      held = { key: find(it, hash, nowMs), atMs: nowMs, users: 0 };
+      underWay.set(hash, held);
+    }
+    held.users += 1;
+    try {
+      return await decide(await held.key);
+    } finally {
+      held.users -= 1;
+      if (held.users === 0 && underWay.get(hash) === held) underWay.delete(hash);
+    }
+  };
+};
