@@ -3,6 +3,7 @@ import {
   type CelFunc,
   type CelInput,
   type CelList,
+  type CelMap,
   CelScalar,
   type CelValue,
   celEnv,
@@ -10,6 +11,8 @@ import {
   celList,
   celMethod,
   isCelError,
+  isCelList,
+  isCelMap,
   listType,
   mapType,
 } from "@bufbuild/cel";
@@ -18,12 +21,20 @@ import type { JsonValues } from "./json-values.ts";
 import type { Meter } from "./meter.ts";
 import type { Pattern } from "./patterns.ts";
 
-/** One node of an expression, with the error that it may end in. */
+/** One call. */
 const NODE_WORK = 20;
+/** One node of what a comprehension does with each element, with the error that it may end in. */
+const ROUND_WORK = 50;
 /** Finding a day or an hour in a time zone asks the platform's calendar. */
 const CALENDAR_WORK = 10_000;
 /** Reading a time or a duration builds a Protobuf message. */
 const CONVERSION_WORK = 200;
+/** An error that a call ends in. */
+const ERROR_WORK = 300;
+/** Comparing one element of a list with a value. */
+const ELEMENT_WORK = 30;
+/** Counting the characters of a text, or searching it, goes over so many in the time of one unit. */
+const CHARACTERS_PER_WORK = 5;
 /** A number, a time or a duration is shorter; turning long texts into numbers takes time beyond linear. */
 const CONVERTED_LENGTH_MAX = 100;
 /** `contains` compares this many characters in the time of one unit. */
@@ -35,21 +46,51 @@ const MAP = mapType(DYN, DYN);
 
 const CONVERSIONS: ReadonlySet<string> = new Set(["int", "uint", "double", "bool", "timestamp", "duration"]);
 
+const isContainer = (value: CelValue | undefined): value is CelList | CelMap => isCelList(value) || isCelMap(value);
+
+/** Two containers of different sizes are not compared any further, nor is a container with anything else. */
+const comparing = (a: CelValue | undefined, b: CelValue | undefined, weigh: JsonValues["weigh"]): number => {
+  if (!isContainer(a) || !isContainer(b)) return isContainer(a) || isContainer(b) ? 0 : Math.min(weigh(a), weigh(b));
+  return a === b || a.size !== b.size ? 0 : 2 * ELEMENT_WORK * a.size + Math.min(weigh(a), weigh(b));
+};
+
+/** Whether a value is in a list is asked of each element; in a map it is looked up. */
+const searching = (value: CelValue | undefined, among: CelValue | undefined, weigh: JsonValues["weigh"]): number => {
+  if (!isCelList(among)) return 0;
+  const elements = ELEMENT_WORK * among.size;
+  return isContainer(value) || typeof value === "string" ? elements + 4 * weigh(among) : elements;
+};
+
 /** What a call takes, told from the values themselves, in units of the meter. */
 const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["weigh"]): number => {
   const [first, second] = values;
-  if (name === "_==_" || name === "_!=_") return 2 * Math.min(weigh(first), weigh(second));
+  if (name === "_==_" || name === "_!=_") return comparing(first, second, weigh);
+  if (name === "@in") return searching(first, second, weigh);
   if (name === "contains" && typeof first === "string" && typeof second === "string")
     // The platform's search compares every position with the whole text in the worst case: 25 s for two of 500 kB.
-    return (first.length * second.length) / COMPARED_PER_WORK + weigh(first);
-  if (name === "size") return typeof first === "string" ? first.length : 1;
+    return (first.length * second.length) / COMPARED_PER_WORK + first.length / CHARACTERS_PER_WORK;
+  if (name === "size") return typeof first === "string" ? first.length / CHARACTERS_PER_WORK : 1;
   const isCalendar = name.startsWith("get");
   if (isCalendar || CONVERSIONS.has(name)) {
     const longest = values.reduce<number>((max, it) => Math.max(max, typeof it === "string" ? it.length : 0), 0);
     if (longest > CONVERTED_LENGTH_MAX) throw new RangeError(`${name}() of a text that long`);
     return isCalendar ? CALENDAR_WORK : CONVERSION_WORK + longest;
   }
+  // The type of a container, or the same value as `dyn`, is known without its elements.
+  if (name === "type" || name === "dyn") return 1;
   return 2 * values.reduce<number>((sum, value) => sum + weigh(value), 0);
+};
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
+
+/** Code points, as the specification counts them. The library makes a list of them, in twelve times the time. */
+const codePoints = (text: string): bigint => {
+  let count = text.length;
+  for (let at = 1; at < text.length; at += 1) {
+    if (isLowSurrogate(text.charCodeAt(at)) && isHighSurrogate(text.charCodeAt(at - 1))) count -= 1;
+  }
+  return BigInt(count);
 };
 
 /** The same function of the standard library, paying before it runs. */
@@ -57,7 +98,10 @@ const metered = (original: CelFunc, weigh: JsonValues["weigh"], meter: Meter): C
   const { name, target: targetType, arguments: types, result: type } = original;
   const run = (target: CelValue | undefined, args: CelValue[]): CelInput => {
     meter.spend(NODE_WORK + workOf(name, target === undefined ? args : [target, ...args], weigh));
+    const [text] = target === undefined ? args : [target];
+    if (name === "size" && typeof text === "string") return codePoints(text);
     const result = original.call(0, target, args);
+    if (isCelError(result)) meter.spend(ERROR_WORK);
     if (result === undefined) throw new TypeError(`${name}() of other types`);
     // Thrown errors are what the library turns into the result of the call.
     if (isCelError(result)) throw result;
@@ -89,11 +133,11 @@ const comprehensionFunctions = (meter: Meter): CelFunc[] => {
   const grown = new WeakMap<CelList, CelInput[]>();
   return [
     celFunc(RANGE, [LIST, INT], LIST, (list, each) => {
-      meter.spend(list.size * Number(each) * NODE_WORK);
+      meter.spend(list.size * Number(each) * ROUND_WORK);
       return list;
     }),
     celFunc(RANGE, [MAP, INT], MAP, (map, each) => {
-      meter.spend(map.size * Number(each) * NODE_WORK);
+      meter.spend(map.size * Number(each) * ROUND_WORK);
       return map;
     }),
     celFunc(WITHIN, [], BOOL, () => {

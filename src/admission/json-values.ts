@@ -1,57 +1,129 @@
-import { type CelInput, type CelList, type CelMap, celList, celMap, isCelList, isCelMap } from "@bufbuild/cel";
+import { type CelInput, type CelList, type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
 import type { Meter } from "./meter.ts";
 
-type JsonContainer = readonly unknown[] | Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
+type JsonContainer = readonly unknown[] | JsonObject;
 
-/** A text of this many characters weighs as much as a number: comparing and searching are that much faster. */
-const CHARACTERS_PER_WEIGHT = 8;
+/** Visiting one value: to compare it, to wrap it, to go on to the next. */
+const VALUE_WORK = 10;
+/** Wrapping one container, which is remembered. */
+const WRAP_WORK = 100;
+/** Listing one key of an object that has many. */
+const KEY_WORK = 40;
+/** Characters that are compared in the time of one unit. */
+const CHARACTERS_PER_WORK = 32;
+
+/** By these symbols the library (0.6.1, `list.js`, `map.js`) knows its lists and maps. */
+const LIST_SYMBOL = Symbol.for("@bufbuild/cel/list");
+const MAP_SYMBOL = Symbol.for("@bufbuild/cel/map");
 
 /**
- * One event's JSON as CEL sees it. Wrapped by hand and on demand: the library takes an object with a `$typeName` for a
- * Protobuf message, with which a sender could show the rules other values than the receiver reads.
+ * One event's JSON as CEL sees it. Wrapped by hand: the library takes an object with a `$typeName` for a Protobuf
+ * message, with which a sender could show the rules other values than the receiver reads. Wrapped on demand: a payload of
+ * 900 kB may hold 300,000 lists, of which a rule reads one.
  */
 export type JsonValues = {
   toCel(value: unknown): CelInput;
-  /** How many values there are in one, texts by their length: what a comparison of it takes. */
+  /**
+   * What it takes to visit all of a value, in units of the meter. The first time, the visit itself is paid: throws
+   * `TooCostly`.
+   */
   weigh(value: unknown): number;
 };
 
-/** A JSON object as the read-only map that `celMap` asks for. Own properties only. */
-const ownMap = (
-  object: Readonly<Record<string, unknown>>,
-  toCel: JsonValues["toCel"],
-  meter: Meter,
-): ReadonlyMap<string, CelInput> => {
-  const keys = Object.keys(object);
-  const get = (key: unknown): CelInput | undefined => {
-    if (typeof key === "string") return Object.hasOwn(object, key) ? toCel(object[key]) : undefined;
-    // The library goes through all keys to find a number among them.
-    meter.spend(keys.length);
-    return undefined;
-  };
-  const entries = function* (): MapIterator<[string, CelInput]> {
-    for (const key of keys) yield [key, toCel(object[key])];
-  };
-  const map: ReadonlyMap<string, CelInput> = {
-    size: keys.length,
-    get,
-    has: (key) => Object.hasOwn(object, key),
-    keys: () => keys.values(),
-    values: () => keys.map((key) => toCel(object[key])).values(),
-    entries,
-    forEach(callback) {
-      for (const key of keys) callback(toCel(object[key]), key, map);
-    },
-    [Symbol.iterator]: entries,
-  };
-  return map;
-};
+type Wrap = (value: unknown) => CelValue;
+
+/** The library's lists wrap all elements at once. */
+class JsonList {
+  readonly [LIST_SYMBOL] = true;
+  readonly #elements: readonly unknown[];
+  readonly #wrap: Wrap;
+
+  constructor(elements: readonly unknown[], wrap: Wrap) {
+    this.#elements = elements;
+    this.#wrap = wrap;
+  }
+
+  get size(): number {
+    return this.#elements.length;
+  }
+
+  get(index: number): CelValue | undefined {
+    // CEL's integers are bigint, which are a property's name as well.
+    const element = this.#elements[index];
+    return element === undefined ? undefined : this.#wrap(element);
+  }
+
+  *values(): IterableIterator<CelValue> {
+    for (const element of this.#elements) yield this.#wrap(element);
+  }
+
+  [Symbol.iterator](): IterableIterator<CelValue> {
+    return this.values();
+  }
+}
+
+/** Own properties only. The library's maps go through all keys to find a number among them. */
+class JsonMap {
+  readonly [MAP_SYMBOL] = true;
+  readonly #object: JsonObject;
+  readonly #wrap: Wrap;
+  readonly #meter: Meter;
+  #keys: readonly string[] | null = null;
+
+  constructor(object: JsonObject, wrap: Wrap, meter: Meter) {
+    this.#object = object;
+    this.#wrap = wrap;
+    this.#meter = meter;
+  }
+
+  get #names(): readonly string[] {
+    if (this.#keys === null) {
+      this.#keys = Object.keys(this.#object);
+      this.#meter.spend(this.#keys.length * KEY_WORK);
+    }
+    return this.#keys;
+  }
+
+  get size(): number {
+    return this.#names.length;
+  }
+
+  get(key: unknown): CelValue | undefined {
+    return typeof key === "string" && Object.hasOwn(this.#object, key) ? this.#wrap(this.#object[key]) : undefined;
+  }
+
+  has(key: unknown): boolean {
+    // As the library's maps: a key whose value is null is not there.
+    return (this.get(key) ?? null) !== null;
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#names.values();
+  }
+
+  *values(): IterableIterator<CelValue> {
+    for (const key of this.#names) yield this.#wrap(this.#object[key]);
+  }
+
+  *entries(): IterableIterator<[string, CelValue]> {
+    for (const key of this.#names) yield [key, this.#wrap(this.#object[key])];
+  }
+
+  forEach(callback: (value: CelValue, key: string, map: JsonMap) => void): void {
+    for (const [key, value] of this.entries()) callback(value, key, this);
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, CelValue]> {
+    return this.entries();
+  }
+}
 
 export const jsonValues = (meter: Meter): JsonValues => {
   const wrapped = new WeakMap<JsonContainer, CelList | CelMap>();
   const weights = new WeakMap<object, number>();
 
-  const toCel = (value: unknown): CelInput => {
+  const toCel: Wrap = (value) => {
     switch (typeof value) {
       case "string":
       case "number":
@@ -67,11 +139,12 @@ export const jsonValues = (meter: Meter): JsonValues => {
   const wrap = (value: JsonContainer): CelList | CelMap => {
     const known = wrapped.get(value);
     if (known !== undefined) return known;
-    const made = Array.isArray(value)
-      ? celList(value.map(toCel))
-      : celMap(ownMap(value as Readonly<Record<string, unknown>>, toCel, meter));
-    wrapped.set(value, made);
-    return made;
+    meter.spend(WRAP_WORK);
+    const made = Array.isArray(value) ? new JsonList(value, toCel) : new JsonMap(value as JsonObject, toCel, meter);
+    // The library's types hide the symbol by which it knows its own.
+    const asCel = made as unknown as CelList | CelMap;
+    wrapped.set(value, asCel);
+    return asCel;
   };
 
   const elementsOf = (value: object): Iterable<unknown> => {
@@ -81,13 +154,16 @@ export const jsonValues = (meter: Meter): JsonValues => {
   };
 
   const weigh = (value: unknown): number => {
-    if (typeof value === "string") return 1 + Math.floor(value.length / CHARACTERS_PER_WEIGHT);
-    if (value instanceof Uint8Array) return 1 + value.length;
-    if (typeof value !== "object" || value === null) return 1;
+    if (typeof value === "string") return VALUE_WORK + Math.floor(value.length / CHARACTERS_PER_WORK);
+    if (value instanceof Uint8Array) return VALUE_WORK + value.length;
+    if (typeof value !== "object" || value === null) return VALUE_WORK;
     const known = weights.get(value);
     if (known !== undefined) return known;
-    let weight = 1;
-    for (const element of elementsOf(value)) weight += weigh(element);
+    let weight = VALUE_WORK;
+    for (const element of elementsOf(value)) {
+      meter.spend(VALUE_WORK);
+      weight += weigh(element);
+    }
     // Only these are weighed again, by every round of a comprehension.
     if (isCelList(value) || isCelMap(value)) weights.set(value, weight);
     return weight;

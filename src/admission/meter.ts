@@ -1,7 +1,7 @@
 /**
- * What the evaluation of one policy on one event may take, in units of about 10 ns: 0.3 s at worst, on the thread that
- * answers everybody. Ordinary rules on ordinary payloads take some hundreds; one regular expression of 30 instructions
- * over a megabyte of text takes all. Counted, not timed: the same event is always decided alike.
+ * What the evaluation of one policy on one event may take, in units of at most 10 ns each: 0.3 s at worst. Ordinary rules on
+ * ordinary payloads take some hundreds; one regular expression of 30 instructions over a megabyte of text takes all.
+ * Counted, not timed: the same event is always decided alike.
  */
 const WORK_MAX = 30_000_000;
 

@@ -47,7 +47,7 @@ const FORMATS = {
   double: fullFormats.double,
 } satisfies Partial<Record<FormatName, unknown>>;
 
-/** Parts of a schema that are checked on one value in the time of one unit. */
+/** Parts of a schema that are checked in the time of one unit; a value weighs ten units, and is checked against all parts. */
 const PARTS_PER_WORK = 4;
 /** Money as 19.99 is a multiple of 0.01, which doubles alone would deny. */
 const DECIMALS = 6;

@@ -180,4 +180,88 @@ test("evaluation leaves stack traces as they were", () => {
   assert.is(Error.stackTraceLimit, before);
 });
 
+/** A meter that lets everything pass and counts it. */
+const counting = () => {
+  const work = {
+    units: 0,
+    exceeded: false,
+    spend(units: number) {
+      work.units += units;
+    },
+    reset: () => undefined,
+  };
+  return work;
+};
+
+/** Units that one evaluation takes. */
+const workOf = (source: string, payload: unknown): number => {
+  const work = counting();
+  const compiled = conditionCompiler(work)(source);
+  if (!compiled.ok) throw new Error(`${source}: ${compiled.message}`);
+  compiled.condition.evaluate(seenOf(payload));
+  return work.units;
+};
+
+test("each function pays for what it goes over, in proportion to its size", () => {
+  const texts = (size: number) => ({ t: "a".repeat(20 * size), u: "a".repeat(20 * size) });
+  const lists = (size: number) => ({ l: ones(size), k: ones(size), n: Array.from({ length: size }, () => [1]) });
+  const maps = (size: number) => ({ m: Object.fromEntries(ones(size).map((one, n) => [`k${n}`, one])) });
+  const cases: readonly [string, (size: number) => unknown][] = [
+    ...[
+      "size(payload.t) > 0",
+      "payload.t == payload.u",
+      "payload.t < payload.u",
+      "payload.t in [payload.u]",
+      "payload.t.contains('b')",
+      "payload.t.startsWith(payload.u)",
+      "payload.t.endsWith(payload.u)",
+      "payload.t.matches('b')",
+      "payload.t + payload.u == 'b'",
+      "size(bytes(payload.t)) > 0",
+    ].map((source): [string, typeof texts] => [source, texts]),
+    ...[
+      "2 in payload.l",
+      "[2] in payload.n",
+      "payload.l == payload.k",
+      "payload.l != payload.n",
+      "payload.l.exists(x, x == 2)",
+      "payload.l.all(x, x == 1)",
+      "payload.l.exists_one(x, x == 2)",
+      "size(payload.l.map(x, x + 1)) > 0",
+      "size(payload.n.filter(x, x[0] == 1)) > 0",
+      "payload.l.exists(x, x.missing == 1)",
+      "2 in payload.l + payload.k",
+    ].map((source): [string, typeof lists] => [source, lists]),
+    ...["size(payload.m) > 0", "payload.m == {'k0': 1}", "payload.m.exists(k, k == 'z')"].map(
+      (source): [string, typeof maps] => [source, maps],
+    ),
+  ];
+  for (const [source, payloadOf] of cases) {
+    const small = workOf(source, payloadOf(1_000));
+    const large = workOf(source, payloadOf(10_000));
+    assert.ok(small >= 600, `${source} takes ${small} units`);
+    assert.ok(large - small >= 9_000 * 0.6, `${source} takes ${small} units, and ${large} for ten times as much`);
+  }
+});
+
+test("sixty calls of size() over the largest text are too costly for the thread that answers everybody", () => {
+  const source = Array.from({ length: 60 }, () => "size(payload.t) > 900000").join(" || ");
+  assert.ok(workOf(source, { t: "a".repeat(900_000) }) > 10_000_000);
+});
+
+test("a part of the payload that no rule reads costs nothing, however large it is", () => {
+  const payload = {
+    amount: 1,
+    l: Array.from({ length: 50_000 }, () => [[]]),
+    m: Object.fromEntries(ones(9_000).entries()),
+  };
+  assert.ok(workOf("payload.amount > 1 && has(payload.m.x) && payload.l[3] == [2]", payload) < 2_000);
+});
+
+test("characters are counted as code points, with and without pairs of surrogates", () => {
+  for (const text of ["", "a", "é😀", "😀😀", "\ud83d", "\ude00\ud83d", "a\ud83d😀b"]) {
+    assert.is(outcome(`size(payload.t) == ${[...text].length}`, { t: text }), "true", JSON.stringify(text));
+  }
+});
+
 test.run();
