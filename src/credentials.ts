@@ -1,18 +1,23 @@
-import { timingSafeEqual } from "node:crypto";
 import { apiKey } from "../domain/account/api-key.ts";
 import { account, isExpired, type OpenAccount } from "../domain/account/decider.ts";
 import { holdsSession } from "../domain/account/membership.ts";
 import { session } from "../domain/account/session.ts";
 import { agent } from "../domain/agent/decider.ts";
 import type { Clock } from "../domain/ports.ts";
-import { isBearerKey, keyDigest, keyId } from "../infra/crypto/api-key.ts";
+import { isBearerKey, keyId } from "../infra/crypto/api-key.ts";
+import { isSameHash } from "../infra/crypto/keyed-hash.ts";
 import { accountStream } from "./accounts.ts";
 import { type Aggregates, STALENESS_MAX_MS } from "./aggregates.ts";
+import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Authenticate } from "./http/authenticate.ts";
 import type { Principal } from "./routes/route.ts";
 import { sessionIdOf, sessionStream } from "./sessions.ts";
 
-type CredentialsDeps = { readonly aggregates: Aggregates; readonly clock: Clock };
+type CredentialsDeps = {
+  readonly aggregates: Aggregates;
+  readonly hashes: CredentialHashes;
+  readonly clock: Clock;
+};
 
 export const apiKeyStream = (id: string): string => `apikey-${id}`;
 export const agentStream = (id: string): string => `agent-${id}`;
@@ -24,13 +29,9 @@ export const credentialStreams = (principal: Principal): readonly string[] => {
   return principal.kind === "member" ? [owner, principal.session] : [owner];
 };
 
-/** Both are hex of one length. */
-const sameDigest = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-
 /** Session cookies, account keys and agent keys. Two cached streams say all: what was closed, revoked or removed on this node is
  * refused at once, on another within `STALENESS_MAX_MS`. */
-export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticate => {
+export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Authenticate => {
   /** Looked for a second time before it is refused: another node may have made it a moment ago. */
   const ofAccount = async <T>(id: string, find: (open: OpenAccount) => T | undefined): Promise<T | undefined> => {
     for (const maxAgeMs of [STALENESS_MAX_MS, 0]) {
@@ -43,25 +44,26 @@ export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticat
 
   const fromKey = async (key: string): Promise<Principal | null> => {
     if (!isBearerKey("csk", key)) return null;
-    const digest = keyDigest(key);
-    const id = keyId(digest);
+    const id = keyId(key);
     const { state: issued } = await aggregates.load(apiKey, apiKeyStream(id));
     if (issued === null || issued.agent !== null) return null;
     const known = await ofAccount(issued.account, ({ keys }) => keys.get(id));
-    if (known === undefined || !sameDigest(known.digest, digest)) return null;
+    const { account } = issued;
+    if (known === undefined || !isSameHash(known.digest, hashes.apiKey(key, { account, ...known }))) return null;
     if (isExpired(known, new Date(clock.now()).toISOString())) return null;
-    return { kind: "key", account: issued.account, id, role: known.role };
+    return { kind: "key", account, id, role: known.role };
   };
 
   const fromAgentKey = async (key: string): Promise<Principal | null> => {
     if (!isBearerKey("csa", key)) return null;
-    const digest = keyDigest(key);
-    const { state: issued } = await aggregates.load(apiKey, apiKeyStream(keyId(digest)));
+    const { state: issued } = await aggregates.load(apiKey, apiKeyStream(keyId(key)));
     if (issued === null || issued.agent === null) return null;
     for (const maxAgeMs of [STALENESS_MAX_MS, 0]) {
       const { state } = await aggregates.load(agent, agentStream(issued.agent), maxAgeMs);
-      if (state.phase !== "present" || !sameDigest(state.key.digest, digest)) continue;
-      return { kind: "agent", account: state.account, id: state.agentId };
+      if (state.phase !== "present") continue;
+      const { account, agentId } = state;
+      if (!isSameHash(state.key.digest, hashes.agentKey(key, { account, agent: agentId }))) continue;
+      return { kind: "agent", account, id: agentId };
     }
     return null;
   };
@@ -71,6 +73,7 @@ export const credentials = ({ aggregates, clock }: CredentialsDeps): Authenticat
     if (stream === null) return null;
     const { state } = await aggregates.load(session, stream);
     if (state.phase !== "open" || isExpired(state, new Date(clock.now()).toISOString())) return null;
+    if (!isSameHash(state.mac, hashes.session(token, state))) return null;
     const opened = { id: sessionIdOf(stream), epoch: state.epoch };
     const member = await ofAccount(state.account, ({ members }) => {
       const found = members.get(state.member);

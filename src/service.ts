@@ -8,7 +8,7 @@ import { manualBilling } from "../infra/billing/manual/links.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { passwords } from "../infra/crypto/passwords.ts";
 import { secretBox } from "../infra/crypto/secret-box.ts";
-import { derivedSecrets, subkey } from "../infra/crypto/subkey.ts";
+import { subkey } from "../infra/crypto/subkey.ts";
 import { addressRules } from "../infra/http/addresses.ts";
 import { resolver } from "../infra/http/resolve.ts";
 import { httpSender } from "../infra/http/sender.ts";
@@ -39,6 +39,7 @@ import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/react
 import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
 import type { Config } from "./config.ts";
+import { credentialHashes } from "./credential-hashes.ts";
 import { credentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
 import { openStripe, type Places } from "./engines.ts";
@@ -197,7 +198,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   });
   const box = secretBox(subkey(key, "secret-box"), randomness);
   const opened = openedSecrets(box);
-  const secrets = derivedSecrets(key);
+  const hashes = credentialHashes(key);
   const { accountOf, planOf, timeZoneOf, subscriptionOf, retentionOf } = accountTerms(streams, clock);
   const provider =
     config.stripe === null
@@ -460,7 +461,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const entering = {
     accounts: people,
     memberLinks: memberLinking,
-    sessions: sessions({ aggregates: streams, clock, randomness }),
+    sessions: sessions({ aggregates: streams, hashes, clock, randomness }),
     attempts: attempts(clock),
   };
   const routes = [
@@ -484,7 +485,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...linkRoutes(entering),
     ...sessionRoutes({ aggregates: streams, sessions: entering.sessions, views, clock }),
     ...memberRoutes({ accounts: people, memberLinks: memberLinking, aggregates: streams, views, publicUrl }),
-    ...apiKeyRoutes({ aggregates: streams, clock, secrets, views }),
+    ...apiKeyRoutes({ aggregates: streams, clock, hashes, views }),
     ...capabilityRoutes({
       planOf: accountOf,
       providers: providerCatalogue(),
@@ -496,7 +497,6 @@ export const service = async (engines: Engines): Promise<Service> => {
       aggregates: streams,
       views,
       box,
-      secrets,
       publicUrl,
       slots: sourceSlots(reservations, planOf),
       endpointExists,
@@ -507,7 +507,6 @@ export const service = async (engines: Engines): Promise<Service> => {
       aggregates: streams,
       views,
       box,
-      secrets,
       addresses,
       sender,
       outbound: headers,
@@ -522,7 +521,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       timeZoneOf,
       clock,
     }),
-    ...agentRoutes({ aggregates: streams, views, secrets, policyExists }),
+    ...agentRoutes({ aggregates: streams, views, hashes, policyExists }),
     ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists, policyExists }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
@@ -572,7 +571,7 @@ export const service = async (engines: Engines): Promise<Service> => {
 
   const http = await app({
     routes,
-    authenticate: credentials({ aggregates: streams, clock }),
+    authenticate: credentials({ aggregates: streams, hashes, clock }),
     log,
     progress: projector,
     positions,

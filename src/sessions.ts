@@ -2,6 +2,7 @@ import { session } from "../domain/account/session.ts";
 import type { Clock, Position, Randomness } from "../domain/ports.ts";
 import { derivedId } from "../infra/crypto/ids.ts";
 import type { Aggregates } from "./aggregates.ts";
+import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Envelope } from "./envelope.ts";
 import { SESSION_COOKIE } from "./http/authenticate.ts";
 
@@ -20,7 +21,7 @@ export const sessionIdOf = (stream: string): string => stream.slice(STREAM_PREFI
 /** Null for what is no id of a session. */
 export const streamOfSession = (id: string): string | null => (ID.test(id) ? `${STREAM_PREFIX}${id}` : null);
 
-/** The stream of a token, or null for what no login ever gave out. Only the token's hash is in the log. */
+/** The stream of a token, or null for what no login ever gave out. Only hashes of the token are in the log. */
 export const sessionStream = (token: string): string | null =>
   TOKEN.test(token) ? `${STREAM_PREFIX}${derivedId("ses_", token)}` : null;
 
@@ -45,14 +46,20 @@ export type Sessions = {
   close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
 
-type SessionsDeps = { readonly aggregates: Aggregates; readonly clock: Clock; readonly randomness: Randomness };
+type SessionsDeps = {
+  readonly aggregates: Aggregates;
+  readonly hashes: CredentialHashes;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+};
 
-export const sessions = ({ aggregates, clock, randomness }: SessionsDeps): Sessions => ({
+export const sessions = ({ aggregates, hashes, clock, randomness }: SessionsDeps): Sessions => ({
   async open(of, envelope) {
     const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
     const id = derivedId("ses_", token);
     const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
-    const command = { type: "OpenSession", ...of, expires_at, at: envelope.at } as const;
+    const grant = { ...of, expires_at };
+    const command = { type: "OpenSession", ...grant, mac: hashes.session(token, grant), at: envelope.at } as const;
     // Named after the session and not after the request, which may append to other streams as well.
     const opened = await aggregates.handle(session, `${STREAM_PREFIX}${id}`, command, {
       ...envelope,

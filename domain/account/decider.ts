@@ -6,7 +6,7 @@ import { decideSubscription, evolveSubscription, openedWith, type Subscription }
 
 export type ApiKey = {
   readonly role: KeyRole;
-  /** Hex SHA-256 of the whole key. */
+  /** Hex HMAC over the key, the account, the role and the expiry. */
   readonly digest: string;
   readonly expires_at: string | null;
 };

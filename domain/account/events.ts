@@ -94,7 +94,7 @@ export type AccountEvent =
         key_id: string;
         name: string;
         role: KeyRole;
-        /** Hex SHA-256 of the whole key. */
+        /** Hex HMAC over the key, the account, the role and the expiry (`src/credential-hashes.ts`). */
         digest: string;
         last4: string;
         expires_at: string | null;
@@ -139,8 +139,16 @@ export type EmailEvent =
 export type SessionEvent =
   | {
       readonly type: "SessionOpened";
-      /** `epoch`: the member's when the password was checked (`PasswordChanged`). */
-      readonly data: { account: string; member: string; epoch: number; expires_at: string; at: string };
+      readonly data: {
+        account: string;
+        member: string;
+        /** The member's when the password was checked (`PasswordChanged`). */
+        epoch: number;
+        expires_at: string;
+        /** Hex HMAC over the token and the members above (`src/credential-hashes.ts`). */
+        mac: string;
+        at: string;
+      };
     }
   | { readonly type: "SessionClosed"; readonly data: { account: string; member: string; at: string } };
 

@@ -9,6 +9,7 @@ export type SessionState =
       readonly member: string;
       readonly epoch: number;
       readonly expires_at: string;
+      readonly mac: string;
     }
   | { readonly phase: "closed" };
 
@@ -19,6 +20,7 @@ export type SessionCommand =
       readonly member: string;
       readonly epoch: number;
       readonly expires_at: string;
+      readonly mac: string;
       readonly at: string;
     }
   | { readonly type: "CloseSession"; readonly at: string };
@@ -30,8 +32,8 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
   evolve(_state, event) {
     switch (event.type) {
       case "SessionOpened": {
-        const { account, member, epoch, expires_at } = event.data;
-        return { phase: "open", account, member, epoch, expires_at };
+        const { account, member, epoch, expires_at, mac } = event.data;
+        return { phase: "open", account, member, epoch, expires_at, mac };
       }
       case "SessionClosed":
         return { phase: "closed" };
@@ -41,10 +43,10 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
   decide(command, state) {
     switch (command.type) {
       case "OpenSession": {
-        const { account, member, epoch, expires_at, at } = command;
+        const { account, member, epoch, expires_at, mac, at } = command;
         // The token is random: a stream that exists is a token that was chosen by someone else.
         if (state.phase !== "absent") return reject("session-exists");
-        return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, at } });
+        return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, mac, at } });
       }
       case "CloseSession": {
         if (state.phase !== "open") return accept();

@@ -10,7 +10,7 @@ export type AgentSettings = {
 /** Only what a key is recognised by; the key itself was shown once. */
 export type AgentKey = {
   readonly key_id: string;
-  /** Hex SHA-256 of the whole key. */
+  /** Hex HMAC over the key, the account and the agent (`src/credential-hashes.ts`). */
   readonly digest: string;
   readonly last4: string;
 };

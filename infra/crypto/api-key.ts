@@ -41,8 +41,5 @@ export const isBearerKey = (prefix: KeyPrefix, text: string): boolean =>
   text.startsWith(`${prefix}_`) &&
   checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 
-/** Hex SHA-256 of the whole key: all that is stored. 178 random bits need no slow hash. */
-export const keyDigest = (key: string): string => createHash("sha256").update(key).digest("hex");
-
-/** The id of the key with this digest, so that a presented key finds its own stream. */
-export const keyId = (digest: string): string => derivedId("key_", digest);
+/** The id of a key, so that a presented key finds its own stream. 178 random bits need no slow hash. */
+export const keyId = (key: string): string => derivedId("key_", createHash("sha256").update(key).digest("hex"));

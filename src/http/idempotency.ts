@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Clock, EventLog, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
-import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";
 import { type Envelope, toEvents } from "../envelope.ts";
 import { type Problem, problem } from "../problems.ts";
 import { appendKnown } from "../run-command.ts";
@@ -18,6 +18,8 @@ export type IdempotencyEvent =
         readonly digest: string;
         /** The name of the command. Whoever takes a claim over goes on under it, so the command happens once. */
         readonly command_id: string;
+        /** Sealed: the base64 of the random bytes that the command makes its secrets from, so that a repeat makes the same. */
+        readonly seed: string;
         readonly node: string;
         readonly at: string;
       };
@@ -36,8 +38,16 @@ export type IdempotencyEvent =
   /** Ended without an answer worth keeping: the next one with this key and request may try at once. */
   | {
       readonly type: "RequestReleased";
-      readonly data: { readonly digest: string; readonly command_id: string; readonly at: string };
+      readonly data: {
+        readonly digest: string;
+        readonly command_id: string;
+        readonly seed: string;
+        readonly at: string;
+      };
     };
+
+/** The same for the first request with a key and for its repeats. `seed`: 32 random bytes. */
+export type Command = { readonly commandId: string; readonly seed: Uint8Array };
 
 export type KeyedRequest = {
   readonly key: string;
@@ -50,8 +60,8 @@ export type KeyedRequest = {
 };
 
 export type Idempotency = {
-  /** Runs `work` unless this key was answered before; `work` gets the commandId to use. */
-  run(request: KeyedRequest, work: (commandId: string) => Promise<Wire>): Promise<Wire | Problem>;
+  /** Runs `work` unless this key was answered before; `work` gets the command to go on under. */
+  run(request: KeyedRequest, work: (command: Command) => Promise<Wire>): Promise<Wire | Problem>;
 };
 
 /** Longer than senders go on repeating a call; the SDK and the README promise it. */
@@ -63,8 +73,17 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 /** Each lost race shows another request with this key, so the next look almost always ends it. */
 const CLAIM_ATTEMPTS_MAX = 5;
 
-type Claim = { readonly commandId: string; readonly revision: Revision };
-type Looked = { readonly claimable: { readonly commandId: string | null } } | Problem | Wire;
+/** `sealed`: the seed, as the log has it. */
+type Claimed = { readonly commandId: string; readonly sealed: string };
+type Claim = Claimed & { readonly revision: Revision };
+type Looked = { readonly claimable: Claimed | null } | Problem | Wire;
+
+const SEED_BYTES = 32;
+
+export const newCommand = (randomness: Randomness): Command => ({
+  commandId: randomId("cmd_", randomness),
+  seed: randomness.bytes(SEED_BYTES),
+});
 
 /** A refusal for now, or our own failure, says nothing about the next try. */
 const worthKeeping = (wire: Wire): boolean => wire.status < 500 && wire.status !== 429;
@@ -94,11 +113,11 @@ export const idempotency = (deps: {
     derivedId("payload-idem_", account, actor.kind, actor.id, key);
 
   const look = (last: RecordedEvent | null, digest: string, account: string): Looked => {
-    if (last === null) return { claimable: { commandId: null } };
+    if (last === null) return { claimable: null };
     // Only this module writes to these streams.
     const { type, data } = last as unknown as IdempotencyEvent;
     const ageMs = clock.now() - Date.parse(data.at);
-    if (ageMs >= IDEMPOTENCY_KEPT_MS) return { claimable: { commandId: null } };
+    if (ageMs >= IDEMPOTENCY_KEPT_MS) return { claimable: null };
     if (data.digest !== digest) {
       return problem("idempotency-key-reused", "This Idempotency-Key was used with a different call or body before.");
     }
@@ -115,12 +134,19 @@ export const idempotency = (deps: {
       const detail = "The first request with this Idempotency-Key is still running.";
       return problem("in-progress", detail, { retryAfterS: 1 });
     }
-    return { claimable: { commandId: data.command_id } };
+    return { claimable: { commandId: data.command_id, sealed: data.seed } };
   };
 
   const append = async (stream: string, expected: Revision | "absent", fact: IdempotencyEvent, envelope: Envelope) =>
     // Each append is a command of its own: two racers must not write what looks like one append.
     appendKnown(log, stream, expected, toEvents([fact], { ...envelope, commandId: randomId("idm_", randomness) }));
+
+  const seedAt = (stream: string, account: string): SealedAt => ({ account, stream, field: "seed" });
+
+  const begun = (stream: string, account: string): Claimed => {
+    const { commandId, seed } = newCommand(randomness);
+    return { commandId, sealed: box.seal(Buffer.from(seed).toString("base64"), seedAt(stream, account)) };
+  };
 
   const claim = async (request: KeyedRequest, stream: string, digest: string): Promise<Claim | Problem | Wire> => {
     const { envelope } = request;
@@ -130,11 +156,11 @@ export const idempotency = (deps: {
       const last = await log.last(stream);
       const looked = look(last, digest, envelope.account);
       if (!("claimable" in looked)) return looked;
-      const commandId = looked.claimable.commandId ?? randomId("cmd_", randomness);
-      const data = { digest, command_id: commandId, node, at: envelope.at };
+      const claimed = looked.claimable ?? begun(stream, envelope.account);
+      const data = { digest, command_id: claimed.commandId, seed: claimed.sealed, node, at: envelope.at };
       const fact: IdempotencyEvent = { type: "RequestClaimed", data };
       const appended = await append(stream, last?.revision ?? erasedUpTo, fact, envelope);
-      if (appended.outcome === "appended") return { commandId, revision: appended.revision };
+      if (appended.outcome === "appended") return { ...claimed, revision: appended.revision };
       erasedUpTo = appended.actual;
     }
     return problem("in-progress", "Another request is using this Idempotency-Key at the moment.", { retryAfterS: 1 });
@@ -153,7 +179,7 @@ export const idempotency = (deps: {
         const text = wire === null ? null : keptText(wire);
         const fact: IdempotencyEvent =
           wire === null || text === null || Buffer.byteLength(text) > ANSWER_BYTES_MAX || !worthKeeping(wire)
-            ? { type: "RequestReleased", data: common }
+            ? { type: "RequestReleased", data: { ...common, seed: claimed.sealed } }
             : {
                 type: "RequestAnswered",
                 data: {
@@ -168,7 +194,8 @@ export const idempotency = (deps: {
 
       let wire: Wire | null = null;
       try {
-        wire = await work(claimed.commandId);
+        const seed = box.open(claimed.sealed, seedAt(stream, request.envelope.account));
+        wire = await work({ commandId: claimed.commandId, seed: Buffer.from(seed, "base64") });
         return wire;
       } finally {
         await finish(wire).catch(onLost);

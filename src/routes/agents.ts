@@ -3,13 +3,12 @@ import { type AgentRejection, agent as agentDecider, type PresentAgent } from ".
 import type { AgentKey, AgentSettings } from "../../domain/agent/events.ts";
 import { isScopePattern, SCOPE_PATTERNS_MAX, type Scope } from "../../domain/agent/scope.ts";
 import type { ViewStore } from "../../domain/ports.ts";
-import { bearerKey, keyDigest, keyId } from "../../infra/crypto/api-key.ts";
+import { bearerKey, keyId } from "../../infra/crypto/api-key.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
-import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
 import { type AgentDocument, agents } from "../../projections/agents.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { CredentialHashes } from "../credential-hashes.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
-import type { Envelope } from "../envelope.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { nonBlank, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -18,7 +17,7 @@ import { ADMINS, type Answer, type Call, type JsonSchema, positionOf, READERS, t
 export type AgentsDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
-  readonly secrets: DerivedSecret;
+  readonly hashes: CredentialHashes;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
 
@@ -123,15 +122,15 @@ const settingsProblem = async (
   return missingReference("/policy_id", "policy");
 };
 
-/** The same command makes the same key: a crash before the answer loses nothing. */
+/** A repeat under the same Idempotency-Key makes the same key: a crash before the answer loses nothing. */
 const newKey = (
-  { secrets }: AgentsDeps,
-  { commandId }: Envelope,
-  account: string,
+  { hashes }: AgentsDeps,
+  { secret, principal: { account } }: Call,
+  agent: string,
 ): { readonly key: string; readonly of: AgentKey } => {
-  const key = bearerKey("csa", secrets(commandId, `agent-key/${account}`));
-  const digest = keyDigest(key);
-  return { key, of: { key_id: keyId(digest), digest, last4: key.slice(-LAST) } };
+  const key = bearerKey("csa", secret("agent-key"));
+  const digest = hashes.agentKey(key, { account, agent });
+  return { key, of: { key_id: keyId(key), digest, last4: key.slice(-LAST) } };
 };
 
 /** Leads from the key to its agent: written before the agent names the key, so that a key that was shown is known. */
@@ -151,7 +150,7 @@ const register: Handle = (deps) => async (call) => {
   const wrong = await settingsProblem(deps, account, settings);
   if (wrong !== null) return wrong;
   const agentId = derivedId("agt_", account, envelope.commandId);
-  const { key, of } = newKey(deps, envelope, account);
+  const { key, of } = newKey(deps, call, agentId);
   await issue(deps, call, agentId, of);
   const command = { type: "RegisterAgent", agentId, account, settings, key: of, at: envelope.at } as const;
   const done = await deps.aggregates.handle(agentDecider, agentStream(agentId), command, envelope);
@@ -218,7 +217,7 @@ const rotate: Handle = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
-  const { key, of } = newKey(deps, call.envelope, account);
+  const { key, of } = newKey(deps, call, it.agentId);
   await issue(deps, call, it.agentId, of);
   const done = await handled(deps, call, { type: "RotateAgentKey", account, key: of, at: call.envelope.at });
   if ("problem" in done) return done;

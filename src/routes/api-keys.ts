@@ -2,11 +2,11 @@ import { apiKey } from "../../domain/account/api-key.ts";
 import { account, isExpired } from "../../domain/account/decider.ts";
 import { KEY_ROLES, type KeyRole } from "../../domain/account/events.ts";
 import type { Clock, ViewStore } from "../../domain/ports.ts";
-import { bearerKey, keyDigest, keyId } from "../../infra/crypto/api-key.ts";
-import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
+import { bearerKey, keyId } from "../../infra/crypto/api-key.ts";
 import { type ApiKeyDocument, apiKeys } from "../../projections/api-keys.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { CredentialHashes } from "../credential-hashes.ts";
 import { apiKeyStream } from "../credentials.ts";
 import { problem } from "../problems.ts";
 import { accountProblem } from "./account-problems.ts";
@@ -17,7 +17,7 @@ import { type JsonSchema, positionOf, type Route } from "./route.ts";
 export type ApiKeysDeps = {
   readonly aggregates: Aggregates;
   readonly clock: Clock;
-  readonly secrets: DerivedSecret;
+  readonly hashes: CredentialHashes;
   readonly views: Pick<ViewStore, "page">;
 };
 
@@ -64,8 +64,8 @@ const instantOf = (text: string): string | null => {
 };
 
 const create =
-  ({ aggregates, secrets }: ApiKeysDeps): Route["handle"] =>
-  async ({ principal, body, envelope }) => {
+  ({ aggregates, hashes }: ApiKeysDeps): Route["handle"] =>
+  async ({ principal, body, envelope, secret }) => {
     // The route's schema has checked the shape.
     const { name: given, role = "admin", expires_at: until = null } = body as KeyBody;
     const expires_at = until === null ? null : instantOf(until);
@@ -74,10 +74,10 @@ const create =
       return problem("invalid-request", "expires_at is not a time.", { errors });
     }
     const name = given.trim();
-    // The repeat of the command makes the same key again: a crash before the answer loses nothing.
-    const key = bearerKey("csk", secrets(envelope.commandId, `api-key/${principal.account}`));
-    const digest = keyDigest(key);
-    const id = keyId(digest);
+    // A repeat under the same Idempotency-Key makes the same key again: a crash before the answer loses nothing.
+    const key = bearerKey("csk", secret("api-key"));
+    const id = keyId(key);
+    const digest = hashes.apiKey(key, { account: principal.account, role, expires_at });
     const { at } = envelope;
     const shown = { name, role, last4: key.slice(-LAST), expires_at };
     const created = await aggregates.handle(

@@ -10,7 +10,6 @@ import type { ViewStore } from "../../domain/ports.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
-import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
 import type { AddressRules } from "../../infra/http/addresses.ts";
 import { makeSigningSecret } from "../../infra/http/standard-webhooks.ts";
 import { type CircuitDocument, type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
@@ -38,7 +37,6 @@ export type EndpointsDeps = EndpointTestDeps & {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "get" | "page">;
   readonly box: SecretBox;
-  readonly secrets: DerivedSecret;
   readonly addresses: Pick<AddressRules, "vetUrl">;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
@@ -142,7 +140,7 @@ const register: Handle = (deps) => async (call) => {
   if (foreign !== null) return foreign;
   const { name, url } = body;
   const settings = { name, url, ...DEFAULTS, headers: {}, notifications: [], ...given };
-  const signing_secret = makeSigningSecret(deps.secrets(commandId, "signing-secret"));
+  const signing_secret = makeSigningSecret(call.secret("signing-secret"));
   const secret = deps.box.seal(signing_secret, { account, stream, field: "secret" });
   const done = await handled(deps, call, endpointId, {
     type: "RegisterEndpoint",
@@ -200,11 +198,11 @@ const change: Handle = (deps) => async (call) => {
 
 const rotate: Handle = (deps) => async (call) => {
   const { account } = call.principal;
-  const { commandId, at } = call.envelope;
+  const { at } = call.envelope;
   const it = await own(deps, call);
   if (it === null) return notFound();
   const { endpointId } = it;
-  const signing_secret = makeSigningSecret(deps.secrets(commandId, "signing-secret"));
+  const signing_secret = makeSigningSecret(call.secret("signing-secret"));
   const secret = deps.box.seal(signing_secret, { account, stream: streamOf(endpointId), field: "secret" });
   const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
   const command = { type: "RotateEndpointSecret", account, secret, previousUntil, at } as const;

@@ -39,6 +39,8 @@ export type Call = {
   readonly body: unknown;
   /** commandId (from Idempotency-Key or random), account, actor, trace and time of this call. */
   readonly envelope: Envelope;
+  /** 32 random bytes for each purpose. A repeat of the call under its Idempotency-Key gets the same ones. */
+  readonly secret: (purpose: string) => Uint8Array;
   readonly ip: string;
   readonly userAgent: string;
   /** Those that the route names, as they came; several of one name are joined by a comma. */

@@ -10,7 +10,6 @@ import {
 import type { SourceSettings } from "../../domain/source/events.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
-import type { DerivedSecret } from "../../infra/crypto/subkey.ts";
 import { type SourceDocument, sources } from "../../projections/sources.ts";
 import type { SourceSlot, SourceSlots } from "../admission/source-slots.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -33,7 +32,6 @@ export type SourcesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly box: Pick<SecretBox, "seal">;
-  readonly secrets: DerivedSecret;
   /** Without a slash at its end; a function, as the port may be known only once it listens. */
   readonly publicUrl: () => string;
   /** The plan's limit on sources. */
@@ -116,7 +114,7 @@ const register: Handle = (deps) => async (call) => {
   if (foreign !== null) return foreign;
   // The same command makes the same source and the same secret: a crash before the answer loses neither.
   const sourceId = derivedId("src_", envelope.commandId);
-  const made = wanted.secret === null ? makeSecret(provider, deps.secrets(envelope.commandId, "source-secret")) : null;
+  const made = wanted.secret === null ? makeSecret(provider, call.secret("source-secret")) : null;
   const secret = seal(deps, wanted.secret ?? made ?? "", account, sourceId);
   const command = { type: "RegisterSource", sourceId, account, provider, auth, dedupe, settings, secret, at } as const;
   const reserved: { slot: SourceSlot | null } = { slot: null };
@@ -180,7 +178,7 @@ const change: Handle = (deps) => async (call) => {
 
 const rotate: Handle = (deps) => async (call) => {
   const { account } = call.principal;
-  const { commandId, at } = call.envelope;
+  const { at } = call.envelope;
   const it = await own(deps, call);
   if (it === null) return notFound();
   const { sourceId, type } = it;
@@ -188,7 +186,7 @@ const rotate: Handle = (deps) => async (call) => {
   const { secret: given = null } = call.body as { readonly secret?: string };
   const fault = given === null ? null : secretProblem(type, given);
   if (fault !== null) return fault;
-  const made = given === null ? makeSecret(type, deps.secrets(commandId, "source-secret")) : null;
+  const made = given === null ? makeSecret(type, call.secret("source-secret")) : null;
   const secret = seal(deps, given ?? made ?? "", account, sourceId);
   const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
   const command = { type: "RotateSourceSecret", account, secret, previousUntil, at } as const;

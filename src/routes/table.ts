@@ -2,10 +2,10 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
-import { randomId } from "../../infra/crypto/ids.ts";
+import { subkey } from "../../infra/crypto/subkey.ts";
 import type { Authenticate, Presented } from "../http/authenticate.ts";
 import { crossSite, isUnsafe, type Protected } from "../http/cross-site.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { type Command, type Idempotency, newCommand } from "../http/idempotency.ts";
 import { idempotencyKey } from "../http/idempotency-key.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
 import { headerValues } from "../http/malformed.ts";
@@ -148,7 +148,7 @@ type Called = {
   readonly key?: string;
 };
 
-const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, commandId: string): Call => {
+const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, { commandId, seed }: Command): Call => {
   const principal = request.principal ?? PUBLIC;
   return {
     principal,
@@ -165,6 +165,7 @@ const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, comma
       trace: traceOf(request),
       at: new Date(deps.clock.now()).toISOString(),
     },
+    secret: (purpose) => subkey(seed, purpose),
     ip: request.ip,
     userAgent: request.headers["user-agent"] ?? "",
     headers: namedHeaders(route, request),
@@ -174,9 +175,9 @@ const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, comma
   };
 };
 
-const handled = async (called: Called, deps: TableDeps, commandId: string): Promise<Wire> => {
+const handled = async (called: Called, deps: TableDeps, command: Command): Promise<Wire> => {
   const { route, request } = called;
-  const answer = await route.handle(callOf(called, deps, commandId));
+  const answer = await route.handle(callOf(called, deps, command));
   if (isProblem(answer)) checkListed(request, answer.problem);
   return wireOf(answer, request.id, deps.positions);
 };
@@ -191,11 +192,11 @@ const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | P
   }
   if (key === null || typeof key !== "string") return key;
   if (route.answersRepeats === true) {
-    return handled({ ...called, key }, deps, randomId("cmd_", deps.randomness));
+    return handled({ ...called, key }, deps, newCommand(deps.randomness));
   }
-  const { envelope } = callOf(called, deps, "");
+  const { envelope } = callOf(called, deps, newCommand(deps.randomness));
   const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
-  const wire = await deps.idempotency.run(keyed, (commandId) => handled(called, deps, commandId));
+  const wire = await deps.idempotency.run(keyed, (command) => handled(called, deps, command));
   return "problem" in wire ? wire : withOwnPosition(wire, deps.positions);
 };
 
@@ -246,7 +247,7 @@ const respond =
       const called = { route, request, closing: left?.signal ?? closing };
       const keyed = await answerUnderKey(called, deps);
       if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
-      return sendWire(reply, await handled(called, deps, randomId("cmd_", deps.randomness)));
+      return sendWire(reply, await handled(called, deps, newCommand(deps.randomness)));
     } finally {
       left?.release();
     }

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { JsonObject } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { SESSION_LIFETIME_S } from "../../src/sessions.ts";
-import { accountsWorld } from "../support/accounts-world.ts";
+import { accountsWorld, PASSWORD } from "../support/accounts-world.ts";
+import { rewrittenLog } from "../support/rewritten-log.ts";
 
 const test = suite("credentials");
 
@@ -48,6 +51,65 @@ test("a key that one node has just made holds on every other, also where the acc
   assert.ok(await other.authenticate({ kind: "session", token }));
   const { body } = await call("POST", "/v1/api-keys", { principal: await memberBy(token), body: { name: "ci" } });
   assert.ok(await other.authenticate({ kind: "bearer", token: String(body.key) }));
+});
+
+/** What a node makes of a credential after records of a type were rewritten in the log's file; null: nothing. */
+type World = ReturnType<typeof accountsWorld>;
+const seenBy = ({ log, another }: World, type: string, change: JsonObject) => {
+  const { authenticate } = another(rewrittenLog(log, { type, data: (data) => ({ ...data, ...change }) }));
+  return (kind: "session" | "bearer", token: string) => authenticate({ kind, token });
+};
+
+test("a session's record that was rewritten to stand for somebody else, or for longer, opens nothing", async () => {
+  const world = accountsWorld();
+  const owner = await world.openAccount("ana@shop.example");
+  const { id } = await world.addMember(owner, "bob@shop.example");
+  const other = await world.openAccount("eve@else.example");
+  const token = world.cookieOf(await world.logIn("bob@shop.example"));
+  const own = await world.memberBy(token);
+  assert.is(own.id, id);
+  const changes: readonly JsonObject[] = [
+    { member: owner.id },
+    { account: other.account, member: other.id },
+    { epoch: 1 },
+    { expires_at: "2099-01-01T00:00:00.000Z" },
+    { mac: "" },
+    { mac: "0".repeat(64) },
+  ];
+  for (const change of changes)
+    assert.is(await seenBy(world, "SessionOpened", change)("session", token), null, JSON.stringify(change));
+  assert.equal(await seenBy(world, "SessionOpened", {})("session", token), own);
+});
+
+test("an API key's record that was rewritten to another account, role or expiry is no key", async () => {
+  const world = accountsWorld();
+  const owner = await world.openAccount("ana@shop.example");
+  const other = await world.openAccount("eve@else.example");
+  const expires_at = new Date(world.world.now + 1_000).toISOString();
+  const body = { name: "ci", role: "viewer", expires_at };
+  const { body: made } = await world.call("POST", "/v1/api-keys", { principal: owner, body });
+  const token = String(made.key);
+  assert.ok(await seenBy(world, "ApiKeyCreated", {})("bearer", token));
+  // The hash that anybody can make of a key of their own.
+  const digest = createHash("sha256").update(token).digest("hex");
+  for (const change of [{ role: "admin" }, { expires_at: null }, { digest }])
+    assert.is(await seenBy(world, "ApiKeyCreated", change)("bearer", token), null, JSON.stringify(change));
+  assert.is(await seenBy(world, "ApiKeyIssued", { account: other.account })("bearer", token), null);
+});
+
+test("an address whose claim was rewritten to another member lets nobody in with a password of their own", async () => {
+  const world = accountsWorld();
+  const owner = await world.openAccount("ana@shop.example");
+  await world.addMember(owner, "bob@shop.example");
+  const { call } = world.another(
+    rewrittenLog(world.log, {
+      type: "EmailClaimed",
+      data: (data) => (data.email === "bob@shop.example" ? { ...data, member: owner.id } : data),
+    }),
+  );
+  // The owner's own password hash is what it is compared with.
+  const body = { email: "bob@shop.example", password: `${PASSWORD} of bob` };
+  assert.is((await call("POST", "/v1/auth/login", { body })).outcome, "invalid-credentials");
 });
 
 test.run();

@@ -3,7 +3,7 @@ import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
 import { passwords } from "../../infra/crypto/passwords.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { secretBox } from "../../infra/crypto/secret-box.ts";
-import { derivedSecrets, subkey } from "../../infra/crypto/subkey.ts";
+import { subkey } from "../../infra/crypto/subkey.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { apiKeys } from "../../projections/api-keys.ts";
@@ -12,6 +12,7 @@ import { sessions as sessionsView } from "../../projections/sessions.ts";
 import { accountReactions } from "../../src/account-reactions.ts";
 import { accounts } from "../../src/accounts.ts";
 import { aggregates } from "../../src/aggregates.ts";
+import { credentialHashes } from "../../src/credential-hashes.ts";
 import { credentials } from "../../src/credentials.ts";
 import { passwordGuesses } from "../../src/http/password-guesses.ts";
 import { attempts } from "../../src/http/rate-limit.ts";
@@ -37,19 +38,20 @@ const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, li
   const streams = aggregates(log, clock);
   const box = secretBox(key, randomness);
   const all = accounts({ aggregates: streams, randomness, box, passwords: passwords(line), signupPlan: "free" });
+  const hashes = credentialHashes(key);
   const tries = attempts(clock);
   const pauses: number[] = [];
   const deps = {
     accounts: all,
     memberLinks: memberLinks({ aggregates: streams, links: links(subkey(key, "links"), randomness), randomness }),
-    sessions: sessions({ aggregates: streams, clock, randomness }),
+    sessions: sessions({ aggregates: streams, hashes, clock, randomness }),
     attempts: tries,
     guesses: passwordGuesses(tries, async (ms) => pauses.push(ms)),
     publicUrl: () => PUBLIC_URL,
     aggregates: streams,
     clock,
     views,
-    secrets: derivedSecrets(key),
+    hashes,
   };
   const routes = [
     ...authRoutes(deps),
@@ -62,7 +64,7 @@ const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, li
     aggregates: streams,
     routes,
     call: caller(routes),
-    authenticate: credentials({ aggregates: streams, clock }),
+    authenticate: credentials({ aggregates: streams, hashes, clock }),
     reactions: accountReactions(all, clock),
     /** How long logins were made to wait, in ms. */
     pauses,
@@ -92,7 +94,7 @@ export const accountsWorld = ({ log = memoryEventLog(), line = {} } = {}) => {
     cookieOf,
     memberBy,
     /** A second node over the same log and key. */
-    another: () => node(log, views, clock, key),
+    another: (seen: EventLog = log) => node(seen, views, clock, key),
     signUp: (email: string, more: Partial<Call> = {}, body: object = {}) =>
       here.call("POST", "/v1/auth/signup", { body: { email, password: PASSWORD, ...body }, ...more }),
     logIn: (email: string, password = PASSWORD, more: Partial<Call> = {}) =>

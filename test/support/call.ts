@@ -1,4 +1,5 @@
 import type { Position } from "../../domain/ports.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
 import { problemsOf } from "../../src/http/route-problems.ts";
 import { type Call, isProblem, type Principal, type Route } from "../../src/routes/route.ts";
 
@@ -22,6 +23,7 @@ export const callOf = ({ principal, envelope, ...over }: Partial<Call> = {}): Ca
       trace: { trace_id: "00000000000000000000000000000001", span_id: "0000000000000001" },
       at: AT,
     },
+    secret: () => randomness.bytes(32),
     ip: "192.0.2.1",
     userAgent: "test",
     headers: {},

@@ -37,8 +37,11 @@ test("a late release does not take the address from the next member", () => {
 });
 
 const sessions = specFor(session);
-const opening = { type: "OpenSession", account: "acc_1", member: "ana", epoch: 0, expires_at, at } as const;
-const opened = { type: "SessionOpened", data: { account: "acc_1", member: "ana", epoch: 0, expires_at, at } } as const;
+const opening = { type: "OpenSession", account: "acc_1", member: "ana", epoch: 0, expires_at, mac: "00", at } as const;
+const opened = {
+  type: "SessionOpened",
+  data: { account: "acc_1", member: "ana", epoch: 0, expires_at, mac: "00", at },
+} as const;
 const closed = { type: "SessionClosed", data: { account: "acc_1", member: "ana", at } } as const;
 
 test("a session is opened once and never again", () => {

@@ -45,7 +45,6 @@ const nodeOf = (world: World, random: Seeded) => {
       aggregates: aggregates(log, world.clock),
       views: memoryViewStore([sources.schema]),
       box: { seal: (secret) => secret },
-      secrets: () => Buffer.alloc(32),
       publicUrl: () => "http://localhost",
       slots: sourceSlots(places, async () => world.plan),
       endpointExists: async () => true,

@@ -53,7 +53,6 @@ const world = () => {
         aggregates: aggregates(seen, clock),
         views,
         box: { seal: (secret) => secret },
-        secrets: () => Buffer.alloc(32),
         publicUrl: () => "http://localhost",
         slots: sourceSlots(places, async () => plan),
         endpointExists: async () => true,

@@ -4,7 +4,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import type { Envelope } from "../../../src/envelope.ts";
-import { type Idempotency, idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
+import { type Command, type Idempotency, idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
 import type { Wire } from "../../../src/http/wire.ts";
 import { type TestClock, testClock } from "../../support/http-app.ts";
 
@@ -44,6 +44,8 @@ const setUp = () => {
   return { log, clock, lost, process, request };
 };
 
+/** Name and seed: the ids and the secrets that a command makes are those of both. */
+const nameOf = ({ commandId, seed }: Command): string => `${commandId} ${Buffer.from(seed).toString("hex")}`;
 const problemOf = (it: Awaited<ReturnType<Idempotency["run"]>>) => ("problem" in it ? it.problem : "answered");
 const never = async (): Promise<Wire> => {
   throw new Error("ran again");
@@ -115,19 +117,19 @@ test("of fifty at once one runs, and the others are told to wait", async () => {
   assert.is(kinds.filter((kind) => kind === "in-progress").length, 49);
 });
 
-test("the claim of a dead process is taken over after a minute, under the same command id", async () => {
+test("the claim of a dead process is taken over after a minute, under the same command id and seed", async () => {
   const { clock, process, request } = setUp();
   const ids: string[] = [];
-  const dying = process("n1").run(request(), (commandId) => {
-    ids.push(commandId);
+  const dying = process("n1").run(request(), (command) => {
+    ids.push(nameOf(command));
     return new Promise<Wire>(() => undefined);
   });
   assert.is(await Promise.race([dying, new Promise((resolve) => setImmediate(resolve, "hangs"))]), "hangs");
   clock.advance(59_999);
   assert.is(problemOf(await process("n2").run(request(), never)), "in-progress");
   clock.advance(1);
-  await process("n2").run(request(), async (commandId) => {
-    ids.push(commandId);
+  await process("n2").run(request(), async (command) => {
+    ids.push(nameOf(command));
     return ok("{}");
   });
   assert.is(ids.length, 2);
@@ -137,8 +139,8 @@ test("the claim of a dead process is taken over after a minute, under the same c
 test("a process that is alone takes over the claim of one before it at once, and never its own", async () => {
   const { process, request } = setUp();
   const ids: string[] = [];
-  const hanging = (commandId: string) => {
-    ids.push(commandId);
+  const hanging = (command: Command) => {
+    ids.push(nameOf(command));
     return new Promise<Wire>(() => undefined);
   };
   const untilRunning = () => new Promise((resolve) => setImmediate(resolve));
@@ -168,37 +170,37 @@ test("who was only slow still answers, and the one that took over keeps the answ
   assert.equal(lost, []);
 });
 
-test("our own failures and refusals for now are not kept, and the next try has the same command id", async () => {
+test("our own failures and refusals for now are not kept, and the next try has the same command id and seed", async () => {
   const { process, request } = setUp();
   const { run } = process("n");
   const ids: string[] = [];
   for (const status of [500, 503, 429]) {
-    await run(request(), async (commandId) => {
-      ids.push(commandId);
+    await run(request(), async (command) => {
+      ids.push(nameOf(command));
       return ok("{}", status);
     });
   }
   await assertThrows(() =>
-    run(request(), async (commandId) => {
-      ids.push(commandId);
+    run(request(), async (command) => {
+      ids.push(nameOf(command));
       throw new Error("broken");
     }),
   );
   assert.is(problemOf(await run(request({ body: "other" }), never)), "idempotency-key-reused");
-  await run(request(), async (commandId) => {
-    ids.push(commandId);
+  await run(request(), async (command) => {
+    ids.push(nameOf(command));
     return ok("{}");
   });
   assert.is(new Set(ids).size, 1);
   assert.is(ids.length, 5);
 });
 
-test("after seven days the key is a new one, with a new command id", async () => {
+test("after seven days the key is a new one, with a new command id and seed", async () => {
   const { clock, process, request } = setUp();
   const { run } = process("n");
   const ids: string[] = [];
-  const work = async (commandId: string) => {
-    ids.push(commandId);
+  const work = async (command: Command) => {
+    ids.push(nameOf(command));
     return ok("{}");
   };
   await run(request(), work);

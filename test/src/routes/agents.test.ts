@@ -1,26 +1,28 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { EventLog, JsonObject } from "../../../domain/ports.ts";
 import { isBearerKey } from "../../../infra/crypto/api-key.ts";
-import { derivedSecrets } from "../../../infra/crypto/subkey.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { agents } from "../../../projections/agents.ts";
 import { aggregates } from "../../../src/aggregates.ts";
+import { credentialHashes } from "../../../src/credential-hashes.ts";
 import { credentials } from "../../../src/credentials.ts";
 import { agentRoutes } from "../../../src/routes/agents.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { bearer, testApp, testClock } from "../../support/http-app.ts";
+import { rewrittenLog } from "../../support/rewritten-log.ts";
 
 const test = suite("agents");
 
-const world = async () => {
-  const log = memoryEventLog();
+const world = async (log = memoryEventLog()) => {
   const clock = testClock();
   const views = memoryViewStore([agents.schema]);
   const streams = aggregates(log, clock);
   const policyExists = async (account: string, id: string) => account === "acc_a" && id === "pol_a";
-  const secrets = derivedSecrets(new Uint8Array(32).fill(7));
-  const app = await testApp(agentRoutes({ aggregates: streams, views, secrets, policyExists }), { log, clock });
+  const hashes = credentialHashes(new Uint8Array(32).fill(7));
+  const app = await testApp(agentRoutes({ aggregates: streams, views, hashes, policyExists }), { log, clock });
   const call = async (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,
@@ -39,8 +41,8 @@ const world = async () => {
   const create = async (body: object = {}) =>
     (await call("POST", "", { name: " refunds ", scope: { actions: ["refund.*"] }, ...body })).body;
   const use = (key: string) =>
-    credentials({ aggregates: aggregates(log, clock), clock })({ kind: "bearer", token: key });
-  return { app, log, clock, call, create, use, project: () => foldInto(log, views, [agents]) };
+    credentials({ aggregates: aggregates(log, clock), hashes, clock })({ kind: "bearer", token: key });
+  return { app, log, clock, hashes, call, create, use, project: () => foldInto(log, views, [agents]) };
 };
 
 test("an agent is registered with a key of its own, which is shown once and stored nowhere", async () => {
@@ -141,6 +143,50 @@ test("the list shows what was changed, newest first, and nothing of another acco
 test("an agent's key opens nothing that is not for agents", async () => {
   const { app, call } = await world();
   assert.is((await call("GET", "", undefined, "csa_agent")).status, 403);
+  await app.close();
+});
+
+test("an agent's record that was rewritten to another key, or a key's record to another agent, lets nobody in", async () => {
+  const { app, log, clock, hashes, create } = await world();
+  const [mine, other] = [await create(), await create({ name: "payments" })];
+  const seen = (type: string, data: (data: JsonObject) => JsonObject) => {
+    const streams = aggregates(rewrittenLog(log, { type, data }), clock);
+    return credentials({ aggregates: streams, hashes, clock })({ kind: "bearer", token: mine.key });
+  };
+  assert.is((await seen("AgentRegistered", (data) => data))?.id, mine.id);
+  assert.is(await seen("AgentKeyIssued", (data) => ({ ...data, agent_id: other.id })), null);
+  const digests = (await log.readAll(null, 100))
+    .filter(({ type }) => type === "AgentRegistered")
+    .map(({ data }) => data);
+  const digest = digests.find(({ agent_id }) => agent_id === mine.id)?.digest ?? "";
+  // My key's own hash, copied to the other agent's record.
+  const copied = await Promise.all([
+    seen("AgentKeyIssued", (data) => ({ ...data, agent_id: other.id })),
+    seen("AgentRegistered", (data) => ({ ...data, digest, agent_id: other.id })),
+  ]);
+  assert.equal(copied, [null, null]);
+  await app.close();
+});
+
+test("keys are random, and a repeat whose first answer was lost in a crash gets the same one", async () => {
+  let isLosing = true;
+  const lossy = memoryEventLog();
+  const append: EventLog["append"] = async (stream, expected, events) => {
+    if (isLosing && events.some(({ type }) => type === "RequestAnswered")) throw new LogUnavailable("lost");
+    return lossy.append(stream, expected, events);
+  };
+  const { app, clock, call } = await world({ ...lossy, append });
+  const body = { name: "refunds", scope: { actions: ["refund.*"] } };
+  const keyed = (key: string) => call("POST", "", body, "csk_admin", { "idempotency-key": key });
+  const first = await keyed("a");
+  isLosing = false;
+  clock.advance(60_000);
+  const again = await keyed("a");
+  assert.equal(again.body, first.body);
+  assert.equal((await keyed("a")).body, first.body);
+  assert.is.not((await keyed("b")).body.key, first.body.key);
+  const text = JSON.stringify(await lossy.readAll(null, 100));
+  assert.not.ok(text.includes(first.body.key.slice(4, 34)));
   await app.close();
 });
 

@@ -4,7 +4,6 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
-import { derivedSecrets } from "../../../infra/crypto/subkey.ts";
 import { addressRules } from "../../../infra/http/addresses.ts";
 import type { Lookup } from "../../../infra/http/resolve.ts";
 import { resolver } from "../../../infra/http/resolve.ts";
@@ -43,7 +42,6 @@ const world = (key = randomness.bytes(32)) => {
       aggregates: aggregates(log, clock),
       views,
       box,
-      secrets: derivedSecrets(key),
       addresses: addressRules(["127.0.0.0/8"], resolver(publicLookup)),
       sender: testSender(),
       outbound: outbound(box, "0.0.0"),

@@ -4,7 +4,6 @@ import { source } from "../../../domain/source/decider.ts";
 import { PROVIDER_TYPES } from "../../../domain/source/events.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
-import { derivedSecrets } from "../../../infra/crypto/subkey.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { sources } from "../../../projections/sources.ts";
@@ -31,7 +30,6 @@ const world = async ({ limit = 100 } = {}) => {
     aggregates: store,
     views,
     box,
-    secrets: derivedSecrets(KEY),
     publicUrl: () => PUBLIC_URL,
     slots: {
       take: async (_trace, account, id) => {
