@@ -59,7 +59,12 @@ type JoinRejection = "email-taken" | "overloaded" | AccountRejection;
 /** What takes several streams. Each step is idempotent and the first one carries all that the rest needs, so that
  * whoever comes second, the caller or the process manager after a crash, finishes what was begun. */
 export type Accounts = {
-  signUp(signup: Signup, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
+  /** `isFirst` is asked before anything is written: false makes the call a refusal, as of a link that was used. */
+  signUp(
+    signup: Signup,
+    envelope: Envelope,
+    isFirst?: (ids: { readonly account: string; readonly member: string }, envelope: Envelope) => Promise<boolean>,
+  ): Promise<Joined | Refused<JoinRejection>>;
   logIn(
     email: string,
     password: string,
@@ -132,12 +137,14 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
     claim: Omit<Claim, "password">,
     password: string,
     envelope: Envelope,
+    isFirst: () => Promise<boolean> = async () => true,
   ): Promise<Joined | Refused<JoinRejection>> => {
     const stream = emailStream(claim.email);
     const { state } = await aggregates.load(emailClaim, stream, 0);
     if (state.phase === "claimed") return refused(state.claim.member === claim.member ? "link-gone" : "email-taken");
     const sealed = await sealedHash(claim.account, claim.member, password);
     if (sealed === "overloaded") return refused(sealed);
+    if (!(await isFirst())) return refused("link-gone");
 
     const command = { type: "ClaimEmail", ...claim, password: sealed } as const;
     // Named after the call: of two people who use one link at once, the log must not take one's claim for the other's.
@@ -154,13 +161,14 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
     finishClaim,
     releaseEmail,
 
-    async signUp({ email, password, name, timeZone }, call) {
+    async signUp({ email, password, name, timeZone }, call, isFirst = async () => true) {
       // Random and not derived from the command: a signup has no credential, and nobody may choose another's ids.
       const id = randomId("acc_", randomness);
       const member = randomId("mem_", randomness);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
       const opens = { name, plan: signupPlan, time_zone: timeZone };
-      return await join({ account: id, member, email, opens, at: call.at }, password, envelope);
+      const claim = { account: id, member, email, opens, at: call.at };
+      return await join(claim, password, envelope, () => isFirst({ account: id, member }, envelope));
     },
 
     async logIn(email, password, call) {

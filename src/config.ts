@@ -6,6 +6,9 @@ export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
+const SIGNUPS = ["open", "closed"] as const;
+export type Signup = (typeof SIGNUPS)[number];
+
 export type Config = {
   readonly host: string;
   readonly port: number;
@@ -19,6 +22,8 @@ export type Config = {
   /** Who shows it may scrape the metrics from elsewhere; null: nobody may. */
   readonly metricsToken: string | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** Whether strangers may open accounts. */
+  readonly signup: Signup;
   readonly signupPlan: Plan["name"];
   /** Null: the log is embedded. */
   readonly eventstoreUrl: string | null;
@@ -74,6 +79,13 @@ const publicUrl = (value: string | undefined): string | null => {
   }
   return url.href.replace(/\/+$/, "");
 };
+
+/** URLs write IPv4 addresses in their one form, and IPv6 ones in brackets. */
+const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Unless it is said, strangers may sign up only to a service that nobody reaches from elsewhere. */
+const signup = (env: Env, url: string | null): Signup =>
+  oneOf(env, "SIGNUP", SIGNUPS, url === null || LOCAL_HOST.test(new URL(url).hostname) ? "open" : "closed");
 
 const roles = (value: string | undefined): readonly Role[] => {
   const named = list(value);
@@ -263,6 +275,7 @@ export const readConfig = (env: Env): Config => {
     trustProxy: trustProxy(env.TRUST_PROXY),
     metricsToken: metricsToken(env.METRICS_TOKEN),
     logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
+    signup: signup(env, publicUrl(env.PUBLIC_URL)),
     signupPlan: oneOf(env, "SIGNUP_PLAN", Object.keys(PLANS) as Plan["name"][], "free"),
     eventstoreUrl,
     mongodbUrl,

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
 import type { EventLog } from "../domain/ports.ts";
@@ -21,6 +21,7 @@ import type { DropReason } from "./loops/view-follower.ts";
 import { watchedViews } from "./loops/watched-views.ts";
 import { hasFolded, lossOf, type Traces } from "./lost-log.ts";
 import { measuredLog } from "./observing/measured-log.ts";
+import { keyFileOf, presentKey } from "./server-key.ts";
 import type { Service } from "./service.ts";
 import { refusalsTold } from "./traces/refusals-told.ts";
 
@@ -90,15 +91,6 @@ const openDataDir = (config: Config, places: Places): Promise<void> =>
     accessSync(config.dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     lockRoles(config, places);
   });
-
-const keyFileOf = ({ dataDir }: Config): string => join(dataDir, "key");
-
-/** The key that is there; null if none is. */
-const presentKey = (config: Config): Uint8Array | null => {
-  if (config.key !== null) return loadKey({ path: "", env: config.key }, randomness);
-  const path = keyFileOf(config);
-  return existsSync(path) ? loadKey({ path, mayCreate: false }, randomness) : null;
-};
 
 /** A new key beside a log that was begun with another one would open none of its secrets. */
 const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
@@ -232,6 +224,17 @@ const open = async (config: Config): Promise<Service> => {
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
+/** Whoever reads this process's output made it start, so they may make the first account. */
+const printStartLink = async (running: Service): Promise<void> => {
+  try {
+    const url = await running.startLink();
+    if (url !== null)
+      console.log(`There is no account yet, and sign-up is closed. Make the first one here, once: ${url}`);
+  } catch (err) {
+    running.logger.error({ err }, "the link for the first account could not be made: start again to get one");
+  }
+};
+
 const run = async (): Promise<void> => {
   const config = readConfig(process.env);
   const opening = open(config);
@@ -259,6 +262,7 @@ const run = async (): Promise<void> => {
   // Nothing else keeps a process that does not listen: its threads and timers wait for work without holding it.
   if (at === null) setInterval(() => undefined, AWAKE_MS);
   console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);
+  if (at !== null) await printStartLink(running);
 };
 
 run().catch((error: unknown) => {

@@ -11,6 +11,7 @@ export const PROBLEMS = {
   "self-approval": { status: 403, title: "Nobody approves their own request", retryable: false },
   "cross-site": { status: 403, title: "Cross-site request refused", retryable: false },
   "agent-suspended": { status: 403, title: "The agent is suspended", retryable: false },
+  "signup-closed": { status: 403, title: "Sign-up is closed", retryable: false },
   "out-of-scope": { status: 403, title: "Outside the agent's scope", retryable: false },
   "plan-limit": { status: 403, title: "The plan's limit is reached", retryable: false },
   "not-found": { status: 404, title: "Not found", retryable: false },

@@ -54,7 +54,7 @@ import { loggerOptions } from "./http/log-lines.ts";
 import { passwordGuesses } from "./http/password-guesses.ts";
 import { positionText } from "./http/position-text.ts";
 import { attempts } from "./http/rate-limit.ts";
-import { links } from "./links.ts";
+import { links, linkUrl } from "./links.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
 import { feedLoop } from "./loops/feed.ts";
@@ -113,6 +113,7 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusNow, statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
+import { startLinks } from "./start-links.ts";
 import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "./traces/exporting.ts";
 
 /** The engines, opened, and what they run with. */
@@ -143,6 +144,8 @@ export type Service = {
   readonly logger: FastifyBaseLogger;
   /** Listens, then begins to deliver; null when its roles do not listen. */
   start(): Promise<AddressInfo | null>;
+  /** Where sign-up is closed and there is no account: the address of a new one-time link to make the first one. Else null. */
+  startLink(): Promise<string | null>;
   /** Stops accepting, finishes what is in flight within `graceMs`, and closes in reverse order. */
   stop(graceMs: number): Promise<void>;
 };
@@ -458,7 +461,13 @@ export const service = async (engines: Engines): Promise<Service> => {
   }));
   const writeStatus = statusLog({ log, clock, randomness, look: () => statusNow(components) });
 
+  const starting = startLinks({
+    ...{ log, aggregates: streams, clock, randomness },
+    links: links(subkey(key, "links"), randomness),
+  });
   const entering = {
+    signup: config.signup,
+    startLinks: starting,
     accounts: people,
     memberLinks: memberLinking,
     sessions: sessions({ aggregates: streams, hashes, clock, randomness }),
@@ -631,6 +640,11 @@ export const service = async (engines: Engines): Promise<Service> => {
       every(COUNTS_MS, () => counted.flush(false), recordingCounts);
       // A server on a port: null, or this.
       return http.server.address() as AddressInfo | null;
+    },
+    async startLink() {
+      if (config.signup === "open") return null;
+      const token = await starting.make();
+      return token === null ? null : linkUrl(publicUrl(), "start", token);
     },
     async stop(graceMs) {
       for (const timer of timers) clearInterval(timer);

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { parseArgs } from "node:util";
 import { visibleText } from "../../domain/visible-text.ts";
 import { isOtherFormat } from "../../infra/other-format.ts";
+import { accountRecover } from "./account-recover.ts";
 import { type Command, Ended, type Env, type Screen, type Terminal, UsageError } from "./command.ts";
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
@@ -27,6 +28,7 @@ const COMMANDS: readonly Command[] = [
   logCopy,
   logVerify,
   viewsRebuild,
+  accountRecover,
   sdkTypes,
   completion(() => COMMANDS),
 ];

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { LINK_STYLE } from "./link-pages.ts";
 import { STYLE } from "./style.ts";
 
 export type ConsoleFile = { readonly body: Buffer; readonly contentType: string; readonly etag: string };
@@ -13,11 +14,13 @@ export const etagOf = (body: Buffer): string =>
 
 const file = (body: Buffer, contentType: string): ConsoleFile => ({ body, contentType, etag: etagOf(body) });
 
+const styleSheet = (text: string): ConsoleFile => file(Buffer.from(text), "text/css; charset=utf-8");
+
 /** Everything but the page itself, by its name; read once. */
 export const consoleFiles = (): ReadonlyMap<string, ConsoleFile> => {
   const names = readdirSync(BROWSER).filter((name) => name.endsWith(".js"));
   const modules = names.map(
     (name) => [name, file(readFileSync(new URL(name, BROWSER)), "text/javascript; charset=utf-8")] as const,
   );
-  return new Map([...modules, ["style.css", file(Buffer.from(STYLE), "text/css; charset=utf-8")]]);
+  return new Map([...modules, ["style.css", styleSheet(STYLE)], ["link.css", styleSheet(LINK_STYLE)]]);
 };

@@ -2,20 +2,22 @@ import { account } from "../../domain/account/decider.ts";
 import { normalizePassword } from "../../domain/account/password-rule.ts";
 import { type Accounts, accountStream, belongingTo, emailStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Signup } from "../config.ts";
 import type { PasswordGuesses } from "../http/password-guesses.ts";
 import type { Attempts } from "../http/rate-limit.ts";
 import { notFound, problem } from "../problems.ts";
 import { clearedSessionCookie, type Sessions, sessionIdOf } from "../sessions.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
-import { nonBlank } from "./json-schema.ts";
 import { type JsonSchema, positionOf, type Route } from "./route.ts";
 import { BELONGING, rateLimited, shownBelonging, signedIn } from "./signed-in.ts";
+import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
 
 export type AuthDeps = {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly guesses: PasswordGuesses;
+  readonly signup: Signup;
   readonly aggregates: Aggregates;
 };
 
@@ -23,22 +25,10 @@ const isWrong = (it: { readonly outcome: string; readonly rejection?: string }):
   it.outcome === "refused" && it.rejection === "invalid-credentials";
 
 type Credentials = { readonly email: string; readonly password: string };
-type SignupBody = Credentials & { readonly account_name?: string; readonly time_zone?: string };
 
 type NewPasswordBody = { readonly current_password: string; readonly new_password: string };
 
 const CREDENTIALS = { email: EMAIL_SCHEMA, password: PASSWORD_SCHEMA };
-
-const SIGNUP: JsonSchema = {
-  type: "object",
-  required: ["email", "password"],
-  additionalProperties: false,
-  properties: {
-    ...CREDENTIALS,
-    account_name: nonBlank(100),
-    time_zone: { type: "string", minLength: 1, maxLength: 64, description: "an IANA name, as Europe/Madrid" },
-  },
-};
 
 const LOGIN: JsonSchema = {
   type: "object",
@@ -54,36 +44,19 @@ const NEW_PASSWORD: JsonSchema = {
   properties: { current_password: PASSWORD_SCHEMA, new_password: PASSWORD_SCHEMA },
 };
 
-/** The canonical spelling of an IANA time zone, or null. Offsets as "+01:00" are none: they know no summer. */
-const timeZoneOf = (name: string): string | null => {
-  if (/^[+-]/.test(name)) return null;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
-  } catch {
-    return null;
-  }
-};
+const SIGNUP_CLOSED = problem("signup-closed", "Accounts are not open to strangers here. Ask an owner to invite you.");
 
 const signUp =
-  ({ accounts, sessions, attempts }: AuthDeps): Route["handle"] =>
+  ({ accounts, sessions, attempts, signup }: AuthDeps): Route["handle"] =>
   async (call) => {
-    // The route's schema has checked the shape.
-    const body = call.body as SignupBody;
-    const email = emailOf(body.email);
-    if (typeof email !== "string") return email;
-    const password = newPasswordOf(body.password, email);
-    if (typeof password !== "string") return password;
-    const timeZone = timeZoneOf(body.time_zone ?? "UTC");
-    if (timeZone === null) {
-      const errors = [{ path: "/time_zone", message: "must be an IANA time zone, as Europe/Madrid" }];
-      return problem("invalid-request", "This time zone is not known.", { errors });
-    }
+    // Before the address is looked at, so that the answer says nothing about it.
+    if (signup === "closed") return SIGNUP_CLOSED;
+    const person = signupOf(call.body);
+    if ("problem" in person) return person;
     const attempt = attempts.take("signup-ip", call.ip);
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
 
-    const [local = email] = email.split("@");
-    const name = body.account_name?.trim() ?? local;
-    const joined = await accounts.signUp({ email, password, name, timeZone }, call.envelope);
+    const joined = await accounts.signUp(person, call.envelope);
     if (joined.outcome === "joined") return await signedIn(sessions, 201, joined, call);
     if (joined.rejection === "overloaded") attempts.giveBack("signup-ip", call.ip);
     return accountProblem(joined.rejection);
@@ -150,8 +123,13 @@ export const authRoutes = (deps: AuthDeps): readonly Route[] => [
     who: "anyone",
     summary: "Create an account and log in",
     tag: "accounts",
-    body: SIGNUP,
-    problems: ["email-taken", "weak-password", "rate-limited", "overloaded"],
+    body: {
+      type: "object",
+      required: ["email", "password"],
+      additionalProperties: false,
+      properties: SIGNUP_PROPERTIES,
+    },
+    problems: ["signup-closed", "email-taken", "weak-password", "rate-limited", "overloaded"],
     answers: { 201: BELONGING },
     handle: signUp(deps),
   },

@@ -1,4 +1,5 @@
 import { type ConsoleFile, consoleFiles, etagOf } from "../console/files.ts";
+import { LINK_PAGES, type LinkPageName, linkPage } from "../console/link-pages.ts";
 import { CONSOLE_CSP, consolePage } from "../console/page.ts";
 import { notFound } from "../problems.ts";
 import type { Answer, Call, Route } from "./route.ts";
@@ -21,10 +22,33 @@ const answer = ({ body, contentType, etag }: ConsoleFile, { headers }: Call, mor
     : { status: 200, body, headers: { "content-type": contentType, ...caching } };
 };
 
+const LINK_SUMMARY: Readonly<Record<LinkPageName, string>> = {
+  join: "The page where an invited person chooses a password",
+  reset: "The page where a member sets a new password",
+  start: "The page where the first account is made",
+};
+
+/** The token in the address's fragment is never sent to us with the page; it must not be kept or passed on by it. */
+const linkPageRoute = (name: LinkPageName): Route => ({
+  method: "GET",
+  path: `/${name}`,
+  who: "anyone",
+  summary: LINK_SUMMARY[name],
+  tag: TAG,
+  answers: { 200: { type: "string" } },
+  produces: "text/html",
+  handle: async () => ({
+    status: 200,
+    body: Buffer.from(linkPage(name)),
+    headers: { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", ...PAGE_HEADERS },
+  }),
+});
+
 /** The inspector: a page, its style and its modules, for whoever asks. What it shows it gets by the API. */
 export const consoleRoutes = (publicUrl: () => string): readonly Route[] => {
   const files = consoleFiles();
   return [
+    ...LINK_PAGES.map(linkPageRoute),
     {
       method: "GET",
       path: "/",

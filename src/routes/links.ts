@@ -1,23 +1,27 @@
 import type { Accounts, Joined, LinkUse, Refused } from "../accounts.ts";
+import type { Envelope } from "../envelope.ts";
 import type { Attempts } from "../http/rate-limit.ts";
 import { TOKEN_LENGTH_MAX } from "../links.ts";
 import type { MemberLinks } from "../member-links.ts";
 import type { Problem } from "../problems.ts";
 import type { Sessions } from "../sessions.ts";
+import type { StartLinks } from "../start-links.ts";
 import { accountProblem, linkGone, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 import type { Answer, Call, JsonSchema, Route } from "./route.ts";
 import { BELONGING, rateLimited, signedIn } from "./signed-in.ts";
+import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
 
 export type LinksDeps = {
   readonly accounts: Accounts;
   readonly memberLinks: MemberLinks;
+  readonly startLinks: StartLinks;
   readonly sessions: Sessions;
   readonly attempts: Attempts;
 };
 
 type LinkBody = { readonly token: string; readonly password: string };
 
-export const TOKEN_SCHEMA: JsonSchema = {
+const TOKEN_SCHEMA: JsonSchema = {
   type: "string",
   minLength: 1,
   maxLength: TOKEN_LENGTH_MAX,
@@ -70,6 +74,20 @@ const reset =
     return "problem" in use ? use : await answered(deps, await deps.accounts.reset(use, call.envelope), call);
   };
 
+const start =
+  (deps: LinksDeps): Route["handle"] =>
+  async (call) => {
+    // The route's schema has checked the shape.
+    const { token } = call.body as { readonly token: string };
+    const link = await deps.startLinks.opened(token, call.envelope.at);
+    if (link === null) return linkGone();
+    const person = signupOf(call.body);
+    if ("problem" in person) return person;
+    const isFirst = (ids: { account: string; member: string }, envelope: Envelope): Promise<boolean> =>
+      deps.startLinks.use(link, ids, envelope);
+    return await answered(deps, await deps.accounts.signUp(person, call.envelope, isFirst), call);
+  };
+
 /** What the holder of a one-time link may do; the link is the credential. */
 export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
   {
@@ -93,5 +111,21 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     problems: ["not-found", "weak-password", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
     handle: reset(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/start",
+    who: "anyone",
+    summary: "Make the first account with the link that the first start has printed, and log in",
+    tag: "accounts",
+    body: {
+      type: "object",
+      required: ["token", "email", "password"],
+      additionalProperties: false,
+      properties: { token: TOKEN_SCHEMA, ...SIGNUP_PROPERTIES },
+    },
+    problems: ["not-found", "email-taken", "weak-password", "overloaded"],
+    answers: { 200: BELONGING },
+    handle: start(deps),
   },
 ];

@@ -82,4 +82,26 @@ test("Stripe is configured as a whole or not at all, each value by what Stripe's
   }
 });
 
+test("strangers may sign up to a service on this machine, and elsewhere only if that is said", () => {
+  const signupAt = (PUBLIC_URL: string, SIGNUP = ""): string => readConfig({ PUBLIC_URL, SIGNUP }).signup;
+  for (const local of [
+    "",
+    "http://localhost:8080",
+    "http://LOCALHOST",
+    "http://127.1",
+    "https://127.9.9.9/x",
+    "http://[::1]:1",
+  ])
+    assert.is(signupAt(local), "open", local);
+  for (const public_ of [
+    "https://hooks.example.com",
+    "http://localhost.example.com",
+    "http://128.0.0.1",
+    "http://[::2]",
+  ])
+    assert.is(signupAt(public_), "closed", public_);
+  assert.is(signupAt("https://hooks.example.com", "open"), "open");
+  assert.is(signupAt("http://localhost", "closed"), "closed");
+});
+
 test.run();

@@ -12,6 +12,7 @@ import { sessions as sessionsView } from "../../projections/sessions.ts";
 import { accountReactions } from "../../src/account-reactions.ts";
 import { accounts } from "../../src/accounts.ts";
 import { aggregates } from "../../src/aggregates.ts";
+import type { Signup } from "../../src/config.ts";
 import { credentialHashes } from "../../src/credential-hashes.ts";
 import { credentials } from "../../src/credentials.ts";
 import { passwordGuesses } from "../../src/http/password-guesses.ts";
@@ -25,6 +26,7 @@ import { memberRoutes } from "../../src/routes/members.ts";
 import type { Call, Principal } from "../../src/routes/route.ts";
 import { sessionRoutes } from "../../src/routes/sessions.ts";
 import { sessions } from "../../src/sessions.ts";
+import { startLinks } from "../../src/start-links.ts";
 import { AT, type Called, caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { PUBLIC_URL } from "./http-app.ts";
@@ -33,19 +35,31 @@ import { tokenOf } from "./members.ts";
 const PROJECTIONS = [members, sessionsView, apiKeys];
 export const PASSWORD = "correct horse battery";
 
+type Settings = { readonly line?: object; readonly signup?: Signup };
+
 /** One node: what it keeps in memory is its own, the log is not. */
-const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, line = {}) => {
+const node = (
+  log: EventLog,
+  views: ViewStore,
+  clock: Clock,
+  key: Uint8Array,
+  { line = {}, signup = "open" }: Settings,
+) => {
   const streams = aggregates(log, clock);
   const box = secretBox(key, randomness);
   const all = accounts({ aggregates: streams, randomness, box, passwords: passwords(line), signupPlan: "free" });
   const hashes = credentialHashes(key);
   const tries = attempts(clock);
   const pauses: number[] = [];
+  const linking = links(subkey(key, "links"), randomness);
+  const starting = startLinks({ log, aggregates: streams, links: linking, clock, randomness });
   const deps = {
     accounts: all,
-    memberLinks: memberLinks({ aggregates: streams, links: links(subkey(key, "links"), randomness), randomness }),
+    memberLinks: memberLinks({ aggregates: streams, links: linking, randomness }),
     sessions: sessions({ aggregates: streams, hashes, clock, randomness }),
     attempts: tries,
+    signup,
+    startLinks: starting,
     guesses: passwordGuesses(tries, async (ms) => pauses.push(ms)),
     publicUrl: () => PUBLIC_URL,
     aggregates: streams,
@@ -68,16 +82,17 @@ const node = (log: EventLog, views: ViewStore, clock: Clock, key: Uint8Array, li
     reactions: accountReactions(all, clock),
     /** How long logins were made to wait, in ms. */
     pauses,
+    startLinks: starting,
   };
 };
 
 /** The accounts part of the program over a log in memory; `now` is moved by hand. */
-export const accountsWorld = ({ log = memoryEventLog(), line = {} } = {}) => {
+export const accountsWorld = ({ log = memoryEventLog(), ...settings }: Settings & { log?: EventLog } = {}) => {
   const world = { now: Date.parse(AT) };
   const clock: Clock = { now: () => world.now };
   const key = randomness.bytes(32);
   const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
-  const here = node(log, views, clock, key, line);
+  const here = node(log, views, clock, key, settings);
 
   const cookieOf = ({ headers }: Called): string =>
     /^__Host-session=([^;]*)/.exec(headers["set-cookie"] ?? "")?.[1] ?? "";
@@ -94,7 +109,7 @@ export const accountsWorld = ({ log = memoryEventLog(), line = {} } = {}) => {
     cookieOf,
     memberBy,
     /** A second node over the same log and key. */
-    another: (seen: EventLog = log) => node(seen, views, clock, key),
+    another: (seen: EventLog = log) => node(seen, views, clock, key, settings),
     signUp: (email: string, more: Partial<Call> = {}, body: object = {}) =>
       here.call("POST", "/v1/auth/signup", { body: { email, password: PASSWORD, ...body }, ...more }),
     logIn: (email: string, password = PASSWORD, more: Partial<Call> = {}) =>

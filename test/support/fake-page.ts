@@ -139,7 +139,7 @@ export const fakePage = (html: string, send: typeof fetch): FakePage => {
     createElement: element,
     createTextNode: (text) => ({ nodeType: 3, text }) as FakeText,
   };
-  const location = { hash: "" };
+  const location = { hash: "", pathname: "/" };
   const shown = (node: FakeElement | FakeText): string =>
     isText(node) ? node.text : node.hidden ? "" : node.children.map(shown).join(" ");
   const page: FakePage = {

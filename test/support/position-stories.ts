@@ -443,6 +443,9 @@ export const WITHOUT_POSITION: Readonly<Record<string, object>> = {
   "POST /v1/billing/portal": {},
 };
 
+/** Only the first account of a program without one is made by this call: `test/program/first-account.test.ts`. */
+export const FIRST_ACCOUNT = "POST /v1/auth/start";
+
 /** Signs up, logs in and out, ends sessions and changes the password. */
 export const signsUp = async (base: string, found: (client: Client) => Found): Promise<void> => {
   const who = { email: `${randomUUID()}@example.com`, password: PASSWORD };

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { consoleFiles } from "../../../src/console/files.ts";
+import { LINK_PAGES, linkPage } from "../../../src/console/link-pages.ts";
 import { consolePage } from "../../../src/console/page.ts";
 import { consoleRoutes } from "../../../src/routes/console.ts";
 import { PUBLIC_URL, testApp } from "../../support/http-app.ts";
@@ -65,12 +66,13 @@ test("nothing else of the build is served", async () => {
 });
 
 test("every id that a module looks for is in the page, once", () => {
-  const page = consolePage(PUBLIC_URL);
-  const asked = sources.flatMap(([, text]) =>
-    [...text.matchAll(/byId\(document, "([^"]+)"\)/g)].map(([, id = ""]) => id),
-  );
+  const linkPages = LINK_PAGES.map(linkPage);
+  const asked = sources.flatMap(([name, text]) => {
+    const pages = name === "link-page.ts" ? linkPages : [consolePage(PUBLIC_URL)];
+    return [...text.matchAll(/byId\(document, "([^"]+)"\)/g)].map(([, id = ""]) => [id, pages] as const);
+  });
   assert.ok(asked.length > 5);
-  for (const id of asked) assert.is(page.split(`id="${id}"`).length, 2, id);
+  for (const [id, pages] of asked) for (const page of pages) assert.is(page.split(`id="${id}"`).length, 2, id);
 });
 
 test("no module knows a way to make markup of text, or keeps anything in the browser", () => {

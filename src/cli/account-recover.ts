@@ -1,0 +1,77 @@
+import { account } from "../../domain/account/decider.ts";
+import { normalizeEmail } from "../../domain/account/email-address.ts";
+import { emailClaim } from "../../domain/account/email-claim.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import { systemClock } from "../../infra/clock.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { subkey } from "../../infra/crypto/subkey.ts";
+import { accountStream, emailStream } from "../accounts.ts";
+import { aggregates } from "../aggregates.ts";
+import { type Config, readConfig } from "../config.ts";
+import { openLog, placesOf } from "../engines.ts";
+import { NO_TRACE } from "../envelope.ts";
+import { checkKey, hasKey } from "../key-check.ts";
+import { LINK_LIFETIME_MS, links, linkUrl } from "../links.ts";
+import { memberLinks } from "../member-links.ts";
+import { presentKey } from "../server-key.ts";
+import { type Command, UsageError } from "./command.ts";
+import { checkExists } from "./log-place.ts";
+
+/** The key that the log was begun with: a link that was made with another one would open nothing. */
+const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
+  const key = presentKey(config);
+  if (key === null || !(await hasKey(log)))
+    throw new UsageError("The server's key is missing: set COUNTERSIGN_KEY, or DATA_DIR where the service keeps it.");
+  await checkKey(log, key, systemClock);
+  return key;
+};
+
+/** The address of a reset link for an owner. Throws an error that says why there is none. */
+const recover = async (log: EventLog, config: Config, email: string): Promise<string> => {
+  const key = await keyOf(config, log);
+  const streams = aggregates(log, systemClock);
+  const { state: address } = await streams.load(emailClaim, emailStream(email));
+  if (address.phase === "free") throw new Error("Nobody signs in with this address.");
+  const { account: id, member } = address.claim;
+  const { state } = await streams.load(account, accountStream(id));
+  if (state.phase !== "open" || state.members.get(member)?.role !== "owner")
+    throw new Error("This person is not an owner: an owner of the account can make a reset link for them.");
+  const making = memberLinks({ aggregates: streams, links: links(subkey(key, "links"), randomness), randomness });
+  const envelope = {
+    commandId: randomId("cmd_", randomness),
+    account: id,
+    actor: { kind: "system", id: "account-recover" },
+    trace: NO_TRACE,
+    at: new Date(systemClock.now()).toISOString(),
+  } as const;
+  const made = await making.reset(member, envelope, LINK_LIFETIME_MS.recovery);
+  if (made.outcome === "refused") throw new Error(`The link could not be made: ${made.rejection}.`);
+  return linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, "reset", made.token);
+};
+
+export const accountRecover: Command = {
+  name: "account recover",
+  synopsis: "<e-mail address>",
+  summary: "makes a one-time reset link for an owner, on the service's machine",
+  help: [
+    "Makes a link with which an owner sets a new password, within an hour and once, and records that",
+    "it was made here. Run it with the service's environment (DATA_DIR or EVENTSTORE_URL,",
+    "COUNTERSIGN_KEY, PUBLIC_URL); the service may run. Any other member gets a link from an owner.",
+  ],
+  async run({ positionals: [given = "", ...others] }, env, terminal) {
+    const email = normalizeEmail(given);
+    if (email === null || others.length > 0)
+      throw new UsageError("account recover takes the e-mail address of an owner.");
+    const config = readConfig(env);
+    const place = placesOf(config).log;
+    checkExists(place);
+    const log = await openLog(place);
+    try {
+      terminal.out(await recover(log, config, email));
+      terminal.note("The link works once, within an hour. It ends every session of this owner.");
+    } finally {
+      await log.close();
+    }
+  },
+};

@@ -1,0 +1,37 @@
+import { api } from "./api.ts";
+import { byId, type Dom } from "./browser.ts";
+import { fieldsOf } from "./render.ts";
+
+/** What a page for a one-time link needs of a browser. */
+export type LinkBrowser = {
+  readonly document: Dom;
+  readonly location: { readonly hash: string; readonly pathname: string; replace(address: string): void };
+  readonly history: { replaceState(data: null, unused: string, address: string): void };
+  readonly fetch: typeof fetch;
+};
+
+/** Starts a page of `link-pages.ts`. The token leaves the address at once, so that it is in no history and no bookmark. */
+export const startLinkPage = ({ document, location, history, fetch }: LinkBrowser): void => {
+  const token = location.hash.slice(1);
+  if (token !== "") history.replaceState(null, "", location.pathname);
+  const form = byId(document, "link");
+  const problem = byId(document, "problem");
+  if (token === "") {
+    form.hidden = true;
+    byId(document, "nothing").hidden = false;
+    return;
+  }
+  const calls = api((input, init) => fetch(input, init));
+  let isUnderWay = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    // A second click would be told that the link was used.
+    if (isUnderWay) return;
+    isUnderWay = true;
+    problem.textContent = "";
+    const answer = await calls.send("POST", form.getAttribute("data-action") ?? "", { token, ...fieldsOf(form) });
+    isUnderWay = false;
+    if (answer.ok) location.replace("./");
+    else problem.textContent = answer.problem.detail;
+  });
+};
