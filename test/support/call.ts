@@ -1,5 +1,6 @@
 import type { Position } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
+import { subkey } from "../../infra/crypto/subkey.ts";
 import { problemsOf } from "../../src/http/route-problems.ts";
 import { type Call, isProblem, type Principal, type Route } from "../../src/routes/route.ts";
 
@@ -10,6 +11,7 @@ let calls = 0;
 /** A call as the app makes it, with a command of its own: a public one unless there is a principal. */
 export const callOf = ({ principal, envelope, ...over }: Partial<Call> = {}): Call => {
   calls += 1;
+  const seed = randomness.bytes(32);
   const who: Principal = principal ?? { kind: "key", account: "", id: "", role: "viewer" };
   return {
     principal: who,
@@ -23,7 +25,7 @@ export const callOf = ({ principal, envelope, ...over }: Partial<Call> = {}): Ca
       trace: { trace_id: "00000000000000000000000000000001", span_id: "0000000000000001" },
       at: AT,
     },
-    secret: () => randomness.bytes(32),
+    secret: (purpose) => subkey(seed, purpose),
     ip: "192.0.2.1",
     userAgent: "test",
     headers: {},

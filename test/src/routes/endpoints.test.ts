@@ -117,8 +117,9 @@ test("an endpoint is registered with the defaults and shows its secret this once
 test("the same command again registers the same endpoint with the same secret, also on another node", async () => {
   const { register, log } = world();
   const principal = owner("acc_1");
-  const { envelope } = callOf({ principal });
-  const [first, second] = [await register({}, { envelope }), await register({}, { envelope })];
+  const { envelope, secret } = callOf({ principal });
+  const again = { envelope, secret };
+  const [first, second] = [await register({}, again), await register({}, again)];
   assert.equal(second.body, first.body);
   assert.is((await log.readAll(null, 10)).length, 1);
 });

@@ -218,13 +218,15 @@ test("a rotated secret is valid beside the one before, for 24 hours", async () =
 test("the same command again, after a crash before its answer, makes the same source and shows the same secret", async () => {
   const { routes, log, app } = await world();
   const route = caller(routes);
-  const { envelope } = callOf({ principal: ADMIN_KEY });
-  const again = { principal: ADMIN_KEY, envelope, body: { name: "shop", type: "stripe" } };
+  const { envelope, secret } = callOf({ principal: ADMIN_KEY });
+  const again = { principal: ADMIN_KEY, envelope, secret, body: { name: "shop", type: "stripe" } };
   const first = await route("POST", "/v1/sources", again);
   assert.is(first.outcome, 201);
   assert.equal(await route("POST", "/v1/sources", again), first);
   const params = { id: String(first.body.id) };
-  const rotation = { principal: ADMIN_KEY, params, body: {}, envelope: { ...envelope, commandId: "cmd_rotate" } };
+  const { secret: next } = callOf();
+  const name = { ...envelope, commandId: "cmd_rotate" };
+  const rotation = { principal: ADMIN_KEY, params, body: {}, envelope: name, secret: next };
   const rotated = await route("POST", "/v1/sources/{id}/secret", rotation);
   assert.is.not(rotated.body.secret, first.body.secret);
   const later = { ...rotation, envelope: { ...rotation.envelope, at: "2026-03-01T12:00:05.000Z" } };
