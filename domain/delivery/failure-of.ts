@@ -1,14 +1,10 @@
 import type { Sent } from "../ports.ts";
 import type { Failure } from "./events.ts";
 
-/** A failure's detail is one line in lists and logs. */
-const LOCATION_LENGTH_MAX = 200;
-
-/** Where it points to, without what may be a credential: who it is for and what it asks. */
+/** Which host it points to, where it says one: the rest may repeat the payload, and a record is never erased. */
 const redirectTo = (location: string | undefined): string => {
-  if (location === undefined) return "";
-  const [address = ""] = location.split(/[?#]/, 1);
-  return ` to ${address.replace(/\/\/[^/]*@/, "//").slice(0, LOCATION_LENGTH_MAX)}`;
+  const [origin] = /^https?:\/\/[^/?#]{1,255}/i.exec(location ?? "") ?? [];
+  return origin === undefined ? "" : ` to ${origin.replace(/\/\/.*@/, "//")}`;
 };
 
 /** Null: delivered. The status decides, whatever became of the answer's body. */

@@ -11,10 +11,10 @@ import {
   stepStatuses,
 } from "../../domain/bundle/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
-import type { FieldPath } from "../../domain/gate/field-path.ts";
-import { redactJson } from "../../domain/gate/redact.ts";
-import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import type { EventLog, Json, JsonObject } from "../../domain/ports.ts";
 import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
+import type { HiddenAnswer } from "../hidden-answer.ts";
+import { redactText } from "../redact-text.ts";
 import { type Answer, positionOf } from "../routes/route.ts";
 import { type Known, latestOf, readOn } from "../run-command.ts";
 import { bundleStream } from "./bundle-id.ts";
@@ -57,11 +57,14 @@ const reasonOf = (state: Bundle): JsonObject => {
 };
 
 /** Without what the policy hides; what is no JSON is then hidden as a whole. */
-const redacted = (result: Result | null, hidden: readonly FieldPath[]): JsonObject | null => {
+const redacted = (result: Result | null, hidden: HiddenAnswer | null): JsonObject | null => {
   // Erased there is nothing to hide.
-  if (result === null || hidden.length === 0 || result.body === null) return result;
+  if (result === null || hidden === null || result.body === null) return result;
   const { body } = result;
-  return { ...result, body: typeof body === "object" ? redactJson(body, hidden) : null };
+  const { paths, echo } = hidden;
+  const shown = typeof body === "object" && echo !== null ? redactText(JSON.stringify(body), paths, echo) : null;
+  // `redactText` answers JSON.
+  return { ...result, body: shown === null ? null : (JSON.parse(shown) as Json) };
 };
 
 /** What the target of a step answered to the last attempt; null when it did not, or not yet. */
@@ -126,7 +129,7 @@ const eventsUnderWay = (state: Bundle): readonly string[] =>
 export const bundleAnswer = async (
   log: EventLog,
   { state, position }: Known<Bundle>,
-  hidden: readonly (readonly FieldPath[])[] = [],
+  hidden: readonly (HiddenAnswer | null)[] = [],
 ): Promise<Answer & { readonly body: JsonObject }> => {
   const request = requestOf(state);
   if (request === null) throw new Error("a bundle that was never decided has no answer");
@@ -150,7 +153,7 @@ export const bundleAnswer = async (
     steps: steps.map((step, index) => ({
       ...stepAnswer(step, statuses[index] ?? "pending", came[index], hasEnded(state)),
       ...eventsOf(step, came[index], unrecorded),
-      result: redacted(results[index] ?? null, hidden[index] ?? []),
+      result: redacted(results[index] ?? null, hidden[index] ?? null),
     })),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
     // A verdict is plain JSON by its type.

@@ -6,9 +6,9 @@ import { redactJson } from "../../domain/gate/redact.ts";
 import type { Json } from "../../domain/ports.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
 import { isFaithfulJson } from "../http/strict-json.ts";
+import { redactText } from "../redact-text.ts";
 import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";
 import type { Hidden, HiddenDeps } from "./hidden-fields.ts";
-import { redactText } from "./redact-text.ts";
 
 /** The payload as a person reads it. */
 export type ShownPayload = {

@@ -9,6 +9,7 @@ import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
 import type { BeginBundle } from "../bundles/claiming.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../execute/until-ended.ts";
+import { hiddenAnswer } from "../hidden-answer.ts";
 import { GATE_PROBLEMS } from "../http/route-problems.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { type Known, latestOf, readOn, runCommand } from "../run-command.ts";
@@ -96,12 +97,27 @@ const own = async (log: EventLog, { principal, params }: Call): Promise<Known<Bu
   return principal.kind === "agent" && request.origin.id !== principal.id ? null : known;
 };
 
-/** An agent reads what it was answered; people below admin do not see what the policy hides. */
-const answerTo = async (deps: HiddenDeps, principal: Principal, known: Known<Bundle>): Promise<Answer> => {
-  const request = requestOf(known.state);
-  const hidden = principal.kind === "agent" || request === null ? [] : await hiddenOfSteps(deps, request, principal);
-  return bundleAnswer(deps.log, known, hidden);
+/** What people below admin do not see of what each step's target answered. */
+const hiddenOfAnswers = async (deps: HiddenDeps, principal: Principal, { state }: Known<Bundle>) => {
+  const request = requestOf(state);
+  if (request === null) return [];
+  const paths = await hiddenOfSteps(deps, request, principal);
+  const came = state.phase === "running" ? state.steps : [];
+  return Promise.all(
+    request.steps.map(async ({ event_id, index }) => {
+      const hidden = paths[index] ?? [];
+      const sent = came[index]?.payload ?? null;
+      return hiddenAnswer(
+        hidden,
+        hidden.length === 0 || sent === null ? null : await deps.payloads.read(event_id, sent),
+      );
+    }),
+  );
 };
+
+/** An agent reads what it was answered. */
+const answerTo = async (deps: HiddenDeps, principal: Principal, known: Known<Bundle>): Promise<Answer> =>
+  bundleAnswer(deps.log, known, principal.kind === "agent" ? [] : await hiddenOfAnswers(deps, principal, known));
 
 /** What is asked for is there, however far it is. */
 const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });

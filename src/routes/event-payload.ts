@@ -6,10 +6,10 @@ import { erase } from "../erasures.ts";
 import { isEventId } from "../event-id.ts";
 import { payloadDamaged } from "../payload-damage.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
+import { redactText } from "../redact-text.ts";
 import { readOn } from "../run-command.ts";
 import { eraseOwnBundle } from "./bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
-import { redactText } from "./redact-text.ts";
 import { type Answer, type Call, type Principal, positionOf } from "./route.ts";
 
 /** Whatever a sender put there must not run in the console's origin. */

@@ -1,8 +1,9 @@
 import { eurOrNull } from "../../domain/gate/cost.ts";
+import { REDACTED } from "../../domain/gate/redact.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import type { Exchanges, ResponseKept } from "../exchanges.ts";
-import type { Hidden } from "./hidden-fields.ts";
-import { redactText } from "./redact-text.ts";
+import type { HiddenAnswer } from "../hidden-answer.ts";
+import { redactText } from "../redact-text.ts";
 
 /** The list's shape of an event; the detail adds to it. */
 export const eventSummary = (id: string, event: EventDocument) => ({
@@ -31,21 +32,31 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
 });
 
+const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const isHidden = echo === null || echo.hidesName(name) || echo.hides(value);
+      return [name, isHidden ? REDACTED : value];
+    }),
+  );
+
 /** Receivers repeat what they were sent, so what is hidden of a payload is hidden here; what is no JSON, as a whole. */
-const responseShown = ({ headers, encoding, body, truncated }: ResponseKept, hidden: Hidden) => {
-  if (hidden.length === 0 || body === "") return { headers, encoding, body, truncated, redacted: false };
-  const shown = encoding === "text" ? redactText(body, hidden) : null;
-  return { headers, encoding, body: shown, truncated, redacted: true };
+const responseShown = ({ headers, encoding, body, truncated }: ResponseKept, hidden: HiddenAnswer | null) => {
+  if (hidden === null) return { headers, encoding, body, truncated, redacted: false };
+  const { paths, echo } = hidden;
+  const shown = body === "" ? body : encoding === "text" && echo !== null ? redactText(body, paths, echo) : null;
+  const named = headersShown(headers, hidden);
+  const redacted = body !== "" || Object.values(named).includes(REDACTED);
+  return { headers: named, encoding, body: shown, truncated, redacted };
 };
 
-const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: Hidden) => ({
+const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({
   ...attempt,
   request: kept === undefined ? null : { headers: kept.request_headers },
   response: kept === undefined || attempt.status_code === null ? null : responseShown(kept, hidden),
 });
 
-/** `hidden`: as `hiddenOfEvent` says. */
-export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: Hidden) =>
+export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: HiddenAnswer | null) =>
   event.attempts.map((attempt) => attemptShown(attempt, responses.get(attempt.number), hidden));
 
 /** The attempt that a stage is about, as far as the timeline tells. */
@@ -70,7 +81,7 @@ export const timelineShown = (event: EventDocument) =>
     return { ...stage, ms, ...attemptIn(event, stage), ...replayerIn(event, stage) };
   });
 
-export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: Hidden) => ({
+export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: HiddenAnswer | null) => ({
   ...eventSummary(id, event),
   headers: exchanges.headers,
   attempts: attemptsShown(event, exchanges, hidden),

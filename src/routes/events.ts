@@ -2,6 +2,7 @@ import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
 import { refusals } from "../../projections/refusals.ts";
 import { exchangesOf } from "../exchanges.ts";
+import { hiddenAnswer } from "../hidden-answer.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, payloadNotKept } from "../problems.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
@@ -68,11 +69,15 @@ const ofOne =
   };
 
 /** What was sent and answered, and what of it this reader does not see. */
-const exchanged = async (deps: EventsDeps, { id, event }: Found, { principal }: Call) =>
-  [
+const exchanged = async (deps: EventsDeps, { id, event }: Found, { principal }: Call) => {
+  const paths = await hiddenOfEvent(deps, event, principal);
+  const isKept = paths.length > 0 && event.payload.erased_at === null;
+  const payload = isKept ? await deps.payloads.read(id, event.payload) : null;
+  return [
     await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event)),
-    await hiddenOfEvent(deps, event, principal),
+    hiddenAnswer(paths, payload),
   ] as const;
+};
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
   {

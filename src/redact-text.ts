@@ -1,6 +1,7 @@
-import { type FieldPath, isPosition } from "../../domain/gate/field-path.ts";
-import { REDACTED } from "../../domain/gate/redact.ts";
-import { closingQuote } from "../http/strict-json.ts";
+import type { Echo } from "../domain/gate/echo.ts";
+import { type FieldPath, isPosition } from "../domain/gate/field-path.ts";
+import { REDACTED } from "../domain/gate/redact.ts";
+import { closingQuote } from "./http/strict-json.ts";
 
 /** Behind a number or a literal name. */
 const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
@@ -26,8 +27,9 @@ const isBlank = (character: string | undefined): boolean =>
   character === " " || character === "\n" || character === "\r" || character === "\t";
 
 /** A text that `JSON.parse` has accepted, with what is hidden in it replaced. */
-const rewritten = (text: string, paths: Rest): string => {
+const rewritten = (text: string, paths: Rest, echo: Echo | null): string => {
   let at = 0;
+  const hidden = JSON.stringify(REDACTED);
 
   const blanks = (): void => {
     while (isBlank(text[at])) at += 1;
@@ -58,14 +60,25 @@ const rewritten = (text: string, paths: Rest): string => {
     return text.slice(from, at);
   };
 
+  /** Behind its colon. */
+  const member = (rest: Rest, raw: string): string => {
+    const name = String(JSON.parse(raw));
+    if (echo?.hidesName(name) === true) return `${raw}:${value([[]])}`;
+    return `${echo?.hides(name) === true ? hidden : raw}:${value(ofMember(rest, name))}`;
+  };
+
   const value = (rest: Rest): string => {
     blanks();
     if (rest.some(({ length }) => length === 0)) {
       whole();
-      return JSON.stringify(REDACTED);
+      return hidden;
     }
     const open = text[at] ?? "";
-    if (rest.length === 0 || !isOpen(open)) return whole();
+    if (!isOpen(open)) {
+      const raw = whole();
+      return echo?.hides(String(JSON.parse(raw))) === true ? hidden : raw;
+    }
+    if (rest.length === 0 && echo === null) return whole();
     at += 1;
     const parts: string[] = [];
     // Of a long list nearly always the same.
@@ -81,7 +94,7 @@ const rewritten = (text: string, paths: Rest): string => {
         blanks();
         // The colon.
         at += 1;
-        parts.push(`${name}:${value(ofMember(rest, String(JSON.parse(name))))}`);
+        parts.push(member(rest, name));
       }
     }
     at += 1;
@@ -92,13 +105,13 @@ const rewritten = (text: string, paths: Rest): string => {
 };
 
 /**
- * JSON with the values at these paths hidden, and every other one as it was sent: read and written again, a number above
+ * JSON with the values at these paths hidden, with `echo` also what it recognises anywhere, and every other one as it was sent: read and written again, a number above
  * 2^53 would be another one. Null for what is not JSON: its fields cannot be told apart.
  */
-export const redactText = (text: string, hidden: readonly FieldPath[]): string | null => {
+export const redactText = (text: string, hidden: readonly FieldPath[], echo: Echo | null = null): string | null => {
   try {
     JSON.parse(text);
-    return rewritten(text, hidden);
+    return rewritten(text, hidden, echo);
   } catch {
     return null;
   }

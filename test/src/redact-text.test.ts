@@ -1,10 +1,11 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parseFieldPath } from "../../../domain/gate/field-path.ts";
-import { redactJson } from "../../../domain/gate/redact.ts";
-import type { Json } from "../../../domain/ports.ts";
-import { redactText } from "../../../src/routes/redact-text.ts";
+import { echoOf } from "../../domain/gate/echo.ts";
+import { parseFieldPath } from "../../domain/gate/field-path.ts";
+import { redactJson } from "../../domain/gate/redact.ts";
+import type { Json } from "../../domain/ports.ts";
+import { redactText } from "../../src/redact-text.ts";
 
 const test = suite("what is hidden in a text");
 
@@ -56,6 +57,19 @@ test("it hides what is hidden where values are read and written again", () => {
     }),
     { numRuns: 500 },
   );
+});
+
+test("what a target repeats is hidden wherever it stands: as a value, in a text, as a name, under the field's name", () => {
+  const echo = echoOf({ card: { number: "4242-4242", cvc: 123 } }, [["card"]]);
+  const answer =
+    '{"ok":true,"id":12345678901234567890,"say":"card 4242-4242 ok","deep":[{"n":"4242\\u002d4242"},[123,1234]],"4242-4242":1,"x":{"CARD":{"n":[]}}}';
+  assert.is(
+    redactText(answer, [["card"]], echo),
+    '{"ok":true,"id":12345678901234567890,"say":"[redacted]","deep":[{"n":"[redacted]"},["[redacted]",1234]],"[redacted]":1,"x":{"CARD":"[redacted]"}}',
+  );
+  assert.is(redactText('"4242-4242"', [["card"]], echo), '"[redacted]"');
+  assert.is(redactText("4242-4242", [["card"]], echo), null);
+  assert.is(redactText("[".repeat(100_000) + "]".repeat(100_000), [["card"]], echo), null);
 });
 
 test.run();
