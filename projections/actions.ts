@@ -20,7 +20,8 @@ export const actions = perDocument<ActionDocument>(
     fields: { account: "text", name: "text" },
     indexes: [["account", "name"]],
   },
-  ({ stream, data }) => (stream.startsWith("action-") ? String(data.action_id) : null),
+  ({ stream, data: { action_id } }) =>
+    stream.startsWith("action-") && typeof action_id === "string" ? action_id : null,
   (document, recorded) => {
     // The stream's category says which events are in it.
     const event = recorded as unknown as ActionEvent;

@@ -17,7 +17,7 @@ export const agents = perDocument<AgentDocument>(
     fields: { account: "text", created_at: "text" },
     indexes: [["account", "created_at"]],
   },
-  ({ stream, data }) => (stream.startsWith("agent-") ? String(data.agent_id) : null),
+  ({ stream, data: { agent_id } }) => (stream.startsWith("agent-") && typeof agent_id === "string" ? agent_id : null),
   (document, recorded) => {
     // The stream's category says which events are in it.
     const event = recorded as unknown as AgentEvent;

@@ -4,7 +4,7 @@ import { erasedWith, isErasedAt } from "../domain/delivery/erased.ts";
 import type { ErasedUpTo, PayloadEvent } from "../domain/delivery/events.ts";
 import type { Clock, EventLog, Randomness, RecordedEvent } from "../domain/ports.ts";
 import { randomId } from "../infra/crypto/ids.ts";
-import { fenced } from "./admission/fate.ts";
+import { fenced } from "./admission/fence.ts";
 import { NO_TRACE } from "./envelope.ts";
 import { eraseLeft } from "./erasures.ts";
 import { type AgedLog, agedRecords } from "./loops/aged-records.ts";

@@ -1,3 +1,4 @@
+import type { Counts } from "../domain/account/plans.ts";
 import type { JsonObject } from "../domain/ports.ts";
 
 /** Every code that an answer can carry, with its status; RFC 9457. `retryable`: the same request may succeed later. */
@@ -59,6 +60,7 @@ export const PROBLEMS = {
   "gate-loop": { status: 429, title: "Stopped as a loop", retryable: true },
   "gate-quota": { status: 429, title: "The plan's events are used up", retryable: true },
   "headers-too-large": { status: 431, title: "The request's headers are too large", retryable: false },
+  "limit-reached": { status: 403, title: "The account has as many of these as its plan includes", retryable: false },
   "payload-not-kept": { status: 409, title: "The payload was not kept whole", retryable: false },
   "payload-damaged": { status: 500, title: "The stored payload is damaged", retryable: false },
   internal: { status: 500, title: "Something went wrong on our side", retryable: true },
@@ -100,6 +102,14 @@ export const payloadNotKept = (kept: number, size: number): Problem =>
     "payload-not-kept",
     `Only the first ${kept} of ${size} bytes are kept, because the account's refused_bytes_day was used up. Its sender can send it again.`,
   );
+
+/** `name`: as `limits` in `GET /v1/capabilities` names it. */
+export const limitReached = (name: keyof Counts, max?: number): Problem => {
+  const words = name.replaceAll("_", " ");
+  const limit = max === undefined ? `on ${words}` : `of ${max} ${words}`;
+  const detail = `The plan's limit ${limit} is reached (limits.${name} in GET /v1/capabilities). Remove some, or choose a larger plan.`;
+  return problem("limit-reached", detail, { extra: { limit: name, ...(max === undefined ? {} : { max }) } });
+};
 
 /** For what a body refers to and the account does not have. `path` is a JSON Pointer into the body. */
 export const missingReference = (path: string, what: string): Problem =>

@@ -26,7 +26,7 @@ import { counts } from "./admission/counts.ts";
 import { fate } from "./admission/fate.ts";
 import { ORPHAN_AGE_MS } from "./admission/ledger-stream.ts";
 import { ledgers } from "./admission/ledgers.ts";
-import { sourceSlots } from "./admission/source-slots.ts";
+import { slotReactions, slots } from "./admission/slots.ts";
 import { aggregates } from "./aggregates.ts";
 import { app } from "./app.ts";
 import { approvalReactions } from "./approval-reactions.ts";
@@ -225,6 +225,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     onBatch: observer.reserved,
     onError: errorsOf("ledgers", "settling or releasing places"),
   });
+  const registering = slots({ ledgers: reservations, aggregates: streams, planOf });
   const allowances = byteAllowances({
     ...{ ledgers: reservations, clock, randomness, accountOf },
     onError: errorsOf("allowances", "taking a lease of bytes"),
@@ -334,6 +335,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...approvalReactions({ log, aggregates: streams, clock, deliver: delivering }),
       ...replayReactions({ aggregates: streams, deliver: delivering }),
       ...costReactions({ ledgers: reservations, timeZoneOf }),
+      ...slotReactions(registering),
     ],
     clock,
     errorsOf("reactor", "reacting to records"),
@@ -507,7 +509,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       views,
       box,
       publicUrl,
-      slots: sourceSlots(reservations, planOf),
+      slots: registering,
       endpointExists,
       policyExists,
     }),
@@ -522,16 +524,24 @@ export const service = async (engines: Engines): Promise<Service> => {
       clock,
       wake: delivering.wake,
       policyExists,
+      slots: registering,
     }),
-    ...policyRoutes({ aggregates: streams, views, compile }),
+    ...policyRoutes({ aggregates: streams, views, compile, slots: registering }),
     ...policyLedgerRoutes({
       aggregates: streams,
       ledgers: reservations,
       timeZoneOf,
       clock,
     }),
-    ...agentRoutes({ aggregates: streams, views, hashes, policyExists }),
-    ...actionRoutes({ aggregates: streams, views, compile: actionCompiler(), endpointExists, policyExists }),
+    ...agentRoutes({ aggregates: streams, views, hashes, policyExists, slots: registering }),
+    ...actionRoutes({
+      aggregates: streams,
+      views,
+      compile: actionCompiler(),
+      endpointExists,
+      policyExists,
+      slots: registering,
+    }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({

@@ -2,7 +2,8 @@ import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { AccountCommand, AccountRejection } from "./commands.ts";
 import type { AccountEvent, KeyRole } from "./events.ts";
 import { decideMembership, evolveMembership, type Membership, withEntry, withGone, without } from "./membership.ts";
-import { decideSubscription, evolveSubscription, openedWith, type Subscription } from "./subscription.ts";
+import { planNamed } from "./overage.ts";
+import { decideSubscription, evolveSubscription, openedWith, planAt, type Subscription } from "./subscription.ts";
 
 export type ApiKey = {
   readonly role: KeyRole;
@@ -28,6 +29,9 @@ export const API_KEYS_MAX = 100;
 /** Times are ISO-8601 UTC with milliseconds, which compare as text. */
 export const isExpired = (key: Pick<ApiKey, "expires_at">, at: string): boolean =>
   key.expires_at !== null && key.expires_at <= at;
+
+const membersMax = ({ subscription }: OpenAccount, at: string): number =>
+  planNamed(planAt(subscription, at)).counts.members;
 
 type Decided = Decision<AccountEvent, AccountRejection>;
 type CommandOf<T extends AccountCommand["type"]> = Extract<AccountCommand, { type: T }>;
@@ -104,7 +108,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
       case "ResetPassword":
       case "ChangePassword":
       case "EndSessions":
-        return decideMembership(command, state);
+        return decideMembership(command, state, membersMax(state, command.at));
       case "CreateApiKey":
         return createKey(command, state);
       case "RevokeApiKey": {

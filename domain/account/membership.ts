@@ -68,8 +68,6 @@ export type MembershipRejection =
   | "own-reset"
   | "password-changed";
 
-/** A team's worth of people, and a bound on what one stream folds to. Open invitations count. */
-export const MEMBERS_MAX = 200;
 /** The newest only: a command is repeated within days, and each removal copies this. */
 export const GONE_MAX = 1_000;
 
@@ -99,7 +97,11 @@ export const openReset = (state: Membership, member: string, at: string): OpenLi
 export const holdsSession = ({ epoch, keeps }: Member, session: { id: string; epoch: number }): boolean =>
   session.epoch === epoch || session.id === keeps;
 
-const invite = ({ type: _, ...invitation }: CommandOf<"InviteMember">, state: Membership): Decided => {
+const invite = (
+  { type: _, ...invitation }: CommandOf<"InviteMember">,
+  state: Membership,
+  membersMax: number,
+): Decided => {
   const { account } = state;
   const { member, email, at } = invitation;
   if (state.members.has(member) || state.gone.has(member)) return accept();
@@ -107,17 +109,21 @@ const invite = ({ type: _, ...invitation }: CommandOf<"InviteMember">, state: Me
   const open = [...state.invitations].filter(([, it]) => isOpen(it, at));
   const replaced = open.find(([, it]) => it.email === email)?.[0];
   const count = state.members.size + open.length - (replaced === undefined ? 0 : 1);
-  if (count >= MEMBERS_MAX) return reject("member-limit");
+  if (count >= membersMax) return reject("member-limit");
   const invited: AccountEvent = { type: "MemberInvited", data: { account, ...invitation } };
   if (replaced === undefined) return accept(invited);
   return accept<AccountEvent>({ type: "InvitationWithdrawn", data: { account, member: replaced, at } }, invited);
 };
 
-const acceptInvitation = ({ member, password, at }: CommandOf<"AcceptInvitation">, state: Membership): Decided => {
+const acceptInvitation = (
+  { member, password, at }: CommandOf<"AcceptInvitation">,
+  state: Membership,
+  membersMax: number,
+): Decided => {
   if (state.members.has(member)) return accept();
   const invitation = openInvitation(state, member, at);
   if (invitation === undefined) return reject("link-gone");
-  if (state.members.size >= MEMBERS_MAX) return reject("member-limit");
+  if (state.members.size >= membersMax) return reject("member-limit");
   const { email, role, by } = invitation;
   const { account } = state;
   return accept({ type: "MemberAdded", data: { account, member, email, role, password, invited_by: by, at } });
@@ -189,12 +195,13 @@ const endSessions = ({ member, keeps, at }: CommandOf<"EndSessions">, state: Mem
   return accept({ type: "SessionsEnded", data: { account, member, epoch: current.epoch + 1, keeps, at } });
 };
 
-export const decideMembership = (command: MembershipCommand, state: Membership): Decided => {
+/** `membersMax`: members and open invitations that the account may have together. */
+export const decideMembership = (command: MembershipCommand, state: Membership, membersMax: number): Decided => {
   switch (command.type) {
     case "InviteMember":
-      return invite(command, state);
+      return invite(command, state, membersMax);
     case "AcceptInvitation":
-      return acceptInvitation(command, state);
+      return acceptInvitation(command, state, membersMax);
     case "RemoveMember":
       return remove(command, state);
     case "ChangeRole":

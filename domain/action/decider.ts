@@ -31,6 +31,8 @@ export const action: Decider<Action, ActionCommand, ActionEvent, "not-found"> = 
     if (event.type === "ActionDeleted") {
       return state.phase === "defined" ? { phase: "deleted", version: state.version } : state;
     }
+    // A record of another type says nothing of the action (`SlotFreed`).
+    if (event.type !== "ActionDefined") return state;
     const { action_id: actionId, account, name, version, definition, by, at } = event.data;
     const createdAt = state.phase === "defined" ? state.createdAt : at;
     return { phase: "defined", actionId, account, name, version, definition, by, at, createdAt };

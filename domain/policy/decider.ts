@@ -23,7 +23,9 @@ export type PolicyRejection = "not-found";
 export const policy: Decider<Policy, PolicyCommand, PolicyEvent, PolicyRejection> = {
   initial: { phase: "absent" },
 
-  evolve(_state, { data }) {
+  evolve(state, { type, data }) {
+    // A record of another type says nothing of the policy (`SlotFreed`).
+    if (type !== "PolicyPublished") return state;
     return {
       phase: "published",
       policyId: data.policy_id,

@@ -11,12 +11,8 @@ export type SourceCommand =
       readonly dedupe: DedupeRule | null;
       readonly settings: SourceSettings;
       readonly secret: Sealed;
-      /** Whether the plan's limit has room for it: the source has reserved its slot since its stream was read. */
-      readonly hasSlot: boolean;
       readonly at: string;
     }
-  /** Fences a registration that reserved a slot and never ended; it is of no account yet. */
-  | { readonly type: "AbandonSource"; readonly sourceId: string; readonly at: string }
   | {
       readonly type: "ChangeSource";
       readonly account: string;

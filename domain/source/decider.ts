@@ -24,7 +24,7 @@ export type Source =
   | PresentSource
   | { readonly phase: "deleted"; readonly account: string };
 
-export type SourceRejection = "not-found" | "conflict" | "plan-limit" | "too-many-secrets";
+export type SourceRejection = "not-found" | "conflict" | "too-many-secrets";
 
 /** Each active one costs a forged request an HMAC. */
 export const SECRETS_MAX = 5;
@@ -72,7 +72,6 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
         return { ...state, secrets: [{ sealed: secret, until: null }, ...before] };
       }
       case "SourceRejectsCounted":
-      case "SourceAbandoned":
         return state;
       case "SourceDeleted":
         return { phase: "deleted", account: state.account };
@@ -84,16 +83,11 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
       // Its id comes from the command: one that is there was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
-      if (!command.hasSlot) return reject("plan-limit");
       const { sourceId: source_id, account, provider: type, auth, dedupe, settings, secret, at } = command;
       return accept({
         type: "SourceRegistered",
         data: { ...settings, source_id, account, type, auth, dedupe, secret, at },
       });
-    }
-    if (command.type === "AbandonSource") {
-      if (state.phase !== "absent") return reject("conflict");
-      return accept({ type: "SourceAbandoned", data: { source_id: command.sourceId, at: command.at } });
     }
     // Another account's source is to the caller as one that never was.
     if (state.phase !== "present" || state.account !== command.account) return reject("not-found");

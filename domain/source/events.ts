@@ -44,8 +44,6 @@ export type SourceSettings = {
 };
 
 export type SourceEvent =
-  /** The slot of a registration that never ended is given back: if that was only slow, it has to ask for a slot again. */
-  | { readonly type: "SourceAbandoned"; readonly data: { readonly source_id: string; readonly at: string } }
   | {
       readonly type: "SourceRegistered";
       readonly data: SourceSettings & {

@@ -1,14 +1,13 @@
 import { bundle } from "../../domain/bundle/decider.ts";
-import type { Decider } from "../../domain/decider.ts";
 import { delivery, type Paid } from "../../domain/delivery/decider.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
 import { isLoopLedger } from "../../domain/ledger/loop.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
-import { source } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import { type Envelope, type Fact, NO_TRACE } from "../envelope.ts";
-import { type Known, readOn, runCommand } from "../run-command.ts";
+import { NO_TRACE } from "../envelope.ts";
+import { fenced } from "./fence.ts";
 import type { Fate, LedgerDeps } from "./ledger-stream.ts";
+import { slotHolderOf } from "./slot-holders.ts";
 
 /** An event or a bundle once it was decided. */
 type Holder = {
@@ -28,22 +27,6 @@ const STEP_PLACE = /^bun_\w+\/\d+$/;
 export const stepPlace = (bundleId: string, index: number): string => `${bundleId}/${index}`;
 
 const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
-
-/**
- * Fences requests that are still to decide on a stream: they conflict with the record. `isFenced` is false if it was decided
- * before. `state` is what the stream says by then.
- */
-export const fenced = async <S extends object, C, E extends Fact, R>(
-  log: EventLog,
-  decider: Decider<S, C, E, R>,
-  stream: string,
-  command: C,
-  envelope: Envelope,
-): Promise<{ readonly isFenced: boolean; readonly state: S }> => {
-  const unknown: Known<S> = { state: decider.initial, revision: null };
-  const ran = await runCommand(log, decider, stream, await readOn(log, decider, stream, unknown), command, envelope);
-  return { isFenced: ran.outcome !== "rejected", state: ran.known.state };
-};
 
 const fateOf = ({ request, spent, paid }: Holder, ledger: string): Fate => {
   const { origin, ledgers } = request;
@@ -76,11 +59,9 @@ export const fate =
       trace: NO_TRACE,
       at,
     } as const;
-    if (holder.startsWith("src_")) {
-      const command = { type: "AbandonSource", sourceId: holder, at } as const;
-      const { state } = await fenced(log, source, `source-${holder}`, command, envelope);
-      return state.phase === "present" ? "open" : "free";
-    }
+    const thing = slotHolderOf(holder);
+    // Whoever deletes it gives the slot back.
+    if (thing !== undefined) return (await thing.keepsSlot(log, holder, envelope)) ? "kept" : "free";
     const { isFenced, state } = holder.startsWith("bun_")
       ? await fenced(log, bundle, `bundle-${holder}`, { type: "Abandon", bundleId: holder, at }, envelope)
       : await fenced(log, delivery, `delivery-${holder}`, { type: "Abandon", eventId: holder, at }, envelope);

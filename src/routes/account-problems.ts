@@ -1,9 +1,8 @@
 import type { AccountRejection } from "../../domain/account/commands.ts";
 import { API_KEYS_MAX } from "../../domain/account/decider.ts";
 import { EMAIL_LENGTH_MAX, normalizeEmail } from "../../domain/account/email-address.ts";
-import { MEMBERS_MAX } from "../../domain/account/membership.ts";
 import { normalizePassword, PASSWORD_LENGTH_MAX, weaknessOf } from "../../domain/account/password-rule.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
+import { limitReached, notFound, type Problem, problem } from "../problems.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** How soon the line before the password hashing is worth another try. */
@@ -20,10 +19,7 @@ const PROBLEM_OF: Record<AccountRejection | "email-taken" | "invalid-credentials
   "member-absent": notFound(),
   "key-absent": notFound(),
   "link-gone": linkGone(),
-  "member-limit": problem(
-    "conflict",
-    `An account has at most ${MEMBERS_MAX} members and invitations. Remove one first.`,
-  ),
+  "member-limit": limitReached("members"),
   "member-already": problem("conflict", "This address belongs to a member of the account already."),
   "last-owner": problem("conflict", "This is the account's last owner. Make another member an owner first."),
   "own-reset": problem("conflict", "Change your own password with POST /v1/auth/password; a reset link is for others."),

@@ -5,8 +5,9 @@ import type { Document, ViewStore } from "../../domain/ports.ts";
 import { type ActionDocument, actions } from "../../projections/actions.ts";
 import { actionId, actionStream } from "../action-stream.ts";
 import type { ActionCompiler } from "../admission/compiled-action.ts";
+import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { missingReference, notFound, problem } from "../problems.ts";
+import { limitReached, missingReference, notFound, problem } from "../problems.ts";
 import { time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { COST } from "./policy-schema.ts";
@@ -18,6 +19,7 @@ export type ActionsDeps = {
   readonly compile: ActionCompiler;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
+  readonly slots: Slots;
 };
 
 type Handle = (deps: ActionsDeps) => Route["handle"];
@@ -125,7 +127,8 @@ const put: Handle = (deps) => async (call) => {
   const before = await deps.aggregates.load(actionDecider, `action-${id}`, 0);
   const by = principal.id;
   const command = { type: "DefineAction", actionId: id, account, name, definition, by, at: envelope.at } as const;
-  const done = await deps.aggregates.handle(actionDecider, `action-${id}`, command, envelope);
+  const done = await deps.slots.register("actions", id, actionDecider, command, envelope);
+  if (done.outcome === "full") return limitReached("actions", done.limit);
   if (done.outcome === "rejected" || done.state.phase !== "defined") return notFound();
   return {
     status: before.state.phase === "defined" ? 200 : 201,
@@ -149,13 +152,14 @@ const list: Handle =
   };
 
 const remove: Handle =
-  ({ aggregates }) =>
+  ({ aggregates, slots }) =>
   async ({ principal, params, envelope }) => {
     const { name = "" } = params;
     if (!isActionName(name)) return notFound();
     const command = { type: "DeleteAction", at: envelope.at } as const;
     const done = await aggregates.handle(actionDecider, actionStream(principal.account, name), command, envelope);
     if (done.outcome === "rejected") return notFound();
+    await slots.free("actions", principal.account, actionId(principal.account, name));
     return { status: 204, ...positionOf(done) };
   };
 
@@ -167,7 +171,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     summary: "Create an action, or publish a new version of it",
     tag: "agents",
     body: BODY,
-    problems: ["invalid-action"],
+    problems: ["invalid-action", "limit-reached"],
     answers: { 200: ACTION, 201: ACTION },
     handle: put(deps),
   },

@@ -6,10 +6,11 @@ import type { ViewStore } from "../../domain/ports.ts";
 import { bearerKey, keyId } from "../../infra/crypto/api-key.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { type AgentDocument, agents } from "../../projections/agents.ts";
+import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { CredentialHashes } from "../credential-hashes.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
-import { missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { nonBlank, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { ADMINS, type Answer, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
@@ -19,6 +20,7 @@ export type AgentsDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly hashes: CredentialHashes;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
+  readonly slots: Slots;
 };
 
 type Handle = (deps: AgentsDeps) => Route["handle"];
@@ -153,7 +155,8 @@ const register: Handle = (deps) => async (call) => {
   const { key, of } = newKey(deps, call, agentId);
   await issue(deps, call, agentId, of);
   const command = { type: "RegisterAgent", agentId, account, settings, key: of, at: envelope.at } as const;
-  const done = await deps.aggregates.handle(agentDecider, agentStream(agentId), command, envelope);
+  const done = await deps.slots.register("agents", agentId, agentDecider, command, envelope);
+  if (done.outcome === "full") return limitReached("agents", done.limit);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
   if (done.state.phase !== "present") return notFound();
   return { status: 201, body: { ...showPresent(done.state), key }, ...positionOf(done) };
@@ -237,7 +240,9 @@ const resume: Handle = (deps) => (call) =>
 const remove: Handle = (deps) => async (call) => {
   const { account } = call.principal;
   const done = await handled(deps, call, { type: "DeleteAgent", account, at: call.envelope.at });
-  return "problem" in done ? done : { status: 204, ...positionOf(done) };
+  if ("problem" in done) return done;
+  await deps.slots.free("agents", account, call.params.id ?? "");
+  return { status: 204, ...positionOf(done) };
 };
 
 export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
@@ -248,7 +253,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     summary: "Register an agent; its key is shown only once",
     tag: "agents",
     body: NEW_AGENT,
-    problems: ["not-found", "conflict"],
+    problems: ["not-found", "conflict", "limit-reached"],
     answers: { 201: CREATED },
     handle: register(deps),
   },

@@ -1,8 +1,8 @@
-import { PLANS, type Plan } from "../../domain/account/plans.ts";
+import { type Counts, PLANS, type Plan } from "../../domain/account/plans.ts";
 import type { GateName } from "../../domain/gate/verdict.ts";
 import type { CatalogueEntry } from "../providers/catalogue.ts";
 import { integer, object, text } from "./json-schema.ts";
-import { READERS, type Route } from "./route.ts";
+import { type JsonSchema, READERS, type Route } from "./route.ts";
 
 export type CapabilitiesDeps = {
   readonly planOf: (account: string) => Promise<{ readonly plan: Plan }>;
@@ -28,13 +28,24 @@ const GATES: readonly GateName[] = [
 /** What this service can do, on every plan: plans differ in volume alone. */
 const FEATURES = { agent_sdk: true, gates: true, approvals: true, bundles: true, traces: true };
 
+const COUNTED: Readonly<Record<keyof Counts, JsonSchema>> = {
+  delivery_endpoints: integer,
+  policies: integer,
+  agents: integer,
+  actions: integer,
+  members: { type: "integer", description: "Members and open invitations" },
+  sessions: { type: "integer", description: "Sessions of all members; a further one ends the oldest" },
+  held_approvals: { type: "integer", description: "Requests that wait for people" },
+};
+
 const CAPABILITIES = object({
   plan: { enum: Object.keys(PLANS) },
   features: object(Object.fromEntries(Object.keys(FEATURES).map((name) => [name, { type: "boolean" }]))),
   providers: { type: "array", items: object({ type: text, category: text, auth: text, label: text }) },
   limits: object({
     events_per_month: { type: "integer", description: "Included; only the free plan stops there" },
-    endpoints: { type: "integer", description: "Ingest sources" },
+    endpoints: { type: "integer", description: "Ingest sources; the same as sources" },
+    sources: integer,
     retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
     max_payload_bytes: integer,
     stored_bytes_day: { type: "integer", description: "Of admitted and held requests that are stored in a day (UTC)" },
@@ -42,6 +53,7 @@ const CAPABILITIES = object({
       type: "integer",
       description: "Of refused requests that are stored whole in a day (UTC); of each further one the first 4 KiB are",
     },
+    ...COUNTED,
     api_rate_per_minute: { type: "integer", description: "Requests of one key or session" },
   }),
   gates: { type: "array", items: text },
@@ -60,10 +72,12 @@ const capabilities =
         limits: {
           events_per_month: plan.eventsPerMonth,
           endpoints: plan.endpoints,
+          sources: plan.endpoints,
           retention_days: plan.retentionDays,
           max_payload_bytes: maxPayloadBytes,
           stored_bytes_day: plan.storedBytesDay,
           refused_bytes_day: plan.refusedBytesDay,
+          ...plan.counts,
           api_rate_per_minute: plan.apiRatePerMinute,
         },
         gates: GATES,

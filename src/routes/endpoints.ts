@@ -14,8 +14,9 @@ import type { AddressRules } from "../../infra/http/addresses.ts";
 import { makeSigningSecret } from "../../infra/http/standard-webhooks.ts";
 import { type CircuitDocument, type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
 import { sources } from "../../projections/sources.ts";
+import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { isEndpointId } from "../references.ts";
 import {
   DEFAULTS,
@@ -34,6 +35,7 @@ import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
 
 export type EndpointsDeps = EndpointTestDeps & {
+  readonly slots: Slots;
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "get" | "page">;
   readonly box: SecretBox;
@@ -142,17 +144,12 @@ const register: Handle = (deps) => async (call) => {
   const settings = { name, url, ...DEFAULTS, headers: {}, notifications: [], ...given };
   const signing_secret = makeSigningSecret(call.secret("signing-secret"));
   const secret = deps.box.seal(signing_secret, { account, stream, field: "secret" });
-  const done = await handled(deps, call, endpointId, {
-    type: "RegisterEndpoint",
-    endpointId,
-    account,
-    settings,
-    secret,
-    at,
-  });
-  if ("problem" in done) return done;
+  const command = { type: "RegisterEndpoint", endpointId, account, settings, secret, at } as const;
+  const done = await deps.slots.register("delivery_endpoints", endpointId, endpointDecider, command, call.envelope);
+  if (done.outcome === "full") return limitReached("delivery_endpoints", done.limit);
+  if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
   if (done.state.phase !== "present") return notFound();
-  return { status: 201, body: { ...(await showPresent(deps, done.state)), signing_secret }, ...done.position };
+  return { status: 201, body: { ...(await showPresent(deps, done.state)), signing_secret }, ...positionOf(done) };
 };
 
 const list: Handle =
@@ -265,6 +262,7 @@ const remove: Handle = (deps) => async (call) => {
   const command = { type: "DeleteEndpoint", account, at: call.envelope.at } as const;
   const done = await handled(deps, call, it.endpointId, command);
   if ("problem" in done) return done;
+  await deps.slots.free("delivery_endpoints", account, it.endpointId);
   // What waits for it is ended now, not when somebody looks next.
   deps.wake();
   return { status: 204, ...done.position };
@@ -283,7 +281,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     summary: "Register an endpoint; its signing secret is shown only once",
     tag: "endpoints",
     body: NEW_ENDPOINT,
-    problems: ["address-not-allowed", "conflict"],
+    problems: ["address-not-allowed", "conflict", "limit-reached"],
     answers: { 201: REGISTERED },
     handle: register(deps),
   },

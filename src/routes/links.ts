@@ -97,7 +97,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     summary: "Accept an invitation with a password of one's own, and log in",
     tag: "accounts",
     body: BODY,
-    problems: ["not-found", "email-taken", "weak-password", "conflict", "rate-limited", "overloaded"],
+    problems: ["not-found", "email-taken", "weak-password", "limit-reached", "conflict", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
     handle: accept(deps),
   },

@@ -143,7 +143,7 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     summary: "Invite a person by a one-time link; it is shown only once, and replaces an earlier one",
     tag: "accounts",
     body: INVITATION_BODY,
-    problems: ["conflict", "not-found"],
+    problems: ["conflict", "limit-reached", "not-found"],
     answers: { 201: INVITATION },
     handle: invite(deps),
   },

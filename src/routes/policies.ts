@@ -4,8 +4,9 @@ import type { Document, ViewStore } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { type PolicyDocument, policies, policyVersions } from "../../projections/policies.ts";
 import type { PolicyCompiler } from "../admission/compiled-policy.ts";
+import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
+import { limitReached, notFound, type Problem, problem } from "../problems.ts";
 import { isPolicyId } from "../references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { DEFINITION_BODY, POLICY } from "./policy-schema.ts";
@@ -15,6 +16,7 @@ export type PoliciesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly compile: PolicyCompiler;
+  readonly slots: Slots;
 };
 
 export const policyStream = (policyId: string): string => `policy-${policyId}`;
@@ -73,7 +75,8 @@ const publish = async (
   if (!compiled.ok) return invalid(compiled.errors);
   const { definition } = compiled;
   const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
-  const handled = await deps.aggregates.handle(policy, policyStream(policyId), command, envelope);
+  const handled = await deps.slots.register("policies", policyId, policy, command, envelope);
+  if (handled.outcome === "full") return limitReached("policies", handled.limit);
   const { state } = handled;
   if (handled.outcome === "rejected" || state.phase !== "published") return notFound();
   return {
@@ -134,7 +137,7 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     summary: "Publish a policy, version 1",
     tag: "policies",
     body: DEFINITION_BODY,
-    problems: ["invalid-policy"],
+    problems: ["invalid-policy", "limit-reached"],
     answers: { 201: POLICY },
     handle: publishNew(deps),
   },

@@ -1,9 +1,7 @@
 import type { ViewStore } from "../../domain/ports.ts";
-import type { SourceCommand } from "../../domain/source/commands.ts";
 import {
   type PresentSource,
   SECRETS_MAX,
-  type Source,
   type SourceRejection,
   source as sourceDecider,
 } from "../../domain/source/decider.ts";
@@ -11,7 +9,7 @@ import type { SourceSettings } from "../../domain/source/events.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { type SourceDocument, sources } from "../../projections/sources.ts";
-import type { SourceSlot, SourceSlots } from "../admission/source-slots.ts";
+import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { makeSecret } from "../providers/catalogue.ts";
@@ -35,7 +33,7 @@ export type SourcesDeps = {
   /** Without a slash at its end; a function, as the port may be known only once it listens. */
   readonly publicUrl: () => string;
   /** The plan's limit on sources. */
-  readonly slots: SourceSlots;
+  readonly slots: Slots;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
@@ -56,7 +54,6 @@ const planLimit = (limit: number): Problem => {
 const PROBLEM_OF: Record<SourceRejection, Problem> = {
   "not-found": notFound(),
   conflict: problem("conflict", "This source already exists, or existed before."),
-  "plan-limit": problem("plan-limit", "The plan includes no more sources."),
   "too-many-secrets": problem(
     "conflict",
     `${SECRETS_MAX} secrets are valid at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,
@@ -117,24 +114,9 @@ const register: Handle = (deps) => async (call) => {
   const made = wanted.secret === null ? makeSecret(provider, call.secret("source-secret")) : null;
   const secret = seal(deps, wanted.secret ?? made ?? "", account, sourceId);
   const command = { type: "RegisterSource", sourceId, account, provider, auth, dedupe, settings, secret, at } as const;
-  const reserved: { slot: SourceSlot | null } = { slot: null };
-  const giveBack = async (): Promise<void> => {
-    if (reserved.slot?.ok === true) await reserved.slot.giveBack();
-    reserved.slot = null;
-  };
-  // The slot is reserved after the stream is read: the fence of a registration that is too slow makes it reserve again.
-  const look = async ({ phase }: Source): Promise<SourceCommand> => {
-    await giveBack();
-    if (phase === "absent") reserved.slot = await deps.slots.take(envelope.trace, account, sourceId);
-    return { ...command, hasSlot: reserved.slot?.ok === true };
-  };
-  const registered = await deps.aggregates.handleLooked(sourceDecider, streamOf(sourceId), look, envelope);
-  if (registered.outcome === "rejected") {
-    if (reserved.slot?.ok === false) return planLimit(reserved.slot.limit);
-    return PROBLEM_OF[registered.rejection];
-  }
-  // Another request with the same command has registered it, with a reservation of its own.
-  if (registered.outcome === "unchanged") await giveBack();
+  const registered = await deps.slots.register("sources", sourceId, sourceDecider, command, envelope);
+  if (registered.outcome === "full") return planLimit(registered.limit);
+  if (registered.outcome === "rejected") return PROBLEM_OF[registered.rejection];
   if (registered.state.phase !== "present") return notFound();
   return {
     status: 201,
@@ -199,9 +181,6 @@ const rotate: Handle = (deps) => async (call) => {
   return { status: 200, body, ...positionOf(rotated) };
 };
 
-const isOwnDeleted = (state: Source, account: string): boolean =>
-  state.phase === "deleted" && state.account === account;
-
 const remove: Handle = (deps) => async (call) => {
   const { account } = call.principal;
   const { id = "" } = call.params;
@@ -209,7 +188,9 @@ const remove: Handle = (deps) => async (call) => {
   const command = { type: "DeleteSource", account, at: call.envelope.at } as const;
   const deleted = await deps.aggregates.handle(sourceDecider, streamOf(id), command, call.envelope);
   // Again for one that is deleted: the first time may have ended between the two appends.
-  if (isOwnDeleted(deleted.state, account)) await deps.slots.free(account, id);
+  if (deleted.state.phase === "deleted" && deleted.state.account === account) {
+    await deps.slots.free("sources", account, id);
+  }
   if (deleted.outcome === "rejected") return PROBLEM_OF[deleted.rejection];
   return { status: 204, ...positionOf(deleted) };
 };

@@ -23,6 +23,8 @@ export const ERROR_CODES = [
   "gate-require-fields",
   "gate-content",
   "gate-schema",
+  "cost-unknown",
+  "limit-reached",
   "gate-rate",
   "gate-budget",
   "gate-loop",

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { MEMBERS_MAX } from "../../domain/account/membership.ts";
+import { PLANS } from "../../domain/account/plans.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { accountStream } from "../../src/accounts.ts";
@@ -34,7 +34,7 @@ const breakable = () => {
 const fill = async (log: EventLog, principal: Principal): Promise<void> => {
   const { account } = principal;
   const { envelope } = callOf({ principal });
-  const filling = Array.from({ length: MEMBERS_MAX - 1 }, (_, i) => {
+  const filling = Array.from({ length: PLANS.free.counts.members - 1 }, (_, i) => {
     const data = { account, member: `mem_${i}`, email: `m${i}@shop.example`, role: "viewer", invited_by: null, at: AT };
     return { type: "MemberAdded", data };
   });
@@ -114,10 +114,10 @@ test("an account that is full refuses an invitation, and one that fills up meanw
   const it = breakable();
   const { principal, accept } = await withInvitation(it);
   await fill(it.log, principal);
-  assert.is((await accept()).outcome, "conflict");
+  assert.is((await accept()).outcome, "limit-reached");
   await it.react();
   const body = { email: "cy@shop.example", role: "viewer" };
-  assert.is((await it.call("POST", "/v1/members/invitations", { principal, body })).outcome, "conflict");
+  assert.is((await it.call("POST", "/v1/members/invitations", { principal, body })).outcome, "limit-reached");
   assert.is((await it.signUp("bo@shop.example")).outcome, 201);
 });
 

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { AccountCommand } from "../../../domain/account/commands.ts";
 import { API_KEYS_MAX, account } from "../../../domain/account/decider.ts";
 import type { AccountEvent, LinkMaker, Role } from "../../../domain/account/events.ts";
-import { MEMBERS_MAX } from "../../../domain/account/membership.ts";
+import { PLANS } from "../../../domain/account/plans.ts";
 import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
 
@@ -134,7 +134,7 @@ test("a second invitation of an address replaces the first one, and a member's a
     .rejects("member-already");
 });
 test("members and open invitations are limited together; a removal or an expiry makes room", () => {
-  const full = Array.from({ length: MEMBERS_MAX - 2 }, (_, i) => added(`m${i}`, "viewer"));
+  const full = Array.from({ length: PLANS.free.counts.members - 2 }, (_, i) => added(`m${i}`, "viewer"));
   given(...owned, ...full, invited("cy"))
     .when(invite("bo"))
     .rejects("member-limit");

@@ -22,7 +22,6 @@ const register = {
   dedupe: null,
   settings,
   secret: "sealed-1",
-  hasSlot: true,
   at,
 } as const;
 const registered: SourceEvent = {
@@ -42,23 +41,6 @@ test("a source is registered once; the same account's repeat changes nothing", (
     .when({ ...register, account: "acc_2" })
     .rejects("conflict");
   given(registered, deleted).when(register).rejects("conflict");
-});
-
-test("a registration without a slot of the plan is refused, unless its source is there already", () => {
-  const withoutSlot = { ...register, hasSlot: false };
-  given().when(withoutSlot).rejects("plan-limit");
-  given(registered).when(withoutSlot).thenNothing();
-});
-
-test("a source that was never registered is abandoned as often as somebody asks, and can still be registered", () => {
-  const abandon = { type: "AbandonSource", sourceId: "src_1", at: later } as const;
-  const abandoned: SourceEvent = { type: "SourceAbandoned", data: { source_id: "src_1", at: later } };
-  given().when(abandon).then(abandoned);
-  given(abandoned).when(abandon).then(abandoned);
-  given(abandoned).when(register).then(registered);
-  given(abandoned).when({ type: "DeleteSource", account, at: later }).rejects("not-found");
-  given(registered).when(abandon).rejects("conflict");
-  given(registered, deleted).when(abandon).rejects("conflict");
 });
 
 test("only what differs is recorded as changed", () => {

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import type { DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { runLedger } from "../../../domain/ledger/loop.ts";
+import type { SlotFreed } from "../../../domain/slot.ts";
 import type { SourceEvent } from "../../../domain/source/events.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
@@ -60,7 +61,7 @@ test("a place that the event does not name is that of a request that died before
 });
 
 const AT = "2026-05-05T12:00:00.000Z";
-const abandoned: SourceEvent = { type: "SourceAbandoned", data: { source_id: "src_1", at: AT } };
+const freed: SlotFreed = { type: "SlotFreed", data: { id: "src_1", at: AT } };
 const registered: SourceEvent = {
   type: "SourceRegistered",
   data: {
@@ -104,18 +105,18 @@ test("of a step of a bundle that asked when its payload became known: spent by t
   assert.equal(await log.readAll(null, 1), []);
 });
 
-test("of a source: open as long as it is registered; one that is not registered is fenced first", async () => {
+test("of a source: kept as long as it is registered; one that is not registered is fenced first", async () => {
   const log = memoryEventLog();
   const ledger = "ledger-acc_1-sources";
   const ask = () => fate(log, clock, randomness)("acc_1", "src_1", ledger);
   const last = async () => (await log.last("source-src_1"))?.type;
-  for (let times = 0; times < 2; times += 1) assert.equal([await ask(), await last()], ["free", "SourceAbandoned"]);
+  for (let times = 0; times < 2; times += 1) assert.equal([await ask(), await last()], ["free", "SlotFreed"]);
   const it = history();
-  for (const event of [abandoned, abandoned, registered, deleted]) it.add("source-src_1", event);
+  for (const event of [freed, freed, registered, deleted]) it.add("source-src_1", event);
   const [, , present, gone] = it.events;
   if (present === undefined || gone === undefined) throw new Error("the history is shorter than it was made");
   await appendTo(log, [present]);
-  assert.equal([await ask(), await last()], ["open", "SourceRegistered"]);
+  assert.equal([await ask(), await last()], ["kept", "SourceRegistered"]);
   await appendTo(log, [gone]);
   assert.equal([await ask(), await last()], ["free", "SourceDeleted"]);
 });

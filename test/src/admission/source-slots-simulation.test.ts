@@ -8,7 +8,7 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { sources } from "../../../projections/sources.ts";
 import { fate } from "../../../src/admission/fate.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
-import { sourceSlots } from "../../../src/admission/source-slots.ts";
+import { slots } from "../../../src/admission/slots.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import type { Envelope } from "../../../src/envelope.ts";
 import type { Principal } from "../../../src/routes/route.ts";
@@ -40,13 +40,14 @@ const nodeOf = (world: World, random: Seeded) => {
     ...{ log, clock: world.clock, randomness, orphanAgeMs: 30_000, onError: () => undefined },
     fate: fate(log, world.clock, randomness),
   });
+  const streams = aggregates(log, world.clock);
   const call = caller(
     sourceRoutes({
-      aggregates: aggregates(log, world.clock),
+      aggregates: streams,
       views: memoryViewStore([sources.schema]),
       box: { seal: (secret) => secret },
       publicUrl: () => "http://localhost",
-      slots: sourceSlots(places, async () => world.plan),
+      slots: slots({ ledgers: places, aggregates: streams, planOf: async () => world.plan }),
       endpointExists: async () => true,
       policyExists: async () => true,
     }),
@@ -117,7 +118,7 @@ const round = async (random: Seeded): Promise<number> => {
   const { present } = await presentIn(world.log, 0);
   const last = nodeOf(world, { ...random, next: () => 0.5 });
   assert.is((await last.ledgers.figures(LEDGER, ACCOUNT)).open, present.size, "a slot for each source");
-  return (await world.log.readAll(null, 100_000)).filter(({ type }) => type === "SourceAbandoned").length;
+  return (await world.log.readAll(null, 100_000)).filter(({ type }) => type === "SlotFreed").length;
 };
 
 test(`${ROUNDS} rounds: a source is only registered below the limit, and each source has one slot`, async () => {

@@ -9,7 +9,7 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { sources } from "../../../projections/sources.ts";
 import { fate } from "../../../src/admission/fate.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
-import { sourceSlots } from "../../../src/admission/source-slots.ts";
+import { slots } from "../../../src/admission/slots.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import type { Envelope } from "../../../src/envelope.ts";
 import type { Principal } from "../../../src/routes/route.ts";
@@ -49,12 +49,13 @@ const world = () => {
         ...{ log: seen, clock, randomness, orphanAgeMs, onError: fail },
         fate: fate(seen, clock, randomness),
       });
+      const streams = aggregates(seen, clock);
       const routes = sourceRoutes({
-        aggregates: aggregates(seen, clock),
+        aggregates: streams,
         views,
         box: { seal: (secret) => secret },
         publicUrl: () => "http://localhost",
-        slots: sourceSlots(places, async () => plan),
+        slots: slots({ ledgers: places, aggregates: streams, planOf: async () => plan }),
         endpointExists: async () => true,
         policyExists: async () => true,
       });
@@ -70,7 +71,9 @@ const world = () => {
       };
     },
     idsOf: async (type: string): Promise<readonly string[]> =>
-      (await log.readAll(null, 1_000)).filter((event) => event.type === type).map(({ data }) => String(data.source_id)),
+      (await log.readAll(null, 1_000))
+        .filter((event) => event.type === type)
+        .map(({ data }) => String(data.source_id ?? data.id)),
     async listed(): Promise<number> {
       await foldInto(log, views, [sources]);
       return (
@@ -139,7 +142,7 @@ test("a node that is alone asks nothing about its own registrations when it read
     const outcomes = [...others, await first];
     assert.is(outcomes.filter((outcome) => outcome === 201).length, limit);
     assert.is((await it.idsOf("SourceRegistered")).length, limit);
-    assert.is((await it.idsOf("SourceAbandoned")).length, 1 - passes);
+    assert.is((await it.idsOf("SlotFreed")).length, 1 - passes);
     await node.ledgers.idle();
   }
 });
@@ -152,7 +155,7 @@ test("the slot of a registration that died is free again, and its id is to every
   it.clock.ms += 31_000;
   const node = it.node();
   assert.is((await node.ledgers.figures(LEDGER, ACCOUNT)).open, 0);
-  const [abandoned = ""] = await it.idsOf("SourceAbandoned");
+  const [abandoned = ""] = await it.idsOf("SlotFreed");
   assert.equal([await node.get(abandoned), await node.remove(abandoned)], ["not-found", "not-found"]);
   assert.is(await it.listed(), 0);
   assert.is(await node.register("next"), 201);

@@ -8,6 +8,7 @@ import { aggregates } from "../../../src/aggregates.ts";
 import { actionRoutes } from "../../../src/routes/actions.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { bearer, testApp, testClock } from "../../support/http-app.ts";
+import { slotsOn } from "../../support/slots-on.ts";
 
 const test = suite("actions");
 
@@ -17,7 +18,16 @@ const world = async () => {
   const views = memoryViewStore([actions.schema]);
   const endpointExists = async (account: string, id: string) => id === (account === "acc_a" ? "end_a" : "end_b");
   const policyExists = async () => true;
-  const deps = { aggregates: aggregates(log, clock), views, compile: actionCompiler(), endpointExists, policyExists };
+  const streams = aggregates(log, clock);
+  const compile = actionCompiler();
+  const deps = {
+    aggregates: streams,
+    views,
+    compile,
+    endpointExists,
+    policyExists,
+    slots: slotsOn(log, clock, streams),
+  };
   const app = await testApp(actionRoutes(deps), { log, clock });
   const call = async (method: "GET" | "PUT" | "DELETE", path: string, body?: object, token = "csk_admin") => {
     const answer = await app.inject({

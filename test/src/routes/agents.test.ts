@@ -13,6 +13,7 @@ import { agentRoutes } from "../../../src/routes/agents.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { bearer, testApp, testClock } from "../../support/http-app.ts";
 import { rewrittenLog } from "../../support/rewritten-log.ts";
+import { slotsOn } from "../../support/slots-on.ts";
 
 const test = suite("agents");
 
@@ -22,7 +23,8 @@ const world = async (log = memoryEventLog()) => {
   const streams = aggregates(log, clock);
   const policyExists = async (account: string, id: string) => account === "acc_a" && id === "pol_a";
   const hashes = credentialHashes(new Uint8Array(32).fill(7));
-  const app = await testApp(agentRoutes({ aggregates: streams, views, hashes, policyExists }), { log, clock });
+  const slots = slotsOn(log, clock, streams);
+  const app = await testApp(agentRoutes({ aggregates: streams, views, hashes, policyExists, slots }), { log, clock });
   const call = async (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,

@@ -73,6 +73,8 @@ test("capabilities are the plan's volumes and what this service really does", as
   assert.equal(body.limits, {
     events_per_month: 1_000,
     endpoints: 1,
+    sources: 1,
+    ...PLANS.free.counts,
     retention_days: 3,
     max_payload_bytes: 983_040,
     stored_bytes_day: 100_000_000,

@@ -8,6 +8,7 @@ import { policyCompiler } from "../../../src/admission/compiled-policy.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { policyRoutes } from "../../../src/routes/policies.ts";
 import { bearer, testApp, testClock } from "../../support/http-app.ts";
+import { slotsOn } from "../../support/slots-on.ts";
 
 const test = suite("policy routes");
 
@@ -18,7 +19,8 @@ const started = async () => {
   const log = memoryEventLog();
   const clock = testClock();
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
-  const deps = { aggregates: aggregates(log, clock), views, compile: policyCompiler() };
+  const streams = aggregates(log, clock);
+  const deps = { aggregates: streams, views, compile: policyCompiler(), slots: slotsOn(log, clock, streams) };
   const app = await testApp(policyRoutes(deps), { log, clock });
 
   const project = async (): Promise<void> => {

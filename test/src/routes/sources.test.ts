@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { PLANS } from "../../../domain/account/plans.ts";
 import { source } from "../../../domain/source/decider.ts";
 import { PROVIDER_TYPES } from "../../../domain/source/events.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
@@ -13,6 +14,7 @@ import { sourceRoutes } from "../../../src/routes/sources.ts";
 import { caller, callOf } from "../../support/call.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { ADMIN_KEY, bearer, PUBLIC_URL, testApp, testClock } from "../../support/http-app.ts";
+import { slotsOn, slotsTaken } from "../../support/slots-on.ts";
 
 const test = suite("sources");
 
@@ -24,21 +26,13 @@ const world = async ({ limit = 100 } = {}) => {
   const clock = testClock();
   const views = memoryViewStore([sources.schema]);
   const box = secretBox(KEY, randomness);
-  const taken = new Set<string>();
   const store = aggregates(log, clock);
   const routes = sourceRoutes({
     aggregates: store,
     views,
     box,
     publicUrl: () => PUBLIC_URL,
-    slots: {
-      take: async (_trace, account, id) => {
-        if (!taken.has(`${account} ${id}`) && taken.size >= limit) return { ok: false, limit };
-        taken.add(`${account} ${id}`);
-        return { ok: true, giveBack: async () => void taken.delete(`${account} ${id}`) };
-      },
-      free: async (account, id) => void taken.delete(`${account} ${id}`),
-    },
+    slots: slotsOn(log, clock, store, { ...PLANS.scale, endpoints: limit }),
     endpointExists: async (account, id) => account === "acc_a" && id === "end_a",
     policyExists: async (account, id) => account === "acc_a" && id === "pol_a",
   });
@@ -67,6 +61,7 @@ const world = async ({ limit = 100 } = {}) => {
     const place = { account: state.account, stream: `source-${id}`, field: "secret" };
     return state.secrets.map(({ sealed }) => box.open(sealed, place));
   };
+  const taken = () => slotsTaken(log, clock, "acc_a", "sources");
   return { log, clock, views, taken, app, routes, call, create, secrets, fold: () => foldInto(log, views, [sources]) };
 };
 
@@ -162,7 +157,7 @@ test("over the plan a source is refused; a deleted one makes room", async () => 
   assert.is(status, 403);
   assert.is(body.code, "plan-limit");
   assert.is((await call("DELETE", `/${first.id}`)).status, 204);
-  assert.is(taken.size, 0);
+  assert.is(await taken(), 0);
   assert.is((await call("POST", "", { name: "second", type: "github" })).status, 201);
   await app.close();
 });
@@ -171,7 +166,7 @@ test("a refused body takes no place of the plan", async () => {
   const { call, taken, app } = await world();
   await call("POST", "", { name: "shop", type: "adyen", secret: "not hex" });
   await call("POST", "", { name: "shop", type: "stripe", endpoint_id: "end_b" });
-  assert.is(taken.size, 0);
+  assert.is(await taken(), 0);
   await app.close();
 });
 
@@ -233,7 +228,7 @@ test("the same command again, after a crash before its answer, makes the same so
   assert.equal(await route("POST", "/v1/sources/{id}/secret", later), rotated);
   assert.equal(
     (await log.readAll(null, 100)).map(({ type }) => type),
-    ["SourceRegistered", "SourceSecretRotated"],
+    ["Reserved", "SourceRegistered", "SourceSecretRotated"],
   );
   await app.close();
 });
@@ -267,10 +262,8 @@ test("a deleted source is gone, and deleting it again finds nothing", async () =
   const { id } = await create();
   assert.is((await call("DELETE", `/${id}`)).status, 204);
   assert.is((await call("GET", `/${id}`)).status, 404);
-  // As after a crash between the deletion and the giving back.
-  taken.add(`acc_a ${id}`);
   assert.is((await call("DELETE", `/${id}`)).status, 404);
-  assert.is(taken.size, 0);
+  assert.is(await taken(), 0);
   await app.close();
 });
 

@@ -42,6 +42,7 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "invalid-policy",
   "invalid-action",
   "payload-damaged",
+  "payload-not-kept",
   "self-approval",
   "digest-mismatch",
   "already-decided",

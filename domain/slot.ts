@@ -1,0 +1,44 @@
+import { accept, type Decider, reject } from "./decider.ts";
+
+/** What an account has a limited number of. Each of them holds a slot in a ledger of the account as long as it exists. */
+export const SLOT_KINDS = ["sources", "delivery_endpoints", "policies", "agents", "actions"] as const;
+export type SlotKind = (typeof SLOT_KINDS)[number];
+
+/**
+ * In the stream of something that does not exist: its slot is given back. A registration that was under way conflicts with
+ * this record and has to ask for another slot. It changes no state.
+ */
+export type SlotFreed = { readonly type: "SlotFreed"; readonly data: { readonly id: string; readonly at: string } };
+
+export type FreeSlot = { readonly type: "FreeSlot"; readonly id: string; readonly at: string };
+
+/** `hasSlot`: a slot was reserved for this command after the state was read. */
+export type WithSlot<C> = { readonly command: C; readonly hasSlot: boolean };
+
+type Foldable<S, E> = Pick<Decider<S, never, E, unknown>, "initial" | "evolve">;
+
+/** Gives back the slot of what does not exist. `exists`: it does, so it keeps its slot. */
+export const slotFence = <S, E>(
+  { initial, evolve }: Foldable<S, E>,
+  exists: (state: S) => boolean,
+): Decider<S, FreeSlot, E | SlotFreed, "exists"> => ({
+  initial,
+  // The deciders of these streams leave their state as it is for a record that they do not know.
+  evolve: (state, event) => evolve(state, event as E),
+  decide: ({ id, at }, state) =>
+    exists(state) ? reject("exists") : accept({ type: "SlotFreed", data: { id, at } } as const),
+});
+
+/** The same decider, which brings something into existence only if it has a slot. */
+export const withSlot = <S, C, E, R>(
+  { initial, evolve, decide }: Decider<S, C, E, R>,
+  exists: (state: S) => boolean,
+): Decider<S, WithSlot<C>, E, R | "no-slot"> => ({
+  initial,
+  evolve,
+  decide({ command, hasSlot }, state) {
+    const decision = decide(command, state);
+    const isNew = decision.ok && decision.events.length > 0 && !exists(state);
+    return isNew && !hasSlot ? reject("no-slot") : decision;
+  },
+});

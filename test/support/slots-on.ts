@@ -1,0 +1,23 @@
+import { PLANS, type Plan } from "../../domain/account/plans.ts";
+import type { Clock, EventLog } from "../../domain/ports.ts";
+import type { SlotKind } from "../../domain/slot.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { fate } from "../../src/admission/fate.ts";
+import { type Ledgers, ledgers } from "../../src/admission/ledgers.ts";
+import { type Slots, slots } from "../../src/admission/slots.ts";
+import type { Aggregates } from "../../src/aggregates.ts";
+
+const ledgersOn = (log: EventLog, clock: Clock): Ledgers => {
+  const onError = (error: unknown): never => {
+    throw error;
+  };
+  return ledgers({ ...{ log, clock, randomness, onError }, fate: fate(log, clock, randomness), orphanAgeMs: 0 });
+};
+
+/** The limits of a plan on what an account has, as a node has them that is alone on its log. */
+export const slotsOn = (log: EventLog, clock: Clock, aggregates: Aggregates, plan: Plan = PLANS.scale): Slots =>
+  slots({ ledgers: ledgersOn(log, clock), aggregates, planOf: async () => plan });
+
+/** How many slots the log says are taken. */
+export const slotsTaken = async (log: EventLog, clock: Clock, account: string, kind: SlotKind): Promise<number> =>
+  (await ledgersOn(log, clock).figures(`ledger-${account}-${kind}`, account)).open;
