@@ -32,6 +32,7 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "cross-site",
   "plan-limit",
   "email-taken",
+  "signup-closed",
   "delivery-id-reused",
   "source-paused",
   "endpoint-in-use",
