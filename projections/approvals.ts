@@ -5,8 +5,8 @@ import type { RecordedEvent } from "../domain/ports.ts";
 import { perDocument } from "./projection.ts";
 import { bundleOf, deliveryOf } from "./streams.ts";
 
-/** `approved` until the execution has begun, which uses the approval. */
-export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled";
+/** `approved` until the execution has begun, which uses the approval; `void`: what it was bound to has changed. */
+export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled" | "void";
 
 /** Money in micro-euros. */
 export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> & {
@@ -15,10 +15,12 @@ export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> 
   readonly subject_id: string;
   /** Oldest first. */
   readonly votes: readonly Vote[];
-  /** When it was approved, rejected, expired or cancelled. */
+  /** When it was approved, rejected, expired, cancelled or became void. */
   readonly decided_at: string | null;
-  /** Of a rejection or a cancellation. */
+  /** Of a rejection, a cancellation or a void one. */
   readonly reason: string | null;
+  /** Of a void one, the approval that was asked for instead. */
+  readonly replaced_by: string | null;
 };
 
 const APPROVAL = "approval-";
@@ -51,6 +53,7 @@ const requested = ({ approval_id: _, subject, ...request }: ApprovalRequest): Ap
   votes: [],
   decided_at: null,
   reason: null,
+  replaced_by: null,
 });
 
 const isOpen = ({ status }: ApprovalDocument): boolean => status === "pending" || status === "approved";
@@ -80,6 +83,8 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
       return decided("expired");
     case "ApprovalCancelled":
       return decided("cancelled", event.data.reason);
+    case "ApprovalVoided":
+      return { ...decided("void", event.data.reason), replaced_by: event.data.next.approval_id };
     case "EventReleased":
     case "BundleReleased":
       return { ...document, status: "consumed" };

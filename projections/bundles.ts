@@ -203,6 +203,8 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
   }
   if (document === null) return null;
   switch (event.type) {
+    case "BundleHeldAgain":
+      return { ...document, approval_id: event.data.approval.approval_id };
     case "BundleReleased":
       return { ...document, status: "running" };
     case "BundleHoldEnded": {

@@ -38,7 +38,9 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
     const isUndo = event.type === "EventAdmitted" && event.data.bundle?.undo === true;
-    const idle = { attempts: 0, node: null, lease_until: null, failed_at: null, position: recorded.position };
+    // One that was held again goes on with its next attempt.
+    const attempts = event.type === "EventReleased" ? (event.data.attempts ?? 0) : 0;
+    const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
     const pressing_at = isUndo ? endpoint_id : null;
     return { event_id, account, endpoint_id, admitted_at: at, due_at: at, ...idle, pressing_at, revision };
   }
@@ -63,6 +65,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     }
     case "CancellationRequested":
       return { ...document, pressing_at: document.endpoint_id, revision };
+    case "EventHeldAgain":
     case "EventDelivered":
     case "DeliveryFailed":
     case "EventCancelled":

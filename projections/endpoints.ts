@@ -27,6 +27,8 @@ export type CircuitDocument = {
 export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
   readonly account: string;
   readonly header_names: readonly string[];
+  /** Those of them whose values an approval is not bound to. */
+  readonly secret_headers: readonly string[];
   readonly created_at: string;
   readonly deleted: 0 | 1;
   readonly disabled: { readonly reason: string; readonly at: string } | null;
@@ -103,9 +105,17 @@ const withAttempt = (
   return [...buckets, fresh].filter((bucket) => bucket.slot >= oldest).sort((a, b) => a.slot - b.slot);
 };
 
+/** Names are no secret. */
+export const headerNames = (
+  headers: EndpointSettings["headers"],
+): Pick<EndpointDocument, "header_names" | "secret_headers"> => ({
+  header_names: Object.keys(headers),
+  secret_headers: Object.keys(headers).filter((name) => headers[name]?.digest === null),
+});
+
 const shownSettings = ({ headers, ...settings }: Partial<EndpointSettings>): Partial<EndpointDocument> => ({
   ...settings,
-  ...(headers === undefined ? {} : { header_names: Object.keys(headers) }),
+  ...(headers === undefined ? {} : headerNames(headers)),
 });
 
 type Registered = Extract<EndpointEvent, { type: "EndpointRegistered" }>["data"];
@@ -120,7 +130,7 @@ const registered = ({
 }: Registered): EndpointDocument => ({
   ...settings,
   account,
-  header_names: Object.keys(headers),
+  ...headerNames(headers),
   created_at: at,
   deleted: 0,
   disabled: null,
@@ -168,7 +178,10 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
     case "EventAdmitted":
     case "EventReleased":
     case "EventReplayed":
+    case "HoldWithdrawn":
       return { ...document, queued: document.queued + 1 };
+    case "EventHeldAgain":
+      return event.data.previous.used ? { ...document, queued: Math.max(0, document.queued - 1) } : document;
     case "EventDelivered":
     case "DeliveryFailed":
     case "EventCancelled":
@@ -198,6 +211,8 @@ const TOUCHING: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
   "EventAdmitted",
   "EventReleased",
   "EventReplayed",
+  "EventHeldAgain",
+  "HoldWithdrawn",
   "EventDelivered",
   "DeliveryFailed",
   "EventCancelled",
@@ -208,7 +223,8 @@ const TOUCHING: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
 const endpointOf = (event: RecordedEvent): string | null => {
   if (event.stream.startsWith(ENDPOINT)) return event.stream.slice(ENDPOINT.length);
   if (!TOUCHING.has(event.type) || deliveryOf(event) === null) return null;
-  const { endpoint_id } = event.data;
+  const { endpoint_id, elsewhere } = event.data;
+  if (elsewhere === true) return null;
   // Null when the event is only recorded, "" when it was given up without an endpoint.
   return typeof endpoint_id === "string" && endpoint_id !== "" ? endpoint_id : null;
 };

@@ -298,9 +298,20 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
     ...stages.map(({ stage, ...more }) => ({ stage, at: event.data.at, ...more })),
   ];
   switch (event.type) {
+    case "EventHeldAgain": {
+      const { approval, held_at: at } = event.data;
+      const { approval_id } = approval;
+      return {
+        ...document,
+        ...{ status: "held", approval_id },
+        attempts: document.attempts.map(unknownIfRunning),
+        timeline: [...document.timeline, { stage: "held", at, reason: approval.reasons.at(-1) ?? "" }],
+      };
+    }
     case "EventReleased": {
       const timeline = staged({ stage: "approved" }, { stage: "admitted" });
-      return { ...document, status: admittedStatus(event.data.endpoint_id), timeline };
+      const { endpoint_id, attempts } = event.data;
+      return { ...document, status: attempts === undefined ? admittedStatus(endpoint_id) : "retrying", timeline };
     }
     case "HoldEnded": {
       const { outcome, reason } = event.data;

@@ -14,11 +14,13 @@ const saidBy = ({ type, data }: RecordedEvent): "none" | "ended" | null => {
       // Without an endpoint there is nothing to send.
       return data.endpoint_id === null ? "ended" : "none";
     case "EventHeld":
+    case "EventHeldAgain":
     case "EventReplayed":
     // Its payloads go with those of its bundle, which may still need them.
     case "BundleStepEnded":
     case "BundleAdmitted":
     case "BundleHeld":
+    case "BundleHeldAgain":
     case "BundleReleased":
     case "RollbackStarted":
     case "PayloadErased":

@@ -57,9 +57,15 @@ const COUNTED = {
 
 type CountedEvent = Extract<DeliveryEvent, { type: keyof typeof COUNTED }>;
 
+/** What was held again at a later attempt was counted by its first release. */
+const isReleasedAgain = ({ type, data }: RecordedEvent): boolean =>
+  type === "EventReleased" && data.attempts !== undefined;
+
 const countedIn = (recorded: RecordedEvent): CountedEvent | null =>
   // Own keys only: a type called "constructor" is not one of them.
-  Object.hasOwn(COUNTED, recorded.type) && deliveryOf(recorded) !== null ? (recorded as unknown as CountedEvent) : null;
+  Object.hasOwn(COUNTED, recorded.type) && deliveryOf(recorded) !== null && !isReleasedAgain(recorded)
+    ? (recorded as unknown as CountedEvent)
+    : null;
 
 const NOTHING: StatusCounts = { admitted: 0, blocked: 0, delivered: 0, failed: 0 };
 

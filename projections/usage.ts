@@ -26,8 +26,11 @@ const COUNTED = ["EventAdmitted", "EventBlocked", "EventReleased"] as const sati
 
 type Counted = Extract<DeliveryEvent, { type: (typeof COUNTED)[number] }>;
 
+/** What was held again at a later attempt was counted by its first release. */
+const isFirst = ({ type, data }: RecordedEvent): boolean => type !== "EventReleased" || data.attempts === undefined;
+
 const countedIn = (recorded: RecordedEvent): Counted | null =>
-  COUNTED.some((type) => type === recorded.type) && deliveryOf(recorded) !== null
+  COUNTED.some((type) => type === recorded.type) && deliveryOf(recorded) !== null && isFirst(recorded)
     ? (recorded as unknown as Counted)
     : null;
 

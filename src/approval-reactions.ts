@@ -27,6 +27,7 @@ const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
   data as unknown as Extract<Fact, { type: T }>["data"];
 
 const EXPIRED = "Nobody decided in time.";
+const DELIVERED = "An attempt of before it was held again has reached its receiver.";
 
 const OUTCOME = {
   ApprovalRejected: "rejected",
@@ -36,6 +37,7 @@ const OUTCOME = {
 
 type EndHold = {
   readonly type: "EndHold";
+  readonly approvalId: string;
   readonly outcome: HoldOutcome;
   readonly reason: string;
   readonly at: string;
@@ -54,7 +56,8 @@ export const holdEnds = (
       if (data.subject.kind !== kind) return;
       const reason = "reason" in data ? data.reason : EXPIRED;
       const at = new Date(clock.now()).toISOString();
-      await tell(event, data.subject.id, { type: "EndHold", outcome: OUTCOME[type], reason, at });
+      const { approval_id: approvalId, subject } = data;
+      await tell(event, subject.id, { type: "EndHold", approvalId, outcome: OUTCOME[type], reason, at });
     },
   }));
 
@@ -94,6 +97,20 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
       on: "EventHeld",
       async run(event) {
         await asking.request(event);
+      },
+    },
+    {
+      on: "EventHeldAgain",
+      async run(event) {
+        await asking.request(event);
+      },
+    },
+    {
+      // The receiver has the event: nobody is to be asked any longer.
+      on: "HoldWithdrawn",
+      async run(event) {
+        const { approval_id } = dataOf("HoldWithdrawn", event);
+        await ask(event, approval_id, { type: "CancelApproval", reason: DELIVERED, at: now() });
       },
     },
     {

@@ -13,7 +13,7 @@ export const endpointReactions = (aggregates: Aggregates, clock: Clock, well: ()
     async run({ id, data, meta }: RecordedEvent) {
       // The type of a recorded event says what its data are.
       const attempt = data as unknown as AttemptEnd;
-      if (attempt.status_code !== GONE) return;
+      if (attempt.status_code !== GONE || attempt.elsewhere === true) return;
       const at = new Date(clock.now()).toISOString();
       const startedAt = new Date(Date.parse(attempt.at) - attempt.duration_ms).toISOString();
       const reason = "The receiver answered 410: it asks not to be called again.";

@@ -9,6 +9,7 @@ export const PROBLEMS = {
   "invalid-credentials": { status: 401, title: "Wrong address or password", retryable: false },
   "invalid-signature": { status: 401, title: "The signature is not valid", retryable: false },
   forbidden: { status: 403, title: "Not allowed with this credential", retryable: false },
+  "person-required": { status: 403, title: "This takes a person with a session", retryable: false },
   "self-approval": { status: 403, title: "Nobody approves their own request", retryable: false },
   "cross-site": { status: 403, title: "Cross-site request refused", retryable: false },
   "agent-suspended": { status: 403, title: "The agent is suspended", retryable: false },

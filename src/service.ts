@@ -5,6 +5,7 @@ import { bundle } from "../domain/bundle/decider.ts";
 import { delivery } from "../domain/delivery/decider.ts";
 import type { Clock, EventLog, Feed, Position, Randomness, SpanExporter, ViewStore } from "../domain/ports.ts";
 import { manualBilling } from "../infra/billing/manual/links.ts";
+import { headerDigests } from "../infra/crypto/header-digest.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { passwords } from "../infra/crypto/passwords.ts";
 import { secretBox } from "../infra/crypto/secret-box.ts";
@@ -38,6 +39,7 @@ import { bundling } from "./bundles/claiming.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
 import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
+import { changedTargets } from "./changed-targets.ts";
 import type { Config } from "./config.ts";
 import { credentialHashes } from "./credential-hashes.ts";
 import { credentials } from "./credentials.ts";
@@ -48,6 +50,7 @@ import { executing } from "./execute/executing.ts";
 import { outcomes } from "./execute/outcomes.ts";
 import { costReactions, SUSPENSIONS_REACTOR, stoppedRequests } from "./execute/reactions.ts";
 import { waitingPlaces } from "./execute/waiting-places.ts";
+import { holdingAgain } from "./holding-again.ts";
 import type { LineStream } from "./http/buffered-lines.ts";
 import { expiredAnswers } from "./http/expired-answers.ts";
 import { loggerOptions } from "./http/log-lines.ts";
@@ -262,6 +265,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const policies = compiledPolicies(compile);
   const actions = compiledActions();
   const loopsKey = subkey(key, "loops");
+  const headerDigest = headerDigests(subkey(key, "header-digests"));
   const movingBundle = errorsOf("bundles", "moving a bundle on");
   const running = bundleRunner({
     log,
@@ -340,15 +344,17 @@ export const service = async (engines: Engines): Promise<Service> => {
     clock,
     errorsOf("reactor", "reacting to records"),
   );
+  const again = holdingAgain({ log, aggregates: streams, clock, randomness });
   const shown = { log, aggregates: streams, views, progress: projector, clock };
   const stopping = reactor(
     log,
     [
       ...stoppedRequests({ ...shown, outcomes: waiting, deliver: delivering }),
       ...stoppedBundles({ ...shown, outcomes: bundlesWaiting }),
+      ...changedTargets({ views, progress: projector, again }),
     ],
     clock,
-    errorsOf("suspensions", "cancelling what stopped agents had under way"),
+    errorsOf("suspensions", "reaching what was stopped, or is no longer what was approved"),
     { ...SUSPENSIONS_REACTOR, waits: waitsOf("suspensions") },
   );
   const movingBundles = reactor(
@@ -518,6 +524,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       aggregates: streams,
       views,
       box,
+      headerDigest,
       addresses,
       sender,
       outbound: headers,
@@ -563,6 +570,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       views,
       payloads: kept,
       releases: approvalReleases({ log, aggregates: streams, clock }),
+      again,
     }),
     ...auditRoutes({ views, log, personal }),
     ...auditStreamRoutes({

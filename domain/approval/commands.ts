@@ -22,6 +22,13 @@ export type ApprovalCommand =
     }
   /** Of a timer: only what is due ends by it. */
   | { readonly type: "ExpireApproval"; readonly at: string }
+  /** What it is bound to has changed, and nothing has used it. `next`: what is asked for instead. */
+  | {
+      readonly type: "VoidApproval";
+      readonly next: { readonly approval_id: string; readonly digest: string };
+      readonly reason: string;
+      readonly at: string;
+    }
   /** Of the system, as what was to be approved will not be executed whatever people say. */
   | { readonly type: "CancelApproval"; readonly reason: string; readonly at: string };
 

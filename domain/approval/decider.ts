@@ -3,12 +3,14 @@ import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { ApprovalCommand, ApprovalRejection } from "./commands.ts";
 import type { ApprovalEvent, ApprovalRequest, Vote } from "./events.ts";
 
-export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled";
+export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled" | "void";
 
 export type ApprovalEnd = {
   readonly outcome: ApprovalOutcome;
-  /** Of a rejection or a cancellation. */
+  /** Of a rejection, a cancellation or a void one. */
   readonly reason: string | null;
+  /** Of a void one, the approval that was asked for instead. */
+  readonly next?: string;
   readonly at: string;
 };
 
@@ -120,6 +122,10 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
         return ended("expired");
       case "ApprovalCancelled":
         return ended("cancelled", event.data.reason);
+      case "ApprovalVoided": {
+        const { reason, next, at } = event.data;
+        return { ...state, end: { outcome: "void", reason, next: next.approval_id, at } };
+      }
     }
   },
 
@@ -141,6 +147,12 @@ export const approval: Decider<Approval, ApprovalCommand, ApprovalEvent, Approva
         if (end !== null) return accept();
         if (!isOverdue(request, command.at)) return reject("not-due");
         return accept({ type: "ApprovalExpired", data: aboutOf(request, command.at) });
+      case "VoidApproval": {
+        if (end !== null && end.outcome !== "approved") return accept();
+        const { next, reason } = command;
+        const { digest } = request;
+        return accept({ type: "ApprovalVoided", data: { ...aboutOf(request, command.at), digest, next, reason } });
+      }
       case "CancelApproval": {
         if (end !== null) return accept();
         const data = { ...aboutOf(request, command.at), reason: command.reason };

@@ -9,6 +9,8 @@ export type Requester = {
   readonly member?: string;
 };
 
+type Named = { readonly approval_id: string; readonly digest: string };
+
 /** What is asked of people, fixed when it is asked. Times are ISO-8601 UTC with milliseconds. */
 export type ApprovalRequest = {
   readonly approval_id: string;
@@ -32,6 +34,8 @@ export type ApprovalRequest = {
   readonly policy: { readonly id: string; readonly version: number } | null;
   /** Why it has to be approved, in sentences. */
   readonly reasons: readonly string[];
+  /** The approval that it was asked for in place of, as what that one was bound to had changed; missing for the first. */
+  readonly replaces?: Named;
 };
 
 /** Which form of the request a voter had before them; "not stated": the vote came without a digest of the form. */
@@ -59,7 +63,10 @@ export type Vote = {
 /** Said again with every end, so that what follows can be done from that record alone. */
 type About = { readonly approval_id: string; readonly subject: Subject; readonly at: string };
 
-/** Stream `approval-<id>`. Granted, rejected, expired and cancelled are ends: there is one at most, and nothing behind it. */
+/**
+ * Stream `approval-<id>`. Granted, rejected, expired, cancelled and voided are ends. There is one at most; only a granted
+ * approval that nothing has used yet can still be voided.
+ */
 export type ApprovalEvent =
   | { readonly type: "ApprovalRequested"; readonly data: ApprovalRequest }
   | {
@@ -80,4 +87,9 @@ export type ApprovalEvent =
   | { readonly type: "ApprovalGranted"; readonly data: About & { readonly digest: string } }
   | { readonly type: "ApprovalRejected"; readonly data: About & { readonly reason: string } }
   | { readonly type: "ApprovalExpired"; readonly data: About }
-  | { readonly type: "ApprovalCancelled"; readonly data: About & { readonly reason: string } };
+  | { readonly type: "ApprovalCancelled"; readonly data: About & { readonly reason: string } }
+  /** What it was bound to has changed. `digest`: its own; `next`: the approval that is asked for instead. */
+  | {
+      readonly type: "ApprovalVoided";
+      readonly data: About & { readonly digest: string; readonly next: Named; readonly reason: string };
+    };

@@ -15,6 +15,8 @@ export type HoldAbout = {
 };
 
 const S = 1_000;
+/** How each sentence about a change begins. */
+export const CHANGED = "Since it was last asked for, ";
 
 const reasonOf = ({ when }: ApprovalRule): string =>
   when === undefined
@@ -41,5 +43,27 @@ export const heldFor = (
       .filter(({ outcome }) => outcome === "deny")
       .map(({ gate, detail }) => `The policy only observes ${gate}: ${detail}`),
   ].map(visibleText),
+  ...(member === undefined ? {} : { member }),
+});
+
+export type AgainAbout = {
+  readonly approvalId: string;
+  readonly digest: string;
+  readonly atMs: number;
+  /** What has changed, in sentences. */
+  readonly changes: readonly string[];
+  readonly member?: string;
+};
+
+/** The same question once more, with as much time to answer it as the first time. */
+export const heldForAgain = (
+  { approval, heldAt }: { readonly approval: HeldFor; readonly heldAt: string },
+  { approvalId, digest, atMs, changes, member = approval.member }: AgainAbout,
+): HeldFor => ({
+  ...approval,
+  approval_id: approvalId,
+  digest,
+  expires_at: new Date(atMs + Date.parse(approval.expires_at) - Date.parse(heldAt)).toISOString(),
+  reasons: [...approval.reasons.filter((reason) => !reason.startsWith(CHANGED)), ...changes],
   ...(member === undefined ? {} : { member }),
 });

@@ -6,9 +6,24 @@ export type BundleCommand =
   | { readonly type: "Admit"; readonly request: BundleRequest }
   | { readonly type: "Block"; readonly request: BundleRequest }
   | { readonly type: "Hold"; readonly request: BundleRequest; readonly approval: HeldFor }
+  /** As of a delivery. */
+  | {
+      readonly type: "HoldAgain";
+      readonly approvalId: string;
+      readonly request: BundleRequest;
+      readonly approval: HeldFor;
+      readonly at: string;
+    }
   | { readonly type: "Abandon"; readonly bundleId: string; readonly at: string }
   | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
-  | { readonly type: "EndHold"; readonly outcome: HoldOutcome; readonly reason: string; readonly at: string }
+  /** Of the end of an approval, or, without its id, of whatever it is held for. */
+  | {
+      readonly type: "EndHold";
+      readonly approvalId?: string;
+      readonly outcome: HoldOutcome;
+      readonly reason: string;
+      readonly at: string;
+    }
   | { readonly type: "StartStep"; readonly index: number; readonly payload: PayloadRef; readonly at: string }
   | { readonly type: "RefuseStep"; readonly index: number; readonly refusal: StepRefusal; readonly at: string }
   | {

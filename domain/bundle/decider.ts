@@ -1,6 +1,7 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import { type Erased, erasedWith } from "../delivery/erased.ts";
 import type { HeldFor, HoldOutcome, PayloadRef, StepOutcome } from "../delivery/events.ts";
+import { endsHold } from "../delivery/hold.ts";
 import type { BundleCommand, BundleRejection } from "./commands.ts";
 import type { BundleEvent, BundleRequest, StepRefusal, UndoOutcome } from "./events.ts";
 import { decideCancelRunning, decideMove, decideResolve } from "./moves.ts";
@@ -41,6 +42,8 @@ export type HeldBundleState = Asked & {
   readonly phase: "held";
   readonly request: BundleRequest;
   readonly approval: HeldFor;
+  /** ISO-8601 UTC. */
+  readonly heldAt: string;
 };
 
 export type RunningBundle = Asked & {
@@ -134,8 +137,19 @@ const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, state: 
   return accept({ type: "BundleReleased", data });
 };
 
-const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, state: Bundle): Decided => {
-  if (state.phase === "held") return holdEnded(state, outcome, reason, at);
+const decideHoldAgain = ({ approvalId, request, approval, at }: CommandOf<"HoldAgain">, state: Bundle): Decided => {
+  if (state.phase !== "held") return reject("not-held");
+  const { approval_id, digest } = state.approval;
+  // Held again already, by another node.
+  if (approval_id !== approvalId) return accept();
+  const previous = { approval_id, digest, used: false };
+  return accept({ type: "BundleHeldAgain", data: { ...request, approval, previous, held_at: at } });
+};
+
+const decideEndHold = (command: CommandOf<"EndHold">, state: Bundle): Decided => {
+  const { outcome, reason, at } = command;
+  if (state.phase === "held")
+    return endsHold(command, state.approval) ? holdEnded(state, outcome, reason, at) : accept();
   if (state.phase === "ended-hold") return accept();
   return reject(state.phase === "running" ? "already-decided" : "not-held");
 };
@@ -158,7 +172,12 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
         return { ...(state.phase === "undecided" ? state : UNDECIDED), ...askedFirst(state), last: event.data };
       case "BundleHeld": {
         const { approval, ...request } = event.data;
-        return { phase: "held", ...askedFirst(state), request, approval };
+        return { phase: "held", ...askedFirst(state), request, approval, heldAt: request.at };
+      }
+      case "BundleHeldAgain": {
+        if (state.phase !== "held") return state;
+        const { approval, previous: _, held_at: heldAt, ...request } = event.data;
+        return { ...state, request, approval, heldAt };
       }
       case "BundleAbandoned":
         if (isClaimed(state)) return state;
@@ -172,7 +191,8 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
       case "BundleHoldEnded": {
         if (state.phase !== "held") return state;
         const { outcome, reason, at } = event.data;
-        return { ...state, phase: "ended-hold", outcome, reason, at };
+        const { heldAt: _, ...held } = state;
+        return { ...held, phase: "ended-hold", outcome, reason, at };
       }
       default:
         if (state.phase === "running") return evolveRunning(state, event);
@@ -193,6 +213,8 @@ export const bundle: Decider<Bundle, BundleCommand, BundleEvent, BundleRejection
         const { bundleId: bundle_id, at } = command;
         return accept({ type: "BundleAbandoned", data: { bundle_id, at } });
       }
+      case "HoldAgain":
+        return decideHoldAgain(command, state);
       case "Release":
         return decideRelease(command, state);
       case "EndHold":

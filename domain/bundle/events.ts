@@ -1,10 +1,12 @@
 import type { Reversibility } from "../action/definition.ts";
 import type {
+  Bound,
   ErasedUpTo,
   HeldFor,
   HoldOutcome,
   Origin,
   PayloadRef,
+  ReplacedApproval,
   RequestedAction,
   Run,
   StepOutcome,
@@ -12,7 +14,13 @@ import type {
 import type { Verdict } from "../gate/verdict.ts";
 
 /** The action that takes a step back, as the step's own action had it when the bundle was decided. */
-export type Compensation = { readonly name: string; readonly version: number; readonly endpoint_id: string };
+export type Compensation = {
+  readonly name: string;
+  readonly version: number;
+  readonly endpoint_id: string;
+  /** As that of the step. */
+  readonly bound?: Bound;
+};
 
 /** One step as it was decided on: what becomes of the action's definition afterwards changes nothing here. */
 export type Step = {
@@ -29,6 +37,8 @@ export type Step = {
   readonly uses_results: boolean;
   /** Micro-euros; null when no cost could be or had to be determined. */
   readonly cost: number | null;
+  /** Of a bundle that needs an approval: the step is sent to this target only. Missing where none was needed. */
+  readonly bound?: Bound;
 };
 
 /** What was decided on, the same for every decision. Times are ISO-8601 UTC. */
@@ -56,6 +66,9 @@ export type BundleRequest = {
 
 export type HeldBundle = BundleRequest & { readonly approval: HeldFor };
 
+/** As `HeldAgain` of an event. A bundle that has begun is not held again: it rolls back. */
+export type BundleHeldAgain = HeldBundle & { readonly previous: ReplacedApproval; readonly held_at: string };
+
 /**
  * The one undo outcome of each started step that is not committed. `not-needed`: it did nothing, or leaves nothing that has
  * to be taken back; `impossible`: it may have done something that nothing takes back.
@@ -73,6 +86,8 @@ export type BundleEvent =
   | { readonly type: "BundleBlocked"; readonly data: BundleRequest }
   /** Nothing is started until a person approves; keeps its places. */
   | { readonly type: "BundleHeld"; readonly data: HeldBundle }
+  /** What its approval was bound to has changed: nothing is started until people approve of what would be sent now. */
+  | { readonly type: "BundleHeldAgain"; readonly data: BundleHeldAgain }
   /** Fences a crashed or very slow admission, so that its places can be given back. */
   | { readonly type: "BundleAbandoned"; readonly data: About }
   /** Uses the approval and begins the execution in one record. */

@@ -19,6 +19,7 @@ const NOT_REACHED: ReadonlySet<FailureKind> = new Set([
   "tls",
   "blocked-address",
   "endpoint-deleted",
+  "target-changed",
   "payload-erased",
   "payload-damaged",
 ]);

@@ -1,20 +1,25 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import { sameTarget, type Target } from "../endpoint/target.ts";
 import { mayBeDone, type Reached, reachedAfter } from "./cost.ts";
 import { type Erased, erasedWith } from "./erased.ts";
 import type { AttemptEnd, DeliveryEvent, Failure, HeldFor, HoldOutcome, Request, StepOutcome } from "./events.ts";
 import {
   decideCancel,
   decideEndHold,
+  decideHoldAgain,
   decideRelease,
+  endedAs,
   endedWith,
   eventCancelled,
+  heldAgain,
+  holdOver,
+  holdWithdrawn,
   isClaimed,
   knownSoFar,
   outcomeWithout,
   released,
 } from "./hold.ts";
 import {
-  countedOf,
   decideReplay,
   hasGivenBack,
   type InReplays,
@@ -29,10 +34,17 @@ import {
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
+/** What was asked of people, and when. */
+export type Hold = { readonly approval: HeldFor; readonly heldAt: string };
+
 export type HeldDelivery = InReplays & {
   readonly phase: "held";
   readonly request: Request;
   readonly approval: HeldFor;
+  /** ISO-8601 UTC. */
+  readonly heldAt: string;
+  /** The delivery as it was when it was held again at an attempt; missing where it was never released. */
+  readonly before?: AdmittedDelivery;
   readonly erased: boolean;
 };
 
@@ -56,6 +68,10 @@ export type AdmittedDelivery = InReplays & {
   readonly admittedAt: string;
   /** The approval that released it; null when none was needed. */
   readonly approvalId: string | null;
+  /** What `approvalId` was asked for with; missing without an approval. */
+  readonly hold?: Hold;
+  /** The approvals that had released it before that one, as it was held again; missing for none. */
+  readonly usedApprovals?: readonly string[];
   readonly attempts: number;
   /** How many of them were probes since it was admitted or replayed: these use nothing of its schedule up. */
   readonly probes?: number;
@@ -100,6 +116,10 @@ export type Delivery =
       readonly end: HoldOutcome;
       /** The approval that had released it before; null when none had. */
       readonly approvalId: string | null;
+      /** As of an admitted one. */
+      readonly usedApprovals?: readonly string[];
+      /** The approval for which it was held when it ended; missing where it was not. */
+      readonly heldFor?: string;
       /** Begun before it was cancelled. */
       readonly attempts: number;
       /** These two as of an admitted one. */
@@ -124,8 +144,25 @@ export type DeliveryCommand =
   | { readonly type: "Block"; readonly request: Request }
   | { readonly type: "Abandon"; readonly eventId: string; readonly at: string }
   | { readonly type: "Hold"; readonly request: Request; readonly approval: HeldFor }
+  /**
+   * What an approval of it is bound to is no longer what would be sent. `request`: the same request with what it is bound to
+   * now. `approvalId`: the approval that this was found for; if it is another one by now, nothing is left to do.
+   */
+  | ({
+      readonly type: "HoldAgain";
+      readonly approvalId: string;
+      readonly request: Request;
+      readonly approval: HeldFor;
+    } & Claimant)
   | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
-  | { readonly type: "EndHold"; readonly outcome: HoldOutcome; readonly reason: string; readonly at: string }
+  /** Of the end of an approval, or, without its id, of whatever it is held for. */
+  | {
+      readonly type: "EndHold";
+      readonly approvalId?: string;
+      readonly outcome: HoldOutcome;
+      readonly reason: string;
+      readonly at: string;
+    }
   /**
    * Ends it wherever it stands; of an attempt that runs the outcome is awaited. `underWay`: this process is sending it, so
    * its lease is not over, whatever a clock that was set says.
@@ -134,6 +171,8 @@ export type DeliveryCommand =
   | ({
       readonly type: "StartAttempt";
       readonly endpointId: string;
+      /** Where it would be sent; without it nothing starts that an approval has bound to a target. */
+      readonly target?: Target;
       readonly trigger: "auto" | "replay";
       readonly leaseUntil: string;
       /** Also before it is due: to find out how its endpoint is, or in its turn once that is well again. */
@@ -165,6 +204,7 @@ export type DeliveryRejection =
   | "leased"
   | "payload-erased"
   | "lease-lost"
+  | "target-changed"
   | ReplayRejection;
 
 type Deciding = Extract<DeliveryCommand, { type: "Admit" | "Block" | "Hold" }>;
@@ -217,27 +257,21 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       }
       case "EventHeld": {
         const { approval, ...request } = event.data;
-        return { phase: "held", ...inReplays(state, request.replay?.id), request, approval, erased: false };
+        const hold = { approval, heldAt: request.at };
+        return { phase: "held", ...inReplays(state, request.replay?.id), request, ...hold, erased: false };
       }
+      case "EventHeldAgain":
+        return state.phase === "held" || state.phase === "admitted" ? heldAgain(state, event.data) : state;
       case "EventReleased":
         return state.phase === "held" ? released(state, event.data) : state;
-      case "HoldEnded": {
-        if (state.phase !== "held") return state;
-        const { request } = state;
-        return { phase: "ended", ...inReplays(state), request, end: event.data.outcome, approvalId: null, attempts: 0 };
-      }
+      case "HoldWithdrawn":
+        return state.phase === "held" && state.before !== undefined ? { ...state.before, erased: state.erased } : state;
+      case "HoldEnded":
+        return state.phase === "held" ? holdOver(state, event.data.outcome) : state;
       case "CancellationRequested":
         return state.phase === "admitted" ? { ...state, cancelling: event.data.reason } : state;
-      case "EventCancelled": {
-        if (state.phase !== "admitted") return state;
-        const { request, approvalId, attempts } = state;
-        const counted = countedOf(state);
-        const before = {
-          ...(counted === null ? {} : { counted }),
-          ...(state.paid === undefined ? {} : { paid: state.paid }),
-        };
-        return { phase: "ended", ...inReplays(state), request, end: "cancelled", approvalId, attempts, ...before };
-      }
+      case "EventCancelled":
+        return state.phase === "admitted" ? endedAs(state, "cancelled") : state;
       case "EventBlocked":
         return {
           ...(state.phase === "undecided" ? state : UNDECIDED),
@@ -304,6 +338,8 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
       case "Hold":
         return isClaimed(state) ? reject("already-admitted") : accept(decisionOf(command));
 
+      case "HoldAgain":
+        return decideHoldAgain(command, state, (admitted) => isLeased(admitted, command));
       case "Release":
         return decideRelease(command, state);
       case "EndHold":
@@ -325,6 +361,9 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
           return reject("not-due");
         // Nobody has seen the end of the attempt that the cancellation waited for.
         if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, command.at));
+        const approved = state.request.bound?.target ?? null;
+        if (approved !== null && (command.target === undefined || !sameTarget(approved, command.target)))
+          return reject("target-changed");
         return accept({
           type: "AttemptStarted",
           data: {
@@ -334,6 +373,7 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
             trigger: command.trigger,
             node: command.node,
             lease_until: command.leaseUntil,
+            ...(approved === null ? {} : { target: approved }),
             ...(command.early === "probe" ? { probe: true as const } : {}),
             at: command.at,
           },
@@ -342,23 +382,25 @@ export const delivery: Decider<Delivery, DeliveryCommand, DeliveryEvent, Deliver
 
       case "Succeed": {
         // Even of an attempt whose lease has passed: the receiver has answered that it has the event.
-        if (state.phase !== "admitted") return reject("not-admitted");
-        if (ended(state)) return reject("already-ended");
+        const admitted = state.phase === "held" ? state.before : state;
+        if (admitted?.phase !== "admitted") return reject("not-admitted");
+        if (ended(admitted)) return reject("already-ended");
         const { event_id, endpoint_id, at } = command.end;
-        const reached = reachedAfter(state.reached, command.end, null);
+        const reached = reachedAfter(admitted.reached, command.end, null);
         return accept<DeliveryEvent>(
+          ...(state.phase === "held" ? [holdWithdrawn(state, at)] : []),
           { type: "AttemptSucceeded", data: command.end },
           {
             type: "EventDelivered",
             data: {
               event_id,
               endpoint_id,
-              admitted_at: state.replay?.at ?? state.admittedAt,
-              ...replayField(state),
+              admitted_at: admitted.replay?.at ?? admitted.admittedAt,
+              ...replayField(admitted),
               at,
             },
           },
-          ...endedWith(state, { reached, outcome: "succeeded" }, at),
+          ...endedWith(admitted, { reached, outcome: "succeeded" }, at),
         );
       }
 

@@ -1,3 +1,4 @@
+import type { Target } from "../endpoint/target.ts";
 import type { Verdict } from "../gate/verdict.ts";
 
 /** Where an event came from; of a notification of this system's own the id and the name are what it is called. */
@@ -53,6 +54,14 @@ export type Replayer = { readonly kind: "member" | "key"; readonly id: string };
 /** One replay, of one event or of many at once. */
 export type Replay = { readonly id: string; readonly by: Replayer; readonly reason: string | null };
 
+/** What an approval is bound to besides the request itself, as it was when the approval was asked for. */
+export type Bound = {
+  /** Null without an endpoint, or where it was deleted. */
+  readonly target: Target | null;
+  /** The version of the action that was in force; null without an action. The request itself names the one it was decided by. */
+  readonly action_version: number | null;
+};
+
 /** What was decided on, the same for every decision. Times are ISO-8601 UTC. */
 export type Request = {
   readonly event_id: string;
@@ -75,6 +84,8 @@ export type Request = {
   readonly ledgers?: readonly string[];
   /** Of a blocked event that was not sent again but replayed. */
   readonly replay?: Replay;
+  /** Of a request that needs an approval: it is sent to this target only. Missing where none was needed. */
+  readonly bound?: Bound;
   readonly received_at: string;
   readonly authenticated_at: string;
   readonly at: string;
@@ -96,6 +107,12 @@ export type HeldFor = {
 
 export type HeldRequest = Request & { readonly approval: HeldFor };
 
+/** The approval that a new one replaces. `used`: the request was released by it before. */
+export type ReplacedApproval = { readonly approval_id: string; readonly digest: string; readonly used: boolean };
+
+/** `held_at`: when it was held again; `at` stays the time of the decision. */
+export type HeldAgain = HeldRequest & { readonly previous: ReplacedApproval; readonly held_at: string };
+
 /** Why a hold ended without a release. */
 export type HoldOutcome = "rejected" | "expired" | "cancelled";
 
@@ -112,6 +129,7 @@ export type FailureKind =
   | "http-5xx"
   | "invalid-response"
   | "endpoint-deleted"
+  | "target-changed"
   | "payload-erased"
   | "payload-damaged";
 
@@ -144,6 +162,8 @@ export type AttemptEnd = {
   readonly resent?: true;
   /** Its time was up, or it was given up, before there was a connection to send it on. */
   readonly unsent?: true;
+  /** It went to the target that an approval had recorded, which its endpoint has left since: it says nothing of the endpoint. */
+  readonly elsewhere?: true;
 };
 
 export type DeliveryEvent =
@@ -151,6 +171,8 @@ export type DeliveryEvent =
   | { readonly type: "EventBlocked"; readonly data: Request }
   /** Nothing is sent until a person approves; keeps its reservation. */
   | { readonly type: "EventHeld"; readonly data: HeldRequest }
+  /** What its approval was bound to has changed: nothing is sent until people approve of what would be sent now. */
+  | { readonly type: "EventHeldAgain"; readonly data: HeldAgain }
   /** Uses the approval and begins the execution in one record: approved once is executed once. */
   | {
       readonly type: "EventReleased";
@@ -162,8 +184,20 @@ export type DeliveryEvent =
         readonly origin_kind: Origin["kind"];
         readonly endpoint_id: string | null;
         readonly observed: boolean;
-        /** When it was held, and took its places. */
+        /** When it was held first, and took its places. */
         readonly held_at: string;
+        /** Attempts begun before it was held again; missing where it was not released before. */
+        readonly attempts?: number;
+        readonly at: string;
+      };
+    }
+  /** An attempt of before it was held again has succeeded after all: nobody has to decide any more. */
+  | {
+      readonly type: "HoldWithdrawn";
+      readonly data: {
+        readonly event_id: string;
+        readonly approval_id: string;
+        readonly endpoint_id: string;
         readonly at: string;
       };
     }
@@ -273,6 +307,8 @@ export type DeliveryEvent =
         /** The process that holds the lease, and until when no other may try. */
         readonly node: string;
         readonly lease_until: string;
+        /** The target of an approved request, to which this attempt goes; missing where no approval was needed. */
+        readonly target?: Target;
         /** It finds out whether its endpoint, whose circuit is open, is well again: its schedule does not count it. */
         readonly probe?: true;
         readonly at: string;

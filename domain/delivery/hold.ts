@@ -1,8 +1,8 @@
 import { accept, type Decision, reject } from "../decider.ts";
 import { costDetermined, costOnTop, type Reached, spentOnStep, UNSEEN } from "./cost.ts";
 import type { AdmittedDelivery, Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
-import type { DeliveryEvent, HoldOutcome, StepOutcome } from "./events.ts";
-import { inReplays, replayField } from "./replay.ts";
+import type { DeliveryEvent, HeldAgain, HeldFor, HoldOutcome, StepOutcome } from "./events.ts";
+import { countedOf, inReplays, replayField } from "./replay.ts";
 
 type Decided = Decision<DeliveryEvent, DeliveryRejection>;
 type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { type: T }>;
@@ -11,34 +11,105 @@ type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { t
 export const isClaimed = ({ phase }: Delivery): boolean =>
   phase === "held" || phase === "admitted" || phase === "ended";
 
+/** Of an attempt that was under way when it was held again nobody will see the outcome any more. */
+const resumed = (before: AdmittedDelivery): Pick<AdmittedDelivery, "reached" | "mayBeDone" | "usedApprovals"> => {
+  const { reached, outcome } = knownSoFar(before);
+  const { usedApprovals = [], approvalId } = before;
+  const used = approvalId === null ? usedApprovals : [...usedApprovals, approvalId];
+  return { reached, mayBeDone: outcome === "unknown", usedApprovals: used };
+};
+
 export const released = (
   held: HeldDelivery,
   { endpoint_id, at }: Extract<DeliveryEvent, { type: "EventReleased" }>["data"],
-): AdmittedDelivery => ({
-  phase: "admitted",
-  ...inReplays(held),
-  request: held.request,
-  admittedAt: at,
-  approvalId: held.approval.approval_id,
-  attempts: 0,
-  lease: null,
-  dueAt: endpoint_id === null ? null : at,
-  end: endpoint_id === null ? "recorded" : null,
-  erased: held.erased,
-  cancelling: null,
-  reached: null,
-  mayBeDone: false,
-});
+): AdmittedDelivery => {
+  const { request, approval, heldAt, before } = held;
+  const approved = { request, admittedAt: at, approvalId: approval.approval_id, hold: { approval, heldAt } };
+  // Its attempts stay counted, and so does what is known of them.
+  if (before !== undefined) {
+    return { ...before, ...resumed(before), ...approved, lease: null, dueAt: at, erased: held.erased };
+  }
+  return {
+    phase: "admitted",
+    ...inReplays(held),
+    ...approved,
+    attempts: 0,
+    lease: null,
+    dueAt: endpoint_id === null ? null : at,
+    end: endpoint_id === null ? "recorded" : null,
+    erased: held.erased,
+    cancelling: null,
+    reached: null,
+    mayBeDone: false,
+  };
+};
 
-const holdEnded = ({ request, approval }: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
+export const heldAgain = (
+  state: HeldDelivery | AdmittedDelivery,
+  { approval, previous: _, held_at: heldAt, ...request }: HeldAgain,
+): HeldDelivery => {
+  const before = state.phase === "admitted" ? state : state.before;
+  const { erased } = state;
+  const held = { phase: "held", ...inReplays(state), request, approval, heldAt, erased } as const;
+  return before === undefined ? held : { ...held, before };
+};
+
+/** An admitted delivery that ends without having been delivered. */
+export const endedAs = (state: AdmittedDelivery, end: HoldOutcome): Extract<Delivery, { phase: "ended" }> => {
+  const { request, approvalId, usedApprovals, attempts, paid } = state;
+  const counted = countedOf(state);
+  return {
+    ...{ phase: "ended", ...inReplays(state), request, end, approvalId, attempts },
+    ...(usedApprovals === undefined ? {} : { usedApprovals }),
+    ...(counted === null ? {} : { counted }),
+    ...(paid === undefined ? {} : { paid }),
+  };
+};
+
+export const holdOver = (held: HeldDelivery, end: HoldOutcome): Extract<Delivery, { phase: "ended" }> => {
+  const { request, before, approval } = held;
+  const heldFor = approval.approval_id;
+  if (before !== undefined) return { ...endedAs(before, end), heldFor };
+  return { phase: "ended", ...inReplays(held), request, end, approvalId: null, heldFor, attempts: 0 };
+};
+
+const holdEnded = (held: HeldDelivery, outcome: HoldOutcome, reason: string, at: string): Decided => {
+  const { request, approval, before } = held;
   const { approval_id } = approval;
   return accept<DeliveryEvent>(
     {
       type: "HoldEnded",
-      data: { event_id: request.event_id, approval_id, outcome, reason, ...replayField({ request }), at },
+      data: { event_id: request.event_id, approval_id, outcome, reason, ...replayField(before ?? { request }), at },
     },
-    ...costDetermined(request, null, at),
+    ...(before === undefined ? costDetermined(request, null, at) : endedWith(before, knownSoFar(before), at)),
   );
+};
+
+/** Of a bundle's step nothing is asked again: its bundle rolls back. */
+export const decideHoldAgain = (
+  { approvalId, request, approval, at }: CommandOf<"HoldAgain">,
+  state: Delivery,
+  isLeased: (state: AdmittedDelivery) => boolean,
+): Decided => {
+  if (state.phase !== "held" && state.phase !== "admitted") return reject("not-held");
+  const hold = state.phase === "held" ? state : state.hold;
+  // Held again already, by another node.
+  if (hold === undefined || hold.approval.approval_id !== approvalId) return accept();
+  if (state.phase === "admitted") {
+    if (state.end !== null || state.dueAt === null) return reject("already-ended");
+    if (isLeased(state)) return reject("leased");
+    if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, at));
+    if (state.request.bundle !== undefined) return reject("of-bundle");
+  }
+  const { digest } = hold.approval;
+  const previous = { approval_id: approvalId, digest, used: state.phase === "admitted" };
+  return accept({ type: "EventHeldAgain", data: { ...request, approval, previous, held_at: at } });
+};
+
+/** A receiver has answered an attempt of before the hold that it has the event. */
+export const holdWithdrawn = ({ request, approval: { approval_id } }: HeldDelivery, at: string): DeliveryEvent => {
+  const { event_id, endpoint_id } = request;
+  return { type: "HoldWithdrawn", data: { event_id, approval_id, endpoint_id: endpoint_id ?? "", at } };
 };
 
 /** Consuming the approval and starting the execution: whoever comes second finds it done. */
@@ -46,7 +117,7 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
   if (state.phase === "admitted") return state.approvalId === approvalId ? accept() : reject("already-admitted");
   if (state.phase === "ended") return reject("already-ended");
   if (state.phase !== "held" || state.approval.approval_id !== approvalId) return reject("not-held");
-  const { request, approval } = state;
+  const { request, approval, before } = state;
   if (approval.digest !== digest) return reject("digest-mismatch");
   const event: DeliveryEvent = {
     type: "EventReleased",
@@ -58,15 +129,28 @@ export const decideRelease = ({ approvalId, digest, at }: CommandOf<"Release">, 
       endpoint_id: request.endpoint_id,
       observed: request.verdict.observed === true,
       held_at: request.at,
+      ...(before === undefined ? {} : { attempts: before.attempts }),
       at,
     },
   };
-  // A source's event has cost what it costs by being admitted, as it would have without the hold.
-  return accept<DeliveryEvent>(event, ...(request.origin.kind === "source" ? costDetermined(request, UNSEEN, at) : []));
+  // A source's event has cost what it costs by being admitted first, as it would have without the hold.
+  const isPaidNow = request.origin.kind === "source" && before === undefined;
+  return accept<DeliveryEvent>(event, ...(isPaidNow ? costDetermined(request, UNSEEN, at) : []));
 };
 
-export const decideEndHold = ({ outcome, reason, at }: CommandOf<"EndHold">, state: Delivery): Decided => {
-  if (state.phase === "held") return holdEnded(state, outcome, reason, at);
+/**
+ * Whether an approval that has ended so ends the hold. One that was replaced meanwhile does so only by a rejection, which
+ * stops the request wherever it would go by now.
+ */
+export const endsHold = (
+  { approvalId, outcome }: { readonly approvalId?: string; readonly outcome: HoldOutcome },
+  { approval_id }: HeldFor,
+): boolean => approvalId === undefined || approvalId === approval_id || outcome === "rejected";
+
+export const decideEndHold = (command: CommandOf<"EndHold">, state: Delivery): Decided => {
+  const { outcome, reason, at } = command;
+  if (state.phase === "held")
+    return endsHold(command, state.approval) ? holdEnded(state, outcome, reason, at) : accept();
   if (state.phase === "ended") return accept();
   return reject(state.phase === "admitted" ? "already-admitted" : "not-held");
 };

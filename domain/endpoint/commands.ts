@@ -15,6 +15,8 @@ export type EndpointCommand =
       readonly type: "ChangeEndpoint";
       readonly account: string;
       readonly changes: Partial<EndpointSettings>;
+      /** A person with a session asks for it; left out: a key does. */
+      readonly byPerson?: true;
       readonly at: string;
     }
   | {
@@ -44,4 +46,6 @@ export type EndpointCommand =
     }
   /** Asks for the turn to send one event to an endpoint whose circuit is open. */
   | { readonly type: "ProbeEndpoint"; readonly account: string; readonly eventId: string; readonly at: string }
+  /** Before an approval is asked for that is bound to this endpoint. */
+  | { readonly type: "PutUnderApproval"; readonly account: string; readonly at: string }
   | { readonly type: "DeleteEndpoint"; readonly account: string; readonly at: string };

@@ -2,7 +2,7 @@ import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import type { Sealed } from "../source/events.ts";
 import { afterAttempt, type Circuit, circuitAfter, probing } from "./circuit.ts";
 import type { EndpointCommand } from "./commands.ts";
-import type { EndpointEvent, EndpointSettings } from "./events.ts";
+import type { EndpointEvent, EndpointSettings, OwnHeader } from "./events.ts";
 
 /** A signing secret; `until` is null for the newest. */
 export type SigningSecret = { readonly sealed: Sealed; readonly until: string | null };
@@ -20,6 +20,8 @@ export type PresentEndpoint = {
   readonly wellAt: string | null;
   /** Since when its deliveries go to its url; null when they always have. */
   readonly urlSince: string | null;
+  /** An approval was asked for that is bound to its secret headers by name. */
+  readonly underApproval: boolean;
   readonly createdAt: string;
 };
 
@@ -28,7 +30,7 @@ export type Endpoint =
   | PresentEndpoint
   | { readonly phase: "deleted"; readonly account: string };
 
-export type EndpointRejection = "not-found" | "conflict" | "too-many-secrets";
+export type EndpointRejection = "not-found" | "conflict" | "too-many-secrets" | "person-required";
 
 /** Rotating again and again must not grow the signature header without end. */
 export const SECRETS_MAX = 5;
@@ -57,16 +59,27 @@ const sameValue = (a: unknown, b: unknown): boolean => {
   return left.length === right.size && left.every(([key, value]) => right.has(key) && sameValue(value, right.get(key)));
 };
 
-const change = (
-  { changes, at }: { changes: Partial<EndpointSettings>; at: string },
-  state: PresentEndpoint,
-): Decided => {
+const isSecret = ({ digest }: OwnHeader): boolean => digest === null;
+
+/** The secret headers that have no value yet which stays: each new one, and each that gets another value or becomes secret. */
+const newSecrets = (changes: Partial<EndpointSettings>, { settings }: PresentEndpoint): readonly string[] =>
+  Object.entries(changes.headers ?? {})
+    .filter(([name, header]) => isSecret(header) && !sameValue(header, settings.headers[name]))
+    .map(([name]) => name);
+
+type Change = Extract<EndpointCommand, { type: "ChangeEndpoint" }>;
+
+const change = ({ changes, byPerson, at }: Change, state: PresentEndpoint): Decided => {
   const before = new Map<string, unknown>(Object.entries(state.settings));
   const changed = Object.entries(changes).filter(([name, value]) => !sameValue(before.get(name), value));
   if (changed.length === 0) return accept();
+  const secrets = newSecrets(changes, state);
+  // Such a value is in no digest: who approves relies on it that no key alone can set it.
+  if (state.underApproval && secrets.length > 0 && byPerson !== true) return reject("person-required");
+  const named = secrets.length === 0 ? {} : { secret_headers: secrets };
   return accept({
     type: "EndpointChanged",
-    data: { endpoint_id: state.endpointId, changes: Object.fromEntries(changed), at },
+    data: { endpoint_id: state.endpointId, changes: Object.fromEntries(changed), ...named, at },
   });
 };
 
@@ -96,6 +109,8 @@ const present = (state: PresentEndpoint, event: EndpointEvent): PresentEndpoint 
         .map((old) => ({ sealed: old.sealed, until: old.until ?? previous_until }));
       return { ...after, secrets: [{ sealed: secret, until: null }, ...before] };
     }
+    case "EndpointPutUnderApproval":
+      return { ...after, underApproval: true };
     case "EndpointDisabled":
       return { ...after, disabled: { reason: event.data.reason, at: event.data.at } };
     case "EndpointEnabled":
@@ -114,7 +129,7 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
       const { endpoint_id: endpointId, account, secret, at, ...settings } = event.data;
       const secrets = [{ sealed: secret, until: null }];
       const well = { disabled: null, circuit: { state: "healthy" }, wellAt: null, urlSince: null } as const;
-      return { phase: "present", endpointId, account, settings, secrets, ...well, createdAt: at };
+      return { phase: "present", endpointId, account, settings, secrets, ...well, underApproval: false, createdAt: at };
     }
     if (state.phase !== "present") return state;
     if (event.type === "EndpointDeleted") return { phase: "deleted", account: state.account };
@@ -152,6 +167,9 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
       case "ProbeEndpoint":
         if (state.disabled !== null) return accept();
         return accept(...probing(endpoint_id, state.circuit, command.eventId, state.settings.timeout_ms, at));
+      case "PutUnderApproval":
+        if (state.underApproval || !Object.values(state.settings.headers).some(isSecret)) return accept();
+        return accept({ type: "EndpointPutUnderApproval", data: { endpoint_id, at } });
       case "DeleteEndpoint":
         return accept({ type: "EndpointDeleted", data: { endpoint_id, at } });
     }

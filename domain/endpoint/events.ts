@@ -1,5 +1,15 @@
 import type { Sealed } from "../source/events.ts";
 
+/** A header that an endpoint's owner adds to every delivery. The value is sealed: it often is a credential. */
+export type OwnHeader = {
+  readonly sealed: Sealed;
+  /**
+   * Hex HMAC-SHA-256 of name and value under a key of the account, by which an approval is bound to the value. Null for a
+   * secret header: an approval is bound to its name alone.
+   */
+  readonly digest: string | null;
+};
+
 export type EndpointSettings = {
   readonly name: string;
   readonly url: string;
@@ -8,8 +18,8 @@ export type EndpointSettings = {
   readonly retry_schedule_s: readonly number[];
   readonly concurrency: number;
   readonly rate_per_second: number | null;
-  /** Sent with every delivery. The values are sealed: they often carry a credential. */
-  readonly headers: Readonly<Record<string, Sealed>>;
+  /** Sent with every delivery, by their names in lower case. */
+  readonly headers: Readonly<Record<string, OwnHeader>>;
   readonly notifications: readonly string[];
   /** A policy that whatever goes to the endpoint has to pass, whoever asks; left out or null for none. */
   readonly policy_id?: string | null;
@@ -32,8 +42,16 @@ export type EndpointEvent =
     }
   | {
       readonly type: "EndpointChanged";
-      readonly data: { readonly endpoint_id: string; readonly changes: Partial<EndpointSettings>; readonly at: string };
+      readonly data: {
+        readonly endpoint_id: string;
+        readonly changes: Partial<EndpointSettings>;
+        /** The secret headers whose values are new; missing for none. */
+        readonly secret_headers?: readonly string[];
+        readonly at: string;
+      };
     }
+  /** An approval is about to be asked for that is bound to its secret headers by name: from now on a person changes their values. */
+  | { readonly type: "EndpointPutUnderApproval"; readonly data: { readonly endpoint_id: string; readonly at: string } }
   | {
       readonly type: "EndpointSecretRotated";
       readonly data: {

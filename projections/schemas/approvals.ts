@@ -11,6 +11,7 @@ export const APPROVAL_STATUSES: readonly ApprovalDocument["status"][] = [
   "rejected",
   "expired",
   "cancelled",
+  "void",
 ];
 const SUBJECTS: readonly ApprovalDocument["subject_kind"][] = ["event", "bundle"];
 const REQUESTERS: readonly Requester["kind"][] = ["source", "agent"];
@@ -38,6 +39,11 @@ const FORM = closed<FormSeen>("Which form of the request the voter was shown.", 
   ),
 });
 
+const REPLACED = closed<NonNullable<ApprovalRequest["replaces"]>>(
+  "The approval that it was asked for in place of, as what that one was bound to had changed. Missing: it is the first.",
+  { approval_id: text("That approval's id, apr_…."), digest: text("What that one was bound to, hex SHA-256.") },
+);
+
 const VOTE = closed<Vote>("What one person decided.", {
   member_id: text("Whose it is, mem_…."),
   email: text("The member's address then."),
@@ -58,7 +64,7 @@ export const approvalsView: PublishedView = {
       status: oneOf(
         APPROVAL_STATUSES,
         "How it stands. approved: nothing has begun yet; consumed: what it approved was released, once. Past expires_at a " +
-          "pending one can no longer be approved.",
+          "pending one can no longer be approved. void: what it was bound to has changed, see replaced_by.",
       ),
       subject_kind: oneOf(SUBJECTS, "Whether one event is approved, or all steps of a bundle."),
       subject_id: text("What is approved, evt_… or bun_…."),
@@ -80,8 +86,10 @@ export const approvalsView: PublishedView = {
       policy: orNull(POLICY, "no policy asks for it."),
       reasons: list({ type: "string" }, "Why it had to be approved, in sentences."),
       votes: list(VOTE, "What people decided, oldest first."),
-      decided_at: orNull(time("When it was approved, rejected, expired or cancelled."), "it is pending."),
-      reason: orNull(text("Why it was rejected or cancelled."), "it was not."),
+      decided_at: orNull(time("When it was approved, rejected, expired, cancelled or became void."), "it is pending."),
+      reason: orNull(text("Why it was rejected or cancelled, or became void."), "it was not."),
+      replaces: optional(REPLACED),
+      replaced_by: orNull(text("The approval that was asked for instead of a void one, apr_…."), "it is not void."),
     }),
   ],
 };

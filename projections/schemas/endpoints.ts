@@ -50,7 +50,8 @@ export const endpointsView: PublishedView = {
       policy_id: optional(
         orNull(text("The policy that whatever goes there has to pass, whoever asks, pol_…."), "it has none."),
       ),
-      header_names: list({ type: "string" }, "The headers of its own that are sent along; their values are secret."),
+      header_names: list({ type: "string" }, "The headers of its own that are sent along; their values are not shown."),
+      secret_headers: list({ type: "string" }, "Those of them that an approval is bound to by name alone."),
       created_at: time("When it was registered."),
       deleted: oneOf([0, 1], "1 when it was deleted."),
       disabled: orNull(DISABLED, "it is not disabled."),

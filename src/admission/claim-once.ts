@@ -8,6 +8,7 @@ import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.t
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { BoundRequest } from "../approval-binding.ts";
 import { approvalRequests, isHold } from "../approval-requests.ts";
 import { approvalIdOf } from "../approvals.ts";
 import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
@@ -22,7 +23,7 @@ import type { Ledgers } from "./ledgers.ts";
 
 export type ClaimOnceDeps = {
   readonly log: EventLog;
-  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly ledgers: Ledgers;
@@ -89,8 +90,8 @@ export type Claimable<S, E extends Fact, Q, J extends Judged> = Named & {
   readonly copies?: number;
   readonly judge: () => Promise<J>;
   readonly requestOf: (decided: Decided, judged: J) => Q;
-  /** Hex: what people approve of. */
-  readonly digestOf: (request: Q) => string;
+  /** Of a request that people have to approve: what the approval is bound to, and its digest. */
+  readonly bind: (request: Q) => Promise<BoundRequest<Q>>;
 };
 
 export type ClaimedOnce<S, Q, J> =
@@ -141,20 +142,21 @@ const decidedAt = (now: number, { countedAt }: Judged): string => {
   return countedAt === null || at.startsWith(monthOf(countedAt)) ? at : iso(countedAt);
 };
 
-const commandFor = <Q>(
+const commandFor = async <Q>(
   { id, account, replay }: Named,
-  request: Q,
-  digestOf: (request: Q) => string,
+  asked: Q,
+  bind: (request: Q) => Promise<BoundRequest<Q>>,
   { approvals, verdict }: Judged,
   at: string,
-): Deciding<Q> => {
-  if (verdict.decision === "allow") return { type: "Admit", request };
-  if (verdict.decision === "deny") return { type: "Block", request };
+): Promise<Deciding<Q>> => {
+  if (verdict.decision === "allow") return { type: "Admit", request: asked };
+  if (verdict.decision === "deny") return { type: "Block", request: asked };
+  const { request, digest } = await bind(asked);
   // Only a rule of a policy holds.
   if (approvals.length === 0) throw new Error(`${id} is held without a rule that says so`);
   const about = {
     approvalId: approvalIdOf(account, id, replay?.id),
-    digest: digestOf(request),
+    digest,
     gates: verdict.gates,
     atMs: Date.parse(at),
     ...(replay?.by.kind === "member" ? { member: replay.by.id } : {}),
@@ -298,7 +300,8 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     if (kept.isReused === true) taken?.giveBack();
     const about = decided(it, incoming, kept, judged);
     const request = it.requestOf(about, judged);
-    const decision = decider.decide(commandFor(it, request, it.digestOf, judged, about.at), known.state);
+    const command = await commandFor(it, request, it.bind, judged, about.at);
+    const decision = decider.decide(command, known.state);
     if (!decision.ok) {
       await giveBack(it, judged);
       return { outcome: "taken", known };

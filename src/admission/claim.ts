@@ -2,7 +2,7 @@ import { type Delivery, delivery, erasedUpTo } from "../../domain/delivery/decid
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import { isClaimed } from "../../domain/delivery/hold.ts";
 import { wasReplayedBy } from "../../domain/delivery/replay.ts";
-import { sourceDigest } from "../approvals.ts";
+import { approvalBinding } from "../approval-binding.ts";
 import type { Deliverer } from "../loops/deliverer.ts";
 import type { Known } from "../run-command.ts";
 import { type Claimable, type ClaimedOnce, type ClaimOnceDeps, claimingOnce, type Decided } from "./claim-once.ts";
@@ -47,6 +47,7 @@ const isDecided = ({ replay }: Identified, state: Delivery): boolean =>
 export const claiming = (deps: ClaimDeps): Claim => {
   const judge = judgement(deps);
   const claim = claimingOnce(deps);
+  const binding = approvalBinding(deps);
 
   const claimable = (it: Identified): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
     const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
@@ -65,7 +66,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
       endsLater: it.asked !== null,
       judge: () => judge(it),
       requestOf: (decided) => requestOf(it, decided),
-      digestOf: (request) => request.action?.digest ?? sourceDigest(account, request),
+      bind: (request) => binding.ofEvent(account, request),
       ...(it.replay === undefined ? {} : { replay: it.replay }),
       ...(it.askedAt === undefined ? {} : { askedAt: it.askedAt }),
       ...(it.kept === undefined ? {} : { kept: it.kept }),

@@ -6,6 +6,7 @@ import { derivedId } from "../../infra/crypto/ids.ts";
 import { type Claimable, type ClaimOnceDeps, claimingOnce, type Decided } from "../admission/claim-once.ts";
 import type { JudgeDeps } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
+import { approvalBinding } from "../approval-binding.ts";
 import { approvalRequests } from "../approval-requests.ts";
 import { canonicalJson } from "../audit/canonical-json.ts";
 import type { Trace } from "../envelope.ts";
@@ -72,6 +73,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
   const plan = planning(deps);
   const judge = bundleJudgement(deps);
   const claim = claimingOnce(deps);
+  const binding = approvalBinding(deps);
   const approvals = approvalRequests(deps);
   const decideOnce = flights<BundleBegun | Problem>();
 
@@ -119,7 +121,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
         digest: planned.digest,
         ...decided,
       }),
-      digestOf: ({ digest }) => digest,
+      bind: (request) => binding.ofBundle(account, request),
     };
   };
 

@@ -107,13 +107,13 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
 
   return [
     ...(["BundleAdmitted", "BundleReleased", "BundleStepEnded", "RollbackStarted"] as const).map(advance),
-    {
-      // The request's own path does this before it answers. After a crash in between it is done here.
-      on: "BundleHeld",
-      async run(event) {
+    // The request's own path does this before it answers. After a crash in between it is done here.
+    ...(["BundleHeld", "BundleHeldAgain"] as const).map((on) => ({
+      on,
+      run: async (event: RecordedEvent) => {
         await asking.request(event);
       },
-    },
+    })),
     {
       on: "ApprovalGranted",
       async run(event) {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { RunningBundle } from "../../domain/bundle/decider.ts";
 import type { Step } from "../../domain/bundle/events.ts";
-import type { PayloadRef, Request } from "../../domain/delivery/events.ts";
+import type { Bound, PayloadRef, Request } from "../../domain/delivery/events.ts";
 import { allowed, type Verdict } from "../../domain/gate/verdict.ts";
 import { canonicalJson } from "../audit/canonical-json.ts";
 
@@ -31,19 +31,23 @@ const verdictOf = ({ request: { verdict } }: RunningBundle, detail: string): Ver
   gates: [allowed("bundle", detail)],
 });
 
-const common = (state: RunningBundle, { payload, startedAt }: Delivered) => {
+const common = (state: RunningBundle, { payload, startedAt }: Delivered, bound: Bound | undefined) => {
   const { origin, run } = state.request;
-  return { origin, run, payload, received_at: startedAt, authenticated_at: startedAt, at: startedAt };
+  return {
+    ...{ origin, run, payload, received_at: startedAt, authenticated_at: startedAt, at: startedAt },
+    // Nobody has approved of a bundle that was admitted at once: it follows its endpoints.
+    ...(state.approvalId === null || bound === undefined ? {} : { bound }),
+  };
 };
 
 /** What delivers a step: of the bundle's records alone, so that whoever makes it again after a crash makes the same. */
 export const requestOfStep = (state: RunningBundle, index: number): Request => {
   const came = state.steps[index];
   const it = started(recordOf(state, index), "The delivery", came?.payload ?? null, came?.startedAt ?? null);
-  const { event_id, action, endpoint_id, cost } = it.step;
+  const { event_id, action, endpoint_id, cost, bound } = it.step;
   const { bundle_id: id } = state.request;
   return {
-    ...common(state, it),
+    ...common(state, it, bound),
     event_id,
     delivery_key: `${id}/${index}`,
     type: action.name,
@@ -61,13 +65,13 @@ export const requestOfUndo = (state: RunningBundle, index: number): Request => {
   const it = started(recordOf(state, index), "The undo", undo?.payload ?? null, undo?.startedAt ?? null);
   const { undo_event_id: event_id, action, compensation } = it.step;
   if (compensation === null) throw new Error(`${event_id} takes back ${action.name}, which has no compensation`);
-  const { name, version, endpoint_id } = compensation;
+  const { name, version, endpoint_id, bound } = compensation;
   const { bundle_id: id } = state.request;
   // By the salted digest of what is sent, so that an erased payload cannot be guessed from this one either.
   const identity = { undoes: action.digest, action: name, schema_version: version, target: endpoint_id };
   const digest = hash("sha256", canonicalJson({ ...identity, payload: it.payload.sha256 }));
   return {
-    ...common(state, it),
+    ...common(state, it, bound),
     event_id,
     delivery_key: `${id}/${index}/undo`,
     type: name,

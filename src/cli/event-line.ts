@@ -83,6 +83,8 @@ export const changeIn = ({ type, data }: StreamRecord): Pick<EventLine, "status"
   switch (event.type) {
     case "EventReleased":
       return { status: event.data.endpoint_id === null ? "recorded" : "queued", detail: "approved" };
+    case "EventHeldAgain":
+      return { status: "held", detail: event.data.approval.reasons.at(-1) ?? null };
     case "EventReplayed":
       return { status: "retrying", detail: "replayed" };
     case "HoldEnded":

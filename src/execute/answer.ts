@@ -3,7 +3,6 @@ import { countedOf } from "../../domain/delivery/replay.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
-import { approvalIdOf } from "../approvals.ts";
 import type { Answer } from "../routes/route.ts";
 import { outcomeOf, resultOf } from "./result.ts";
 
@@ -40,10 +39,17 @@ const costOf = (state: Delivery, estimate: number | null): number | null => {
   return own === null ? null : own + (countedOf(state) ?? 0);
 };
 
+/** The approval that it waits for, or waited for last. */
+const approvalField = (state: Delivery): { readonly approval_id?: string } => {
+  if (state.phase === "held") return { approval_id: state.approval.approval_id };
+  if (state.phase !== "admitted" && state.phase !== "ended") return {};
+  const id = (state.phase === "ended" ? state.heldFor : undefined) ?? state.approvalId;
+  return id === null ? {} : { approval_id: id };
+};
+
 /** How far an agent's request is, as `POST /v1/execute` and `GET /v1/executions/{id}` say it. */
 export const executionAnswer = async (
   log: EventLog,
-  account: string,
   eventId: string,
   state: Delivery,
 ): Promise<Answer & { readonly body: JsonObject }> => {
@@ -54,7 +60,7 @@ export const executionAnswer = async (
   const about: JsonObject = {
     event_id: eventId,
     status,
-    ...(verdict?.decision === "hold" ? { approval_id: approvalIdOf(account, eventId, request?.replay?.id) } : {}),
+    ...approvalField(state),
     // A verdict is plain JSON by its type.
     verdict: verdict as never,
     cost_eur: eurOrNull(cost),

@@ -45,6 +45,7 @@ const TYPES: readonly ApprovalEvent["type"][] = [
   "ApprovalRejected",
   "ApprovalExpired",
   "ApprovalCancelled",
+  "ApprovalVoided",
 ];
 
 type Pending = { readonly account: string; readonly expiresAt: string };

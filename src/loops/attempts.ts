@@ -4,6 +4,8 @@ import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { attemptOfSchedule, replayIdOf, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
+import type { EndpointEvent } from "../../domain/endpoint/events.ts";
+import { sameTarget, type Target, targetOf } from "../../domain/endpoint/target.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
 import type { Clock, EventLog, Expected, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
@@ -12,10 +14,11 @@ import type { Aggregates } from "../aggregates.ts";
 import { type Trace, toEvents } from "../envelope.ts";
 import { isErasedSince } from "../erasures.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
+import { holdingAgain } from "../holding-again.ts";
 import type { Attempted } from "../observing/observer.ts";
 import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
 import { redactHeaders } from "../providers/redact.ts";
-import { type Known, readOn, runCommand } from "../run-command.ts";
+import { type Foldable, type Known, readOn, runCommand } from "../run-command.ts";
 import type { Job } from "./lanes.ts";
 import type { Outbound } from "./outbound.ts";
 import { systemTimers, type Timers } from "./timers.ts";
@@ -87,6 +90,10 @@ const RECORD_BACKOFF_MS = 500;
 const COST_HEADER = "countersign-cost-eur";
 
 type Admitted = Extract<Delivery, { phase: "admitted" }>;
+/** An endpoint as far as its stream was read, and the last state in which it had the target that is looked for. */
+type PresentEndpointSeen = { readonly state: Endpoint; readonly last: PresentEndpoint | null };
+/** `isElsewhere`: it is the endpoint as an approval has recorded it, which it is no more. */
+type Destination = { readonly endpoint: PresentEndpoint; readonly isElsewhere: boolean };
 /** What is written down of an attempt. */
 type Ended = Extract<DeliveryCommand, { type: "Succeed" | "Fail" }>;
 
@@ -126,11 +133,30 @@ const DAMAGED: Failure = {
   detail:
     "The stored payload does not match the hash in the event's record, so it was not sent: restore it from a backup, then replay the event",
 };
+const RETARGETED: Failure = {
+  kind: "target-changed",
+  detail:
+    "The URL or the headers of the endpoint were changed after people had approved of the bundle, so nothing was sent",
+};
 const ERASED: Failure = { kind: "payload-erased", detail: "The payload was erased before the event was delivered" };
+
+/** The endpoint as it was when it had this target; null where its stream has no such state. */
+const endpointWith = async (log: EventLog, target: Target): Promise<PresentEndpoint | null> => {
+  const found: Foldable<PresentEndpointSeen, EndpointEvent> = {
+    initial: { state: endpointDecider.initial, last: null },
+    evolve({ state: before, last }, event) {
+      const state = endpointDecider.evolve(before, event);
+      return { state, last: state.phase === "present" && sameTarget(targetOf(state), target) ? state : last };
+    },
+  };
+  const stream = `endpoint-${target.endpoint_id}`;
+  return (await readOn(log, found, stream, { state: found.initial, revision: null })).state.last;
+};
 
 /** One attempt of one delivery: lease, request, outcome, each written with the revision that the one before it made. */
 export const attempts = (deps: AttemptDeps): Attempts => {
   const { log, aggregates, clock, timers = systemTimers, randomness, node } = deps;
+  const again = holdingAgain({ log, aggregates, clock, randomness });
 
   const envelope = (account: string, trace: Trace) => ({
     commandId: randomId("cmd_", randomness),
@@ -207,7 +233,13 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     return nextAttemptAt(settings.retry_schedule_s, nth, at, randomness.number(), wait);
   };
 
-  const outcome = (job: Offered, endpoint: PresentEndpoint, state: Admitted, sent: Sent, answered: Answered): Ended => {
+  const outcome = (
+    job: Offered,
+    { endpoint, isElsewhere }: Destination,
+    state: Admitted,
+    sent: Sent,
+    answered: Answered,
+  ): Ended => {
     const { at, startedAt, statusCode: status } = answered;
     const attempt: AttemptEnd = {
       event_id: job.eventId,
@@ -219,6 +251,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       timings_ms: sent.timings,
       ...(sent.resent === undefined ? {} : { resent: sent.resent }),
       ...(sent.outcome === "answered" || sent.unsent === undefined ? {} : { unsent: sent.unsent }),
+      ...(isElsewhere ? { elsewhere: true as const } : {}),
       ...(state.request.origin.kind === "agent" ? costReported(sent, state.request) : {}),
     };
     const failure = failureOf(sent);
@@ -267,7 +300,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     { endpointId, early, isCounted }: Offered,
     state: Delivery,
     nowMs: number,
-    timeoutMs: number,
+    { timeoutMs, target }: { readonly timeoutMs: number; readonly target?: Target },
     isProbe = false,
   ) => {
     const leaseUntil = iso(nowMs + timeoutMs + LEASE_MARGIN_MS);
@@ -275,6 +308,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     return {
       type: "StartAttempt",
       endpointId,
+      ...(target === undefined ? {} : { target }),
       trigger: state.phase === "admitted" ? triggerOf(state) : "auto",
       node,
       at: iso(nowMs),
@@ -291,8 +325,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   /** False when another node is at it, or done with it: the view that lists what waits is a little behind. Asked before the
    * payload is read, and before anything is given up. */
   const isOpen = (job: Offered, { state }: Known<Delivery>): boolean => {
-    const start = delivery.decide(startOf(job, state, clock.now(), 0), state);
-    return start.ok || start.rejection === "payload-erased";
+    const start = delivery.decide(startOf(job, state, clock.now(), { timeoutMs: 0 }), state);
+    return start.ok || start.rejection === "payload-erased" || start.rejection === "target-changed";
   };
 
   /**
@@ -304,6 +338,37 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   const isInTime = (begun: { readonly atMs: number; readonly steadyMs: number }): boolean => {
     const passedMs = Math.max(clock.now() - begun.atMs, timers.now() - begun.steadyMs);
     return passedMs <= LEASE_MARGIN_MS - (deps.othersAreGone ? 0 : CLOCKS_APART_MS_MAX);
+  };
+
+  /**
+   * An undo of an approved bundle goes to the target that was recorded with the approval, wherever its endpoint is now.
+   * Signing secrets, and the value of a secret header that is still there, are those of today.
+   */
+  const asApproved = async ({ bound, bundle }: Request, present: PresentEndpoint): Promise<PresentEndpoint> => {
+    const approved = bound?.target ?? null;
+    if (bundle?.undo !== true || approved === null || sameTarget(targetOf(present), approved)) return present;
+    const before = await endpointWith(log, approved);
+    if (before === null) return present;
+    const { url, headers: old } = before.settings;
+    const headers = Object.entries(old).map(([name, header]) => {
+      const today = present.settings.headers[name];
+      return [name, header.digest === null && today?.digest === null ? today : header];
+    });
+    return { ...present, settings: { ...present.settings, url, headers: Object.fromEntries(headers) } };
+  };
+
+  /**
+   * What people have approved was to go elsewhere, so nothing is sent: they are asked again. Of a bundle they have approved
+   * as a whole: its step fails, and it rolls back.
+   */
+  const retargeted = async (job: Offered, known: Known<Delivery>, trace: Trace): Promise<void> => {
+    if (known.state.phase === "admitted" && known.state.request.bundle !== undefined) {
+      await giveUp(job, known, RETARGETED, trace);
+      return;
+    }
+    const { account } = job;
+    const { othersAreGone } = deps;
+    deps.onWritten(job, await again.event(job.eventId, { account, trace, node, othersAreGone }));
   };
 
   /** A request that cannot be made is an attempt that has failed: the event ends as any other, and its endpoint is judged. */
@@ -319,7 +384,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   /** The request of an attempt that has begun, and what is left to do with its answer. */
   const send = async (
     job: Offered & { readonly body: Buffer },
-    endpoint: PresentEndpoint,
+    { endpoint, isElsewhere }: Destination,
     started: Known<Admitted>,
     trace: Trace,
     startedAt: number,
@@ -334,8 +399,9 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const sent = headers === null ? UNMADE : await deps.sender.send({ url, headers, body, timeoutMs });
     return async () => {
       const answered = answerOf(sent, attemptOfSchedule(state, number), startedAt, clock.now());
-      const reported = deps.onAnswered(job, answered, trace).catch(deps.onError);
-      const command = outcome(job, endpoint, state, sent, answered);
+      // Where the endpoint was before says nothing of how it is now.
+      const reported = isElsewhere ? null : deps.onAnswered(job, answered, trace).catch(deps.onError);
+      const command = outcome(job, { endpoint, isElsewhere }, state, sent, answered);
       tell(job, command, trace);
       const keep = keepingResponse(job, started, sent, headers ?? {}, trace);
       const isAgents = request.origin.kind === "agent";
@@ -384,13 +450,19 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       return null;
     }
     // What somebody has sent again, or takes a step back, is not kept waiting for a turn.
-    const endpoint = isProbe && !isPressing ? await takeTurn(job, trace) : loaded;
-    if (endpoint === null) return null;
+    const present = isProbe && !isPressing ? await takeTurn(job, trace) : loaded;
+    if (present === null) return null;
+    const endpoint = await asApproved(request, present);
 
     const startedAt = clock.now();
     const begun = { atMs: startedAt, steadyMs: timers.now() };
-    const start = startOf(job, known.state, startedAt, endpoint.settings.timeout_ms, isProbe);
+    const [timeoutMs, target] = [endpoint.settings.timeout_ms, targetOf(endpoint)];
+    const start = startOf(job, known.state, startedAt, { timeoutMs, target }, isProbe);
     const ran = await run(job, start, known, trace);
+    if (ran.outcome === "rejected" && ran.rejection === "target-changed") {
+      await retargeted(job, ran.known, trace);
+      return null;
+    }
     if (ran.outcome === "rejected" && ran.rejection === "payload-erased") {
       await giveUp(job, ran.known, ERASED, trace);
       return null;
@@ -404,7 +476,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       deps.onWritten(job, ran.known);
       return null;
     }
-    return send({ ...job, body }, endpoint, { ...ran.known, state }, trace, startedAt);
+    const isElsewhere = endpoint !== present;
+    return send({ ...job, body }, { endpoint, isElsewhere }, { ...ran.known, state }, trace, startedAt);
   };
 
   return { begin };

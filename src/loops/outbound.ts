@@ -66,7 +66,7 @@ export const outbound = (box: Pick<SecretBox, "open">, version: string): Outboun
       const active = activeSecrets(endpoint, new Date(nowMs).toISOString());
       const secrets = active.map((sealed) => box.open(sealed, { account, stream, field: "secret" }));
       const own: Record<string, string> = {};
-      for (const [name, sealed] of Object.entries(endpoint.settings.headers)) {
+      for (const [name, { sealed }] of Object.entries(endpoint.settings.headers)) {
         own[name] = box.open(sealed, { account, stream, field: `headers.${name}` });
       }
       const headers = {

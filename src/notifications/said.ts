@@ -120,6 +120,7 @@ export const SAID: ReadonlyMap<string, Say> = new Map<string, Say>([
   ["ApprovalRejected", decided("ApprovalRejected", "rejected")],
   ["ApprovalExpired", decided("ApprovalExpired", "expired")],
   ["ApprovalCancelled", decided("ApprovalCancelled", "cancelled")],
+  ["ApprovalVoided", decided("ApprovalVoided", "void")],
   ["AgentSuspended", suspended],
   ["AgentResumed", resumed],
   ["BudgetThresholdReached", thresholdReached],

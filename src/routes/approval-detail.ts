@@ -7,7 +7,7 @@ import type { Payloads } from "../payloads.ts";
 import { type Form, formOf } from "./approval-form.ts";
 import { approvalSummary, asShown, NOTHING_SHOWN, payloadShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
-import { type ApprovalSubject, outcomeOf, subjectOf, targetOf } from "./approval-target.ts";
+import { type ApprovalSubject, outcomeOf, subjectOf, targetShown } from "./approval-target.ts";
 import { type Hidden, hiddenOfEvent, hiddenPaths } from "./hidden-fields.ts";
 import { policyStream } from "./policies.ts";
 import type { Call, Principal } from "./route.ts";
@@ -68,10 +68,10 @@ export const detailOf = async (
   const subject = await subjectOf(deps.log, it);
   const summary = approvalSummary(it.request.approval_id, asShown(it, subject), at);
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
-  const endpoint = await targetOf(deps.aggregates, subject);
+  const endpoint = await targetShown(deps.aggregates, subject);
   const { hidden: shownWithout, salt, ...content } = await contentShown(deps, subject, kept);
   // What changes with votes and time is no part of what is decided on.
-  const { status: _, votes: _votes, decided_at: _at, reason: _reason, ...asked } = summary;
+  const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
   const form = formOf({ ...asked, endpoint, ...content }, shownWithout, salt);
   const body = {
     ...summary,

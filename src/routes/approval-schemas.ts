@@ -70,12 +70,18 @@ const POLICY = { id: text, version: { type: "integer", description: "The version
 
 const summary = {
   id: text,
-  status: { enum: APPROVAL_STATUSES, description: "approved: not begun yet; consumed: released, once" },
+  status: {
+    enum: APPROVAL_STATUSES,
+    description: "approved: not begun yet; consumed: released, once; void: what it was bound to has changed",
+  },
   event_id: nullable("string"),
   bundle_id: nullable("string"),
   action: { type: ["string", "null"], description: "The action's name; of a source's event its type" },
   summary: { type: "string", description: "One line for people" },
-  digest: { type: "string", description: "Hex SHA-256 of what would be executed: sent back with the decision" },
+  digest: {
+    type: "string",
+    description: "Hex SHA-256 of what would be executed and where it would be sent: sent back with the decision",
+  },
   cost_eur: nullable("number"),
   requested_by: REQUESTER,
   requested_at: time,
@@ -86,7 +92,12 @@ const summary = {
   reasons: { type: "array", items: text },
   votes: { type: "array", items: VOTE },
   decided_at: nullableTime,
-  reason: { type: ["string", "null"], description: "Why it was rejected or cancelled" },
+  reason: { type: ["string", "null"], description: "Why it was rejected or cancelled, or became void" },
+  replaces: {
+    type: ["string", "null"],
+    description: "The approval that was asked for before, which became void or was used",
+  },
+  replaced_by: { type: ["string", "null"], description: "Of a void one, the approval that was asked for instead" },
 } satisfies Record<string, JsonSchema>;
 
 export const APPROVAL: JsonSchema = object(summary);

@@ -47,18 +47,27 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   votes: it.votes,
   decided_at: it.decided_at,
   reason: it.reason,
+  replaces: it.replaces?.approval_id ?? null,
+  replaced_by: it.replaced_by,
 });
 
-/** Also when it was cancelled behind its release. */
+/** Also when it was cancelled after its release, or was held again then. */
 const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
   if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;
-  return (state.phase === "admitted" || state.phase === "ended") && state.approvalId === approval_id;
+  const last = state.phase === "held" ? state.before : state;
+  if (last?.phase !== "admitted" && last?.phase !== "ended") return false;
+  return last.approvalId === approval_id || last.usedApprovals?.includes(approval_id) === true;
 };
 
+/** It is held under another approval by now, of which this one's stream may not say it yet. */
+const isReplaced = ({ state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean =>
+  state.phase === "held" && state.approval.approval_id !== approval_id;
+
 const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: ApprovalSubject): ApprovalStatus => {
-  if (end === null) return holdEndOf(subject) ?? "pending";
-  if (end.outcome !== "approved") return end.outcome;
-  return isUsed(subject, request) ? "consumed" : (holdEndOf(subject) ?? "approved");
+  if (end !== null && end.outcome !== "approved") return end.outcome;
+  if (end !== null && isUsed(subject, request)) return "consumed";
+  if (isReplaced(subject, request)) return "void";
+  return holdEndOf(subject) ?? end?.outcome ?? "pending";
 };
 
 /** The approval as its own stream and that of what it is for have it. */
@@ -74,6 +83,7 @@ export const asShown = ({ request, votes, end }: RequestedApproval, of: Approval
     decided_at: end?.at ?? null,
     // Also of one that was granted, and was not used before somebody stopped it.
     reason: end?.reason ?? (status === holdEndOf(of) ? of.endedBecause : null),
+    replaced_by: end?.next ?? null,
   };
 };
 

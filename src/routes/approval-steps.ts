@@ -54,17 +54,21 @@ export const stepsShown = async (
     cost,
     reversibility,
     compensation,
+    bound,
   }: Step): Promise<ShownStep> => ({
     index,
     action: action.name,
     payload: redactJson(bodies[index] ?? null, hidden),
-    endpoint: await endpointShown(aggregates, endpoint_id),
+    endpoint: await endpointShown(aggregates, endpoint_id, bound),
     cost_eur: eurOrNull(cost),
     reversibility,
     compensation:
       compensation === null
         ? null
-        : { action: compensation.name, endpoint: await endpointShown(aggregates, compensation.endpoint_id) },
+        : {
+            action: compensation.name,
+            endpoint: await endpointShown(aggregates, compensation.endpoint_id, compensation.bound),
+          },
   });
   return {
     payload: await Promise.all(steps.map(shown)),

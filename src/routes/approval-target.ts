@@ -3,21 +3,30 @@ import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import { bundleStatus } from "../../domain/bundle/status.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
-import type { HoldOutcome, PayloadRef } from "../../domain/delivery/events.ts";
+import type { Bound, HoldOutcome, PayloadRef } from "../../domain/delivery/events.ts";
 import { statusOf as deliveryStatus } from "../../domain/delivery/status.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
+import { targetOf } from "../../domain/endpoint/target.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { bundleStream } from "../bundles/bundle-id.ts";
+import type { Envelope, Trace } from "../envelope.ts";
 import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
+import type { HoldingAgain } from "../holding-again.ts";
 import { payloadDamaged } from "../payload-damage.ts";
 import type { Payloads } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 import { type Known, readOn } from "../run-command.ts";
 import type { JsonSchema } from "./route.ts";
 
-/** Where it goes, as the endpoint is at this moment. */
-export type ApprovalTarget = { readonly id: string; readonly name: string; readonly url: string };
+/** Where it goes: the endpoint with the name that it has now, and the target that the approval is bound to. */
+export type ApprovalTarget = {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  /** Those of the endpoint's own, without their values. */
+  readonly headers: readonly { readonly name: string; readonly secret: boolean }[];
+};
 
 /** What an approval is for, as its stream has it up to a position. */
 export type ApprovalSubject = {
@@ -26,9 +35,22 @@ export type ApprovalSubject = {
 
 export const APPROVAL_TARGET: JsonSchema = {
   type: ["object", "null"],
-  required: ["id", "name", "url"],
-  properties: { id: { type: "string" }, name: { type: "string" }, url: { type: "string" } },
-  description: "Where it goes, as the endpoint is now; null when it was deleted, or there is none",
+  required: ["id", "name", "url", "headers"],
+  properties: {
+    id: { type: "string" },
+    name: { type: "string" },
+    url: { type: "string" },
+    headers: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["name", "secret"],
+        properties: { name: { type: "string" }, secret: { type: "boolean" } },
+      },
+      description: "The endpoint's own; the digest is bound to their values, to a secret one by its name alone",
+    },
+  },
+  description: "Where it goes: what the digest is bound to. Null when the endpoint was deleted, or there is none",
 };
 
 /** How its hold has ended; null as long as it is held, and of what has gone on. */
@@ -60,18 +82,26 @@ export const outcomeOf = ({ kind, state, endedBecause }: ApprovalSubject) => ({
   reason: endedBecause,
 });
 
-export const endpointShown = async (aggregates: Aggregates, id: string): Promise<ApprovalTarget | null> => {
-  // Not a moment old: it may have been sent elsewhere just now.
+export const endpointShown = async (
+  aggregates: Aggregates,
+  id: string,
+  bound: Bound | undefined,
+): Promise<ApprovalTarget | null> => {
+  // Not a moment old: it may have been deleted just now.
   const { state } = await aggregates.load(endpoint, `endpoint-${id}`, 0);
-  return state.phase === "present" ? { id, name: state.settings.name, url: state.settings.url } : null;
+  if (state.phase !== "present") return null;
+  const { url, headers } = bound?.target ?? targetOf(state);
+  const shown = Object.entries(headers).map(([name, digest]) => ({ name, secret: digest === null }));
+  return { id, name: state.settings.name, url, headers: shown };
 };
 
-const endpointIdOf = (state: Delivery): string | null => ("request" in state ? state.request.endpoint_id : null);
-
 /** Of an event; each step of a bundle has its own. */
-export const targetOf = async (aggregates: Aggregates, subject: ApprovalSubject): Promise<ApprovalTarget | null> => {
-  const id = subject.kind === "event" ? endpointIdOf(subject.state) : null;
-  return id === null ? null : endpointShown(aggregates, id);
+export const targetShown = async (
+  aggregates: Aggregates,
+  { kind, state }: ApprovalSubject,
+): Promise<ApprovalTarget | null> => {
+  if (kind !== "event" || !("request" in state) || state.request.endpoint_id === null) return null;
+  return endpointShown(aggregates, state.request.endpoint_id, state.request.bound);
 };
 
 const ERASED = "Its payload was erased: nothing is left to execute. Reject it.";
@@ -86,46 +116,74 @@ const payloadHindrance = async (
   return stored === null ? problem("conflict", ERASED) : null;
 };
 
-const eventHindrance = async ({ aggregates, payloads }: HindranceDeps, state: Delivery): Promise<Problem | null> => {
+const isGone = async (aggregates: Aggregates, id: string): Promise<boolean> =>
+  (await endpointShown(aggregates, id, undefined)) === null;
+
+/** It is held under another approval by now, which its people have to decide on. */
+const replacedBy = (approvalId: string): Problem =>
+  problem(
+    "digest-mismatch",
+    `What would be sent, or where, has changed since this approval was asked for, so it is void: read and decide ${approvalId} instead.`,
+    { extra: { approval_id: approvalId } },
+  );
+
+type Asking = { readonly it: RequestedApproval; readonly trace: Trace };
+
+const eventHindrance = async (
+  { aggregates, payloads, again }: HindranceDeps,
+  { it, trace }: Asking,
+  state: Delivery,
+): Promise<Problem | null> => {
   if (state.phase !== "held") return null;
   if (state.erased) return problem("conflict", ERASED);
-  const id = endpointIdOf(state);
-  if (id !== null && (await endpointShown(aggregates, id)) === null)
+  const { event_id, payload, endpoint_id: id } = state.request;
+  if (id !== null && (await isGone(aggregates, id)))
     return problem("conflict", "The endpoint of this request was deleted, so it cannot be delivered. Reject it.");
-  const { event_id, payload } = state.request;
+  const { account, approval_id } = it.request;
+  const { state: now } = await again.event(event_id, { account, trace });
+  if (now.phase === "held" && now.approval.approval_id !== approval_id) return replacedBy(now.approval.approval_id);
   return payloadHindrance(payloads, event_id, payload);
 };
 
 const deletedOf = async (aggregates: Aggregates, { steps }: BundleRequest): Promise<string | null> => {
   for (const { index, action, endpoint_id, compensation } of steps) {
-    if ((await endpointShown(aggregates, endpoint_id)) === null) return `step ${index} (${action.name})`;
-    if (compensation !== null && (await endpointShown(aggregates, compensation.endpoint_id)) === null)
+    if (await isGone(aggregates, endpoint_id)) return `step ${index} (${action.name})`;
+    if (compensation !== null && (await isGone(aggregates, compensation.endpoint_id)))
       return `the compensation of step ${index} (${compensation.name})`;
   }
   return null;
 };
 
-const bundleHindrance = async ({ aggregates, payloads }: HindranceDeps, state: Bundle): Promise<Problem | null> => {
+const bundleHindrance = async (
+  { aggregates, payloads, again }: HindranceDeps,
+  { it, trace }: Asking,
+  state: Bundle,
+): Promise<Problem | null> => {
   if (state.phase !== "held") return null;
   const { bundle_id, payload } = state.request;
   const hindrance = await payloadHindrance(payloads, bundle_id, payload);
   if (hindrance !== null) return hindrance;
   const deleted = await deletedOf(aggregates, state.request);
-  if (deleted === null) return null;
-  return problem("conflict", `The endpoint of ${deleted} was deleted, so the bundle cannot be executed. Reject it.`);
+  if (deleted !== null) {
+    return problem("conflict", `The endpoint of ${deleted} was deleted, so the bundle cannot be executed. Reject it.`);
+  }
+  const { account, approval_id } = it.request;
+  const { state: now } = await again.bundle(bundle_id, { account, trace });
+  return now.phase === "held" && now.approval.approval_id !== approval_id ? replacedBy(now.approval.approval_id) : null;
 };
 
 export type HindranceDeps = {
   readonly aggregates: Aggregates;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
+  readonly again: HoldingAgain;
 };
 
 /** Why nobody can approve it though it is still to be decided; null for nothing. What is decided, the decider says. */
 export const approvalHindrance = async (
   deps: HindranceDeps,
   it: RequestedApproval,
-  at: string,
+  { at, trace }: Pick<Envelope, "at" | "trace">,
 ): Promise<Problem | null> => {
   if (it.end !== null || isOverdue(it.request, at)) return null;
   const subject = await subjectOf(deps.log, it);
@@ -138,5 +196,6 @@ export const approvalHindrance = async (
   if (stopped !== null) {
     return problem("already-decided", `Nothing is left to decide, because nothing will be sent. ${stopped}.`);
   }
-  return kind === "event" ? eventHindrance(deps, state) : bundleHindrance(deps, state);
+  const asking = { it, trace };
+  return kind === "event" ? eventHindrance(deps, asking, state) : bundleHindrance(deps, asking, state);
 };

@@ -14,15 +14,16 @@ import { type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./appro
 import { pointersOf } from "./approval-form.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary } from "./approval-shown.ts";
-import { approvalHindrance, subjectOf } from "./approval-target.ts";
+import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
 import { publishedVersion } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
-export type ApprovalsDeps = DetailDeps & {
-  readonly views: Pick<ViewStore, "page">;
-  readonly releases: Pick<ApprovalReleases, "releaseGranted">;
-};
+export type ApprovalsDeps = DetailDeps &
+  HindranceDeps & {
+    readonly views: Pick<ViewStore, "page">;
+    readonly releases: Pick<ApprovalReleases, "releaseGranted">;
+  };
 
 type Handle = (deps: ApprovalsDeps) => Route["handle"];
 type VoteBody = { readonly digest: string; readonly shown_digest?: string; readonly comment?: string };
@@ -112,7 +113,7 @@ const vote =
     const { digest, shown_digest: stated, comment = "" } = call.body as VoteBody;
     const it = await ownApproval(deps, call);
     if (it === null) return notFound();
-    const hindrance = decision === "approve" ? await approvalHindrance(deps, it, at) : null;
+    const hindrance = decision === "approve" ? await approvalHindrance(deps, it, envelope) : null;
     if (hindrance !== null) return hindrance;
     // Of what is decided the decider says so; its payload may be gone, and with it the form that was shown.
     const seen =

@@ -22,6 +22,8 @@ const RETRY_DELAY_S = { minimum: 1, maximum: 86_400 };
 const CONCURRENCY = { minimum: 1, maximum: 256 };
 const RATE_PER_SECOND = { minimum: 1, maximum: 10_000 };
 
+const HEADER_VALUE = { type: "string", minLength: 1, maxLength: HEADER_VALUE_LENGTH_MAX } as const;
+
 const FIELDS = {
   name: nonBlank(100),
   url: { type: "string", minLength: 1, maxLength: URL_LENGTH_MAX, description: "http or https, a public address" },
@@ -42,8 +44,18 @@ const FIELDS = {
     type: "object",
     maxProperties: HEADERS_MAX,
     propertyNames: { type: "string", minLength: 1, maxLength: HEADER_NAME_LENGTH_MAX },
-    additionalProperties: { type: "string", minLength: 1, maxLength: HEADER_VALUE_LENGTH_MAX },
-    description: `sent with every delivery; the values are kept sealed and shown as ${REDACTED}`,
+    additionalProperties: {
+      oneOf: [
+        HEADER_VALUE,
+        {
+          type: "object",
+          required: ["value", "secret"],
+          additionalProperties: false,
+          properties: { value: HEADER_VALUE, secret: { type: "boolean" } },
+        },
+      ],
+    },
+    description: `sent with every delivery; the values are kept sealed and shown as ${REDACTED}. An approval is bound to the values, but to a secret header by its name alone: where the endpoint is under an approval, only a person with a session changes the value of a secret header`,
   },
   notifications: {
     type: "array",
@@ -59,6 +71,9 @@ const FIELDS = {
   },
 } as const satisfies Record<string, JsonSchema>;
 
+/** A header's value, or with it that it is secret. */
+export type GivenHeader = string | { readonly value: string; readonly secret: boolean };
+
 /** A body that has passed `NEW_ENDPOINT` or `ENDPOINT_CHANGES`. */
 export type EndpointBody = {
   readonly name?: string;
@@ -67,7 +82,7 @@ export type EndpointBody = {
   readonly retry_schedule_s?: readonly number[];
   readonly concurrency?: number;
   readonly rate_per_second?: number | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, GivenHeader>>;
   readonly notifications?: readonly string[];
   readonly policy_id?: string | null;
 };
@@ -102,7 +117,19 @@ const HEALTH: JsonSchema = {
 const SHOWN = {
   id: { type: "string" },
   ...FIELDS,
-  headers: { type: "object", additionalProperties: { const: REDACTED } },
+  headers: {
+    type: "object",
+    additionalProperties: {
+      oneOf: [
+        { const: REDACTED },
+        {
+          type: "object",
+          required: ["value", "secret"],
+          properties: { value: { const: REDACTED }, secret: { const: true } },
+        },
+      ],
+    },
+  },
   disabled: { type: ["object", "null"], properties: { reason: { type: "string" }, at: time } },
   created_at: time,
   health: HEALTH,

@@ -1,13 +1,15 @@
-import type { EndpointSettings } from "../../domain/endpoint/events.ts";
+import type { EndpointSettings, OwnHeader } from "../../domain/endpoint/events.ts";
 import { headerFault, headersFault } from "../../domain/endpoint/own-headers.ts";
 import { escapePointer } from "../../domain/gate/field-path.ts";
+import type { HeaderDigest } from "../../infra/crypto/header-digest.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import type { AddressRules } from "../../infra/http/addresses.ts";
 import { type Problem, problem } from "../problems.ts";
-import { type EndpointBody, REDACTED } from "./endpoint-input.ts";
+import { type EndpointBody, type GivenHeader, REDACTED } from "./endpoint-input.ts";
 
 export type SettingsDeps = {
   readonly box: SecretBox;
+  readonly headerDigest: HeaderDigest;
   readonly addresses: Pick<AddressRules, "vetUrl">;
 };
 
@@ -40,16 +42,17 @@ const refusedAddress = async (addresses: SettingsDeps["addresses"], url: string)
   });
 };
 
-/** Each value sealed for its own name; one that is shown redacted stays what it was. */
+/** Each value sealed for its own name; one that is shown redacted, or is given again, stays what it was. */
 const sealedHeaders = (
-  box: SecretBox,
+  { box, headerDigest }: Pick<SettingsDeps, "box" | "headerDigest">,
   { account, stream, headers: before }: Before,
-  given: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, GivenHeader>>,
 ): { readonly headers: EndpointSettings["headers"] } | Problem => {
   const known = new Map(Object.entries(before));
   const plain = new Map<string, string>();
-  const sealed = new Map<string, string>();
-  for (const [written, value] of Object.entries(given)) {
+  const sealed = new Map<string, OwnHeader>();
+  for (const [written, header] of Object.entries(given)) {
+    const { value, secret } = typeof header === "string" ? { value: header, secret: null } : header;
     const name = written.toLowerCase();
     const path = `/headers/${escapePointer(written)}`;
     const at = { account, stream, field: `headers.${name}` };
@@ -58,8 +61,13 @@ const sealedHeaders = (
     if (value === REDACTED && kept === undefined) return invalid(path, "has no value yet that could be kept");
     const fault = headerFault(name, value);
     if (fault !== null) return invalid(path, fault);
-    plain.set(name, kept === undefined ? value : box.open(kept, at));
-    sealed.set(name, kept ?? box.seal(value, at));
+    const opened = kept === undefined ? value : box.open(kept.sealed, at);
+    // A secret one stays secret until it is said that it is not.
+    const isSecret = secret ?? known.get(name)?.digest === null;
+    const digest = isSecret ? null : headerDigest(account, name, opened);
+    const same = digest !== null && known.get(name)?.digest === digest ? known.get(name) : kept;
+    plain.set(name, opened);
+    sealed.set(name, { sealed: same?.sealed ?? box.seal(value, at), digest });
   }
   const fault = headersFault(plain);
   return fault === null ? { headers: Object.fromEntries(sealed) } : invalid("/headers", fault);
@@ -67,16 +75,16 @@ const sealedHeaders = (
 
 /** What a body changes, checked and with its headers sealed. */
 export const settingsOf = async (
-  { box, addresses }: SettingsDeps,
+  deps: SettingsDeps,
   before: Before,
   body: EndpointBody,
 ): Promise<Partial<EndpointSettings> | Problem> => {
   const { headers: given, ...changes } = body;
   const sealed: Partial<Pick<EndpointSettings, "headers">> | Problem =
-    given === undefined ? {} : sealedHeaders(box, before, given);
+    given === undefined ? {} : sealedHeaders(deps, before, given);
   if ("problem" in sealed) return sealed;
   if (body.url !== undefined) {
-    const refused = await refusedAddress(addresses, body.url);
+    const refused = await refusedAddress(deps.addresses, body.url);
     if (refused !== null) return refused;
   }
   return {

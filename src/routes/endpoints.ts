@@ -8,11 +8,18 @@ import {
 } from "../../domain/endpoint/decider.ts";
 import type { ViewStore } from "../../domain/ports.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
+import type { HeaderDigest } from "../../infra/crypto/header-digest.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import type { AddressRules } from "../../infra/http/addresses.ts";
 import { makeSigningSecret } from "../../infra/http/standard-webhooks.ts";
-import { type CircuitDocument, type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
+import {
+  type CircuitDocument,
+  type EndpointDocument,
+  endpoints,
+  headerNames,
+  healthOf,
+} from "../../projections/endpoints.ts";
 import { sources } from "../../projections/sources.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -39,6 +46,7 @@ export type EndpointsDeps = EndpointTestDeps & {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "get" | "page">;
   readonly box: SecretBox;
+  readonly headerDigest: HeaderDigest;
   readonly addresses: Pick<AddressRules, "vetUrl">;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
@@ -57,12 +65,19 @@ const streamOf = (endpointId: string): string => `endpoint-${endpointId}`;
 
 const PROBLEM_OF: Record<EndpointRejection, Problem> = {
   "not-found": notFound(),
+  "person-required": problem(
+    "person-required",
+    "People approve of what goes to this endpoint without seeing its secret headers: a person with a session has to change them.",
+  ),
   conflict: problem("conflict", "This endpoint existed and was deleted."),
   "too-many-secrets": problem(
     "conflict",
     `${SECRETS_MAX} secrets sign at once. The next one can be made when the oldest has run out, 24 hours after its successor came.`,
   ),
 };
+
+const headerShown = (name: string, { secret_headers }: EndpointDocument) =>
+  secret_headers.includes(name) ? { value: REDACTED, secret: true } : REDACTED;
 
 const show = (id: string, it: EndpointDocument, nowMs: number) => ({
   id,
@@ -72,7 +87,7 @@ const show = (id: string, it: EndpointDocument, nowMs: number) => ({
   retry_schedule_s: it.retry_schedule_s,
   concurrency: it.concurrency,
   rate_per_second: it.rate_per_second,
-  headers: Object.fromEntries(it.header_names.map((name) => [name, REDACTED])),
+  headers: Object.fromEntries(it.header_names.map((name) => [name, headerShown(name, it)])),
   notifications: it.notifications,
   policy_id: it.policy_id ?? null,
   disabled: it.disabled,
@@ -101,7 +116,7 @@ const showPresent = async ({ views, clock }: EndpointsDeps, state: PresentEndpoi
     since: is.state === "healthy" ? null : is.since,
     next_probe_at: is.state === "open" ? is.nextProbeAt : null,
   };
-  const own = { ...settings, account, header_names: Object.keys(headers), disabled, circuit, created_at };
+  const own = { ...settings, account, ...headerNames(headers), disabled, circuit, created_at };
   return show(endpointId, { ...untried, ...seen, ...own }, clock.now());
 };
 
@@ -186,7 +201,10 @@ const change: Handle = (deps) => async (call) => {
   const foreign = await foreignPolicy(deps, account, body);
   if (foreign !== null) return foreign;
   const { at } = call.envelope;
-  const done = await handled(deps, call, endpointId, { type: "ChangeEndpoint", account, changes, at });
+  // A body may be half a minute under way: who has lost the session meanwhile is nobody here.
+  const isPerson = call.principal.kind === "member" && (await call.isStillAllowed());
+  const by = isPerson ? ({ byPerson: true } as const) : {};
+  const done = await handled(deps, call, endpointId, { type: "ChangeEndpoint", account, changes, ...by, at });
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   deps.wake();

@@ -96,7 +96,7 @@ const execute: Handle =
     const { eventId, known, replayed, position } = begun;
     const awaited = { id: eventId, known, heldFor, hasEnded };
     const seen = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
-    const answer = await executionAnswer(log, account, eventId, seen.state);
+    const answer = await executionAnswer(log, eventId, seen.state);
     return {
       ...answer,
       ...(replayed ? { headers: { ...answer.headers, "idempotent-replayed": "true" } } : {}),
@@ -118,7 +118,7 @@ const show: Handle =
     const waitMs = Number(query.wait_ms ?? 0);
     const { account } = principal;
     const seen = await outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
-    return executionAnswer(log, account, id, seen.state);
+    return executionAnswer(log, id, seen.state);
   };
 
 const AGENTS = { agent: true } as const;

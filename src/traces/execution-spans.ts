@@ -70,6 +70,7 @@ const noted = ({ type, data }: DeliveryEvent): readonly SpanEvent[] =>
 
 /** The records with which it goes on: up to the last of them it has lasted. */
 const GOES_ON: ReadonlySet<string> = new Set<DeliveryEvent["type"]>([
+  "EventHeldAgain",
   "EventReleased",
   "HoldEnded",
   "CancellationRequested",

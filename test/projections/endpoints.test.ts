@@ -28,7 +28,7 @@ test("settings are shown without anything sealed, and follow changes", () => {
   const document = it.document();
   assert.not.match(JSON.stringify(document), /sealed/);
   assert.equal([document.name, document.header_names, document.deleted], ["orders", ["authorization"], 0]);
-  const changes = { name: "new", headers: { "x-a": "sealed" } };
+  const changes = { name: "new", headers: { "x-a": { sealed: "sealed", digest: null } } };
   it.add("endpoint-end_1", { type: "EndpointChanged", data: { endpoint_id: "end_1", changes, at: at(1) } });
   it.add("endpoint-end_1", {
     type: "EndpointSecretRotated",

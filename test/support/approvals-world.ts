@@ -20,9 +20,11 @@ import { events } from "../../projections/events.ts";
 import { accountStream } from "../../src/accounts.ts";
 import { policyCompiler } from "../../src/admission/compiled-policy.ts";
 import { type Aggregates, aggregates } from "../../src/aggregates.ts";
+import { approvalBinding } from "../../src/approval-binding.ts";
 import { approvalReactions } from "../../src/approval-reactions.ts";
 import { approvalReleases } from "../../src/approval-releases.ts";
-import { approvalIdOf, approvalStream, sourceDigest } from "../../src/approvals.ts";
+import { approvalIdOf, approvalStream } from "../../src/approvals.ts";
+import { holdingAgain } from "../../src/holding-again.ts";
 import { approvalExpiry } from "../../src/loops/approval-expiry.ts";
 import type { Job } from "../../src/loops/lanes.ts";
 import { payloads } from "../../src/payloads.ts";
@@ -98,8 +100,9 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const offered: Job[] = [];
     const deliver = { offer: (job: Job) => void offered.push(job) };
     const reactions = approvalReactions({ log: over, aggregates: streams, clock, deliver });
+    const again = holdingAgain({ log: over, aggregates: streams, clock, randomness });
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
-    const routes = approvalRoutes({ aggregates: streams, log: over, views, payloads: kept, releases });
+    const routes = approvalRoutes({ aggregates: streams, log: over, views, payloads: kept, releases, again });
     const call = caller(routes);
     const onError = (error: unknown): void => {
       throw error;
@@ -186,7 +189,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const source = { id: SHOP.id, name: SHOP.name, type: SHOP.type };
     const input = { payload: json, ambiguous: false, headers: {}, source, agent: null, action: null };
     const { gates, cost } = compiled.policy.check(input);
-    const request: Request = {
+    const asked: Request = {
       event_id: eventId,
       origin,
       delivery_key: `k${number}`,
@@ -200,7 +203,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       at: now(),
     };
     const approvalId = approvalIdOf(ACCOUNT, eventId);
-    const digest = sourceDigest(ACCOUNT, request);
+    const { request, digest } = await approvalBinding({ aggregates: here.streams, clock }).ofEvent(ACCOUNT, asked);
     const about = { approvalId, digest, gates, atMs: clock.now(), ...(member === undefined ? {} : { member }) };
     const command = { type: "Hold", request, approval: heldFor([rule], about) } as const;
     await here.streams.handle(delivery, `delivery-${eventId}`, command, envelope());

@@ -144,7 +144,11 @@ const endpoints = (log: History): void => {
     void log.add(`endpoint-${endpoint_id}`, { type, data: { endpoint_id, ...data, at: at(5) } });
   for (const id of ["end_1", "end_2", "end_3", "end_4", "end_5"]) log.add(`endpoint-${id}`, endpointRegistered(id));
   about("end_1", "EndpointChanged", {
-    changes: { rate_per_second: 5, headers: { "x-team": "sealed" }, notifications: ["approval.requested"] },
+    changes: {
+      rate_per_second: 5,
+      headers: { "x-team": { sealed: "sealed", digest: null } },
+      notifications: ["approval.requested"],
+    },
   });
   about("end_1", "EndpointChanged", { changes: { policy_id: "pol_1" } });
   about("end_2", "EndpointChanged", { changes: { policy_id: null } });
@@ -277,6 +281,8 @@ const approvals = (log: History): void => {
   told("apr_9", { requested_by: replayed }, (is) => [is.voted("mem_1", "reject", 19), is.rejected(19)]);
   told("apr_10", {}, (is) => [is.voted("mem_1", "approve", 19), is.granted(19)]);
   told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);
+  told("apr_13", {}, (is) => [is.voided(5, "apr_14")]);
+  told("apr_14", { replaces: { approval_id: "apr_13", digest: "d1" } }, () => []);
   told("apr_12", { subject: { kind: "bundle", id: "bun_2" } }, (is) => [
     is.voted("mem_1", "approve", 5),
     is.granted(5),

@@ -278,6 +278,10 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
       type: "ApprovalCancelled",
       data: { ...about(second), reason },
     }),
+    voided: (second: number, next: string): ApprovalEvent => ({
+      type: "ApprovalVoided",
+      data: { ...about(second), digest: "d1", next: { approval_id: next, digest: "d2" }, reason: "changed" },
+    }),
   };
 };
 
@@ -431,7 +435,7 @@ export const endpointRegistered = (endpoint_id = "end_1"): Fact => ({
     retry_schedule_s: [5, 30],
     concurrency: 8,
     rate_per_second: null,
-    headers: { authorization: "sealed-header" },
+    headers: { authorization: { sealed: "sealed-header", digest: "d-header" } },
     notifications: [],
     secret: "sealed-secret",
     at: at(0),

@@ -21,7 +21,7 @@ import {
 import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 
-const STATUSES = ["", "pending", "approved", "consumed", "rejected", "expired", "cancelled"] as const;
+const STATUSES = ["", "pending", "approved", "consumed", "rejected", "expired", "cancelled", "void"] as const;
 
 const rowOf = (approval: Approval, { now }: Screen): readonly Tree[] => [
   badge(approval.status),

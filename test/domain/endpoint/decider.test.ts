@@ -18,7 +18,7 @@ const settings: EndpointSettings = {
   retry_schedule_s: [5, 30],
   concurrency: 16,
   rate_per_second: null,
-  headers: { authorization: "sealed" },
+  headers: { authorization: { sealed: "sealed", digest: "d1" } },
   notifications: [],
 };
 

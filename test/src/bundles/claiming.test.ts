@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, JsonObject } from "../../../domain/ports.ts";
+import { bundleApprovalDigest } from "../../../src/approvals.ts";
 import type { BundleAsk, BundleBegun } from "../../../src/bundles/claiming.ts";
 import type { Problem } from "../../../src/problems.ts";
 import { type ClaimNode, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
@@ -241,7 +242,10 @@ test("held it keeps its places and is one approval, of every step in its place",
   const begun = await node.ask("large", orders(3));
   if ("problem" in begun || begun.known.state.phase !== "held") throw new Error(JSON.stringify(begun));
   const { request, approval } = begun.known.state;
-  assert.equal([approval.digest, request.cost, request.ledgers], [request.digest, 3 * COST, [LEDGER]]);
+  assert.equal([request.cost, request.ledgers], [3 * COST, [LEDGER]]);
+  assert.is(approval.digest, bundleApprovalDigest(ACCOUNT, request));
+  const [first, ...rest] = request.steps;
+  assert.is.not(approval.digest, bundleApprovalDigest(ACCOUNT, { ...request, steps: first ? [...rest, first] : [] }));
   assert.equal(
     request.steps.map(({ cost, compensation }) => [cost, compensation?.name]),
     Array.from({ length: 3 }, () => [COST, "order.cancel"]),

@@ -12,6 +12,7 @@ const endpoint = (over: Partial<PresentEndpoint["settings"]> = {}, wellAt: strin
   phase: "present",
   endpointId: "end_1",
   account: "acc_1",
+  underApproval: false,
   settings: {
     name: "app",
     url: "https://app.example/",

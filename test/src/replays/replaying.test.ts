@@ -356,7 +356,7 @@ test("cancelled in a replay, an agent's request has cost what it was counted for
         },
         await world.deliveryOf(id),
       );
-      const { body } = await executionAnswer(world.log, ACCOUNT, id, ended);
+      const { body } = await executionAnswer(world.log, id, ended);
       assert.equal([body.status, body.cost_eur], ["cancelled", eur]);
     }
   });

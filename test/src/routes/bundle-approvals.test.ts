@@ -1,11 +1,13 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { Bound } from "../../../domain/delivery/events.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { approvals } from "../../../projections/approvals.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { approvalReleases } from "../../../src/approval-releases.ts";
+import { holdingAgain } from "../../../src/holding-again.ts";
 import { encodeBody, payloads } from "../../../src/payloads.ts";
 import { approvalRoutes } from "../../../src/routes/approvals.ts";
 import type { Principal } from "../../../src/routes/route.ts";
@@ -34,7 +36,17 @@ const APPROVER: Principal = {
   ...{ role: "approver", session: "s" },
 };
 const FACTS = bundleFacts();
-const STEPS = [bundleStep(0), bundleStep(1, { reversibility: "irreversible", compensation: null, cost: null })];
+const boundTo = (endpoint_id: string): Bound => ({
+  target: { endpoint_id, url: "https://example.com/hook", headers: { authorization: "d-header" } },
+  action_version: 1,
+});
+const STEPS = [
+  bundleStep(0, {
+    bound: boundTo("end_1"),
+    compensation: { name: "undo.0", version: 1, endpoint_id: "end_2", bound: boundTo("end_2") },
+  }),
+  bundleStep(1, { reversibility: "irreversible", compensation: null, cost: null, bound: boundTo("end_1") }),
+];
 const PAYLOADS = [{ sku: "s-1", card: "4242" }, { order: { $result: { step: 0, pointer: "/id" } } }];
 
 const held = (it: History): void => {
@@ -68,12 +80,14 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
   await foldInto(log, views, [approvals]);
   const clock = { now: () => START + 60_000 };
   const streams = aggregates(log, clock);
+  const again = holdingAgain({ log, aggregates: streams, clock, randomness });
   const call = caller(
     approvalRoutes({
       log,
       views,
       aggregates: streams,
       payloads: payloads(log, randomness),
+      again,
       releases: approvalReleases({ log, aggregates: streams, clock }),
     }),
   );
@@ -94,7 +108,10 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
   };
 };
 
-const target = (id: string) => ({ id, name: "orders", url: "https://example.com/hook" });
+const target = (id: string) => ({
+  ...{ id, name: "orders", url: "https://example.com/hook" },
+  headers: [{ name: "authorization", secret: false }],
+});
 
 test("an approver sees every step: what it sends where, what it costs, and what takes it back", async () => {
   const { get } = await world();

@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { Webhook } from "standardwebhooks";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { headerDigests } from "../../../infra/crypto/header-digest.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { addressRules } from "../../../infra/http/addresses.ts";
@@ -45,6 +46,7 @@ const world = (key = randomness.bytes(32)) => {
       slots: slotsOn(log, clock, streams),
       views,
       box,
+      headerDigest: headerDigests(key),
       addresses: addressRules(["127.0.0.0/8"], resolver(publicLookup)),
       sender: testSender(),
       outbound: outbound(box, "0.0.0"),
