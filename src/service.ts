@@ -21,6 +21,8 @@ import { accounts } from "./accounts.ts";
 import { accepting } from "./admission/accepting.ts";
 import { admission } from "./admission/admission.ts";
 import { byteAllowances } from "./admission/byte-allowances.ts";
+import { checkThread } from "./admission/check-thread.ts";
+import { DIRECT_WORK_MAX, sharedChecks } from "./admission/checks.ts";
 import { actionCompiler, compiledActions } from "./admission/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
@@ -262,8 +264,10 @@ export const service = async (engines: Engines): Promise<Service> => {
     onAttempt: observer.attempted,
     onError: errorsOf("deliverer", "delivering events"),
   });
-  const policies = compiledPolicies(compile);
-  const actions = compiledActions();
+  const policies = compiledPolicies(policyCompiler(DIRECT_WORK_MAX));
+  const actions = compiledActions(actionCompiler(DIRECT_WORK_MAX));
+  const expensiveChecks = checkThread();
+  const gateChecks = sharedChecks(expensiveChecks, clock);
   const loopsKey = subkey(key, "loops");
   const headerDigest = headerDigests(subkey(key, "header-digests"));
   const movingBundle = errorsOf("bundles", "moving a bundle on");
@@ -273,7 +277,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     clock,
     randomness,
     payloads: kept,
-    gates: stepGates({ log, policies, actions, ledgers: reservations, digestKey: loopsKey }),
+    gates: stepGates({ log, policies, checks: gateChecks, actions, ledgers: reservations, digestKey: loopsKey }),
     deliver: delivering,
     outcomes: bundlesWaiting,
     onError: movingBundle,
@@ -289,6 +293,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ledgers: reservations,
     allowances,
     policies,
+    checks: gateChecks,
     digestKey: loopsKey,
     accountOf,
     onDecided: observer.decided,
@@ -680,6 +685,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await expiring.stop();
       await retaining.stop();
       await overage.stop();
+      await expensiveChecks.stop();
       await counted.stop();
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

@@ -2,6 +2,7 @@ import type { DefinedAction } from "../../domain/action/decider.ts";
 import { type ActionDefinition, type ActionInput, parseAction } from "../../domain/action/definition.ts";
 import { type CompiledCost, compileCost } from "../../domain/gate/cost.ts";
 import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
+import type { JsonObject } from "../../domain/ports.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, meter } from "./meter.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
@@ -11,6 +12,8 @@ export type CompiledAction = {
   /** To be reset before each check. */
   readonly work: Meter;
   readonly schema: PayloadSchema | null;
+  /** As it was written. */
+  readonly schemaText: JsonObject | boolean | null;
   readonly cost: CompiledCost | null;
   /** Applies whoever asks for the action; null for none. */
   readonly policyId: string | null;
@@ -23,8 +26,8 @@ export type ActionCompilation =
 export type ActionCompiler = (name: string, input: ActionInput) => ActionCompilation;
 
 /** Checks an action completely and makes of it what a request is checked by. `path` is a JSON Pointer into the action. */
-export const actionCompiler = (): ActionCompiler => {
-  const work = meter();
+export const actionCompiler = (workMax?: number): ActionCompiler => {
+  const work = meter(workMax);
   const compileSchema = schemaCompiler(jsonValues(work), work);
   return (name, input) => {
     const parsed = parseAction(name, input);
@@ -36,7 +39,11 @@ export const actionCompiler = (): ActionCompiler => {
     }
     const cost = definition.cost === undefined ? null : compileCost(definition.cost);
     const { policy_id: policyId = null } = definition;
-    return { ok: true, definition, action: { work, schema: schema?.schema ?? null, cost, policyId } };
+    return {
+      ok: true,
+      definition,
+      action: { work, schema: schema?.schema ?? null, schemaText: definition.schema ?? null, cost, policyId },
+    };
   };
 };
 
@@ -57,7 +64,7 @@ export const compiledActions = (compile: ActionCompiler = actionCompiler()): Com
         // What an earlier build took and this one cannot read lets nothing through.
         compiled = made.ok
           ? made.action
-          : { work: meter(), schema: unreadable(made.errors), cost: null, policyId: null };
+          : { work: meter(), schema: unreadable(made.errors), schemaText: false, cost: null, policyId: null };
       } else cache.delete(key);
       cache.set(key, compiled);
       if (cache.size > COMPILED_MAX) {

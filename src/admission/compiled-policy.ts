@@ -46,6 +46,8 @@ export type CompiledPolicy = {
   /** Whether any gate, or the cost, depends on the payload, or a person may be shown it. */
   readonly readsPayload: boolean;
   readonly cost: CompiledCost | null;
+  /** Of the last check. */
+  readonly work: Pick<Meter, "used">;
   check(input: PolicyInput): PolicyCheck;
 };
 
@@ -190,6 +192,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
   return {
     readsPayload,
     cost: costRule,
+    work,
     check(input) {
       work.reset();
       const cost = costIn(input);
@@ -229,10 +232,10 @@ const compileWhen = (
 
 /**
  * Checks a definition completely and makes of it what an event is checked by: when it is published, and again by whoever
- * admits. `errors[].path` is a JSON Pointer into the definition.
+ * admits. `errors[].path` is a JSON Pointer into the definition. `workMax` is what one check may take, in units of the meter.
  */
-export const policyCompiler = (): PolicyCompiler => {
-  const work = meter();
+export const policyCompiler = (workMax?: number): PolicyCompiler => {
+  const work = meter(workMax);
   const compileSchema = schemaCompiler(jsonValues(work), work);
 
   return (input) => {
@@ -281,7 +284,7 @@ const refusing = (errors: readonly DefinitionError[], { approval }: PolicyDefini
   const detail = clip(`the policy is not valid any more: ${first?.path ?? ""} ${first?.message ?? ""}`);
   const names: readonly GateName[] = approval === undefined ? ["content"] : ["content", "approval"];
   const gates = names.map((gate) => denied(gate, "policy-invalid", detail));
-  return { readsPayload: false, cost: null, check: () => ({ gates, cost: null }) };
+  return { readsPayload: false, cost: null, work: { used: 0 }, check: () => ({ gates, cost: null }) };
 };
 
 /** Compiled policies by id and version, the least recently used dropped first. */

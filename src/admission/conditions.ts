@@ -3,7 +3,7 @@ import { conditionEnv } from "./condition-functions.ts";
 import { checkExpression } from "./condition-syntax.ts";
 import type { Variable } from "./condition-types.ts";
 import { jsonValues } from "./json-values.ts";
-import type { Meter } from "./meter.ts";
+import { type Meter, TooCostly } from "./meter.ts";
 import { compilePattern, type Pattern } from "./patterns.ts";
 
 /** What conditions see of an event. `payload` and `headers` are JSON; names of headers are in lower case. A condition that
@@ -92,8 +92,17 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
       for (const literal of literals) patterns.set(literal, compilePattern(literal, meter));
       const run = plan(env, expr);
       const readsPayload = reads.has("payload");
+      const ran = (seen: Seen): ReturnType<typeof run> | null => {
+        try {
+          return withoutStackTraces(() => run(bindings(seen, readsPayload)));
+        } catch (error) {
+          // Where an earlier condition of the policy has used up the work, the event cannot even be wrapped.
+          if (error instanceof TooCostly) return null;
+          throw error;
+        }
+      };
       const evaluate = (seen: Seen): Evaluated => {
-        const result = withoutStackTraces(() => run(bindings(seen, readsPayload)));
+        const result = ran(seen);
         // Also where || or && has swallowed the error: with more work the answer might have been another.
         if (meter.exceeded) {
           return { outcome: "error", code: "too-costly", detail: "its evaluation takes too much work on this event" };

@@ -11,8 +11,8 @@ import type { Clock } from "../../domain/ports.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Trace } from "../envelope.ts";
-import { scanJson } from "../http/strict-json.ts";
-import { type CompiledPolicies, type CompiledPolicy, type PolicyCheck, schemaGate } from "./compiled-policy.ts";
+import { type Checks, directChecks, type Question } from "./checks.ts";
+import type { CompiledPolicies, CompiledPolicy, PolicyCheck } from "./compiled-policy.ts";
 import type { Asked, Identified } from "./identified.ts";
 import { ledgerGates, type TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
@@ -22,6 +22,8 @@ export type JudgeDeps = {
   readonly clock: Clock;
   readonly ledgers: Ledgers;
   readonly policies: CompiledPolicies;
+  /** Left out: all checks are made on this thread. */
+  readonly checks?: Checks;
   readonly accountOf: (account: string) => Promise<{ readonly plan: Plan; readonly timeZone: string }>;
   /** Ledgers of repetitions are named by a digest under this key: without it an erased payload could be guessed from a name. */
   readonly digestKey: Uint8Array;
@@ -69,32 +71,24 @@ export type Judged = {
   readonly countedAt: number | null;
 };
 
-/** Deeper JSON than this is refused by a policy that reads the payload. */
-const DEPTH_MAX = 64;
-
-/** The payload as the gates read it may not be what the receiver reads. */
-const ambiguous = (body: Buffer): boolean => {
-  const scanned = scanJson(body.toString("utf8"), DEPTH_MAX);
-  return scanned.duplicate !== undefined || scanned.tooDeep === true;
-};
-
 /** The scope of an agent, and the schema and the cost rule of an action. */
-export const ownGates = (
+export const ownGates = async (
+  checks: Pick<Checks, "schema">,
   { isInScope, action, compiled }: Pick<Asked, "isInScope" | "action" | "compiled">,
-  json: () => unknown,
-): readonly GateResult[] => {
+  payload: Pick<Question, "account" | "payload" | "body">,
+): Promise<readonly GateResult[]> => {
   const { name } = action;
   if (!isInScope) return [denied("scope", "out-of-scope", `the agent's scope does not include ${name}`)];
   const scope = allowed("scope", `the agent's scope includes ${name}`);
-  const { schema, cost, work } = compiled;
+  const { schema, cost } = compiled;
   const gates: GateResult[] = [scope];
-  if (schema !== null) {
-    work.reset();
-    gates.push(schemaGate(schema, json()));
-  }
-  if (cost !== null) gates.push(...costGate(cost, json(), "action"));
+  if (schema !== null) gates.push(await checks.schema({ ...payload, compiled }));
+  if (cost !== null) gates.push(...costGate(cost, payload.payload(), "action"));
   return gates;
 };
+
+/** The budget for checks is one of a second. */
+const afterSecond = ({ code }: GateResult): number | null => (code === "evaluation-rate" ? 1 : null);
 
 const isApproval = ({ gate }: GateResult): boolean => gate === "approval";
 
@@ -124,8 +118,8 @@ const costByAction = ({ asked, json }: Identified): number | null => {
 };
 
 /** What a policy says of an event, or an agent's request, as if it were the only one. */
-const checkOne = (it: Identified, { compiled }: PolicyAsked): PolicyCheck => {
-  const { asked, json } = it;
+const checkOne = (checks: Checks, it: Identified, policy: PolicyAsked): PolicyCheck | Promise<PolicyCheck> => {
+  const { asked, json, account, body, isStrict } = it;
   const rule = asked?.compiled.cost ?? null;
   const found = rule === null ? null : costOf(rule, json());
   // Undefined: the action says nothing, so the policy's rule does.
@@ -133,9 +127,8 @@ const checkOne = (it: Identified, { compiled }: PolicyAsked): PolicyCheck => {
   const atLeastMicro = asked?.costMicro ?? 0;
   const missing = costMicro === null ? { costMissing: whyCostUnknown(rule, json(), "action") } : {};
   const { id: originId, name, type } = it.origin;
-  return compiled.check({
-    payload: compiled.readsPayload ? json() : undefined,
-    ambiguous: compiled.readsPayload && !it.isStrict && ambiguous(it.body),
+  return checks.policy(policy, {
+    ...{ account, isStrict, payload: json, body: () => body },
     headers: it.headers,
     source: asked === null ? { id: originId, name, type } : null,
     agent: asked === null ? null : { id: originId, name },
@@ -236,7 +229,9 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
     const ownRefusal = refusedBy(own, true);
     const denial = { decision: "deny", policy: null, gates: own } as const;
     const nothing = { cost: null, reservations: [], retryAfterS: null, approvals: [], countedAt: null } as const;
-    if (ownRefusal !== undefined) return { verdict: denial, refusedBy: ownRefusal, ...nothing };
+    if (ownRefusal !== undefined) {
+      return { ...nothing, verdict: denial, refusedBy: ownRefusal, retryAfterS: afterSecond(ownRefusal) };
+    }
 
     const stated = await checks(it);
     const isOne = stated.length < 2;
@@ -246,7 +241,8 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
     const refusedEarly = refusedByAny(early);
     if (refusedEarly !== undefined) {
       const gates = [...own, ...early.flatMap((group) => group.gates)];
-      return { ...nothing, verdict: { decision: "deny", ...policies, gates }, refusedBy: refusedEarly, cost };
+      const verdict = { decision: "deny", ...policies, gates } as const;
+      return { ...nothing, verdict, refusedBy: refusedEarly, cost, retryAfterS: afterSecond(refusedEarly) };
     }
     const nowMs = deps.clock.now();
     const { gates: counted, quota, reservations, retryAfterS } = await counting(it, stated, cost, nowMs);
@@ -286,6 +282,7 @@ export const policyOfEndpoint = async (
 /** The verdict on one request, whoever sent it. */
 export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>) => {
   const judge = verdicts(deps);
+  const { checks = directChecks } = deps;
   return (it) => {
     const { asked, account, eventId: id, trace } = it;
     return judge({
@@ -297,8 +294,9 @@ export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>
       run: asked?.run ?? null,
       places: () => 1,
       identical: () => new Map([[sameness(deps.digestKey, it), 1]]),
-      own: async () => (asked === null ? [] : ownGates(asked, it.json)),
-      check: async (policy) => checkOne(it, policy),
+      own: async () =>
+        asked === null ? [] : ownGates(checks, asked, { account, payload: it.json, body: () => it.body }),
+      check: async (policy) => checkOne(checks, it, policy),
       cost: (checked) => (checked.length === 0 ? costByAction(it) : highest(checked.map(({ cost }) => cost))),
     });
   };

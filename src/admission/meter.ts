@@ -16,6 +16,8 @@ export type Meter = {
   /** A new event. */
   reset(): void;
   readonly exceeded: boolean;
+  /** Since the last event began, at most what there was to spend. */
+  readonly used: number;
 };
 
 export const meter = (workMax = WORK_MAX): Meter => {
@@ -30,6 +32,9 @@ export const meter = (workMax = WORK_MAX): Meter => {
     },
     get exceeded() {
       return left < 0;
+    },
+    get used() {
+      return workMax - Math.max(0, left);
     },
   };
 };

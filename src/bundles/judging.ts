@@ -3,6 +3,7 @@ import { comesFromResult, type Reference } from "../../domain/bundle/results.ts"
 import type { Origin, Run } from "../../domain/delivery/events.ts";
 import { type CompiledCost, costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
+import { bytesOf, type Checks, directChecks } from "../admission/checks.ts";
 import { askedLater, clip } from "../admission/compiled-policy.ts";
 import {
   type JudgeDeps,
@@ -81,12 +82,17 @@ const countedBy = (keys: readonly string[]): ReadonlyMap<string, number> => {
 const isLater = (rule: CompiledCost | null, references: readonly Reference[]): boolean =>
   rule !== null && "path" in rule && comesFromResult(references, rule.path);
 
-const ownOfStep = ({ step, isInScope, compiled, payload, references }: PlannedStep): readonly GateResult[] => {
+const ownOfStep = async (
+  checks: Checks,
+  account: string,
+  { step, isInScope, compiled, payload, references }: PlannedStep,
+): Promise<readonly GateResult[]> => {
   const cost = isLater(compiled.cost, references) ? null : compiled.cost;
-  const own = (asks: typeof compiled): readonly GateResult[] =>
-    ownGates({ action: step.action, isInScope, compiled: { ...asks, cost } }, () => payload);
+  const asked = { account, payload: () => payload, body: () => bytesOf(payload) };
+  const own = (asks: typeof compiled): Promise<readonly GateResult[]> =>
+    ownGates(checks, { action: step.action, isInScope, compiled: { ...asks, cost } }, asked);
   if (!step.uses_results || compiled.schema === null) return own(compiled);
-  const known = own({ ...compiled, schema: null });
+  const known = await own({ ...compiled, schema: null });
   return isInScope ? [...known, askedLater("schema")] : known;
 };
 
@@ -156,21 +162,26 @@ const policiesFor = async (
  */
 export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promise<JudgedBundle>) => {
   const judge = verdicts(deps);
+  const { checks = directChecks } = deps;
 
-  /** A step's gates may take long (`WORK_MAX`): others are answered between two of them. */
+  /** Others are answered between two steps. */
   const eachStep = async (
     steps: readonly PlannedStep[],
-    ask: (step: PlannedStep) => readonly GateResult[],
+    ask: (step: PlannedStep) => Promise<readonly GateResult[]>,
   ): Promise<readonly GateResult[]> => {
     const results: StepGates[] = [];
     for (const step of steps) {
       if (results.length > 0) await nextTurn();
-      results.push({ index: step.step.index, gates: ask(step) });
+      results.push({ index: step.step.index, gates: await ask(step) });
     }
     return ofSteps(results);
   };
 
-  const check = async ({ plan, origin, headers }: BundleJudging, policy: PolicyAsked, costs: (number | null)[]) => {
+  const check = async (
+    { account, plan, origin, headers }: BundleJudging,
+    policy: PolicyAsked,
+    costs: (number | null)[],
+  ) => {
     const steps = stepsUnder(plan, policy);
     const own = steps.map((step) => costOfStep(step, policy));
     steps.forEach(({ step: { index } }, at) => {
@@ -179,12 +190,14 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
     const unknown = steps.find((_, at) => own[at] === null);
     const cost = sumOf(own);
     const missing = unknown === undefined ? {} : { costMissing: whyUnknown(unknown, policy) };
-    const gates = await eachStep(steps, (planned) => {
+    const gates = await eachStep(steps, async (planned) => {
       const { step, payload } = planned;
-      const { gates } = policy.compiled.check({
-        payload,
+      const { gates } = await checks.policy(policy, {
+        account,
+        payload: () => payload,
+        body: () => bytesOf(payload),
         // What an agent sends was read in the one way there is.
-        ambiguous: false,
+        isStrict: true,
         headers,
         source: null,
         agent: { id: origin.id, name: origin.name },
@@ -208,7 +221,7 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
       places: (policy) => stepsUnder(plan, policy).length,
       identical: (policy) =>
         countedBy(stepsUnder(plan, policy).map(({ sameness }) => samenessOf(deps.digestKey, sameness))),
-      own: () => eachStep(plan.steps, ownOfStep),
+      own: () => eachStep(plan.steps, (step) => ownOfStep(checks, account, step)),
       check: (policy) => check(it, policy, costs),
       cost: () => {
         for (const step of plan.steps) costs[step.step.index] ??= costOfStep(step, null);

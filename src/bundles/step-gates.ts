@@ -8,8 +8,9 @@ import type { LoopRule } from "../../domain/ledger/loop.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { EventLog, Json, Revision } from "../../domain/ports.ts";
 import { actionStream } from "../action-stream.ts";
+import { bytesOf, type Checks, directChecks } from "../admission/checks.ts";
 import type { CompiledActions } from "../admission/compiled-action.ts";
-import { type CompiledPolicies, schemaGate } from "../admission/compiled-policy.ts";
+import type { CompiledPolicies } from "../admission/compiled-policy.ts";
 import { stepPlace } from "../admission/fate.ts";
 import { samenessOf } from "../admission/judge.ts";
 import { repetitionGate } from "../admission/ledger-gates.ts";
@@ -22,6 +23,8 @@ import type { Foldable } from "../run-command.ts";
 export type StepGatesDeps = {
   readonly log: EventLog;
   readonly policies: CompiledPolicies;
+  /** As of `JudgeDeps`. */
+  readonly checks?: Checks;
   readonly actions: CompiledActions;
   readonly ledgers: Pick<Ledgers, "reserve" | "settle">;
   /** As of `JudgeDeps`: the same repetitions are counted. */
@@ -74,7 +77,14 @@ const refusalOf = ({ code, detail }: GateResult): StepRefusal => ({ code, detail
  * Asks the gates that had to wait for a step's payload, by the action and the policy as they were when the bundle was
  * decided: it was one decision, of which this is the rest. A hold stands for a bundle that people have approved.
  */
-export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGatesDeps): StepGates => {
+export const stepGates = ({
+  log,
+  policies,
+  checks = directChecks,
+  actions,
+  ledgers,
+  digestKey,
+}: StepGatesDeps): StepGates => {
   type Wanted<S, P extends string> = Extract<S, { phase: P }>;
 
   /** Of the agent, whatever became of it. */
@@ -97,7 +107,7 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
       state.phase === "published" && state.version === version;
     const { definition } = await foldUntil(log, policyDecider, `policy-${id}`, isIt);
     const { loop = {}, block_on_violation: blocks } = definition;
-    return { compiled: policies.get(id, version, definition), loop, blocks: blocks !== false };
+    return { id, version, definition, compiled: policies.get(id, version, definition), loop, blocks: blocks !== false };
   };
 
   /** Its payload is known only now, and so is what it repeats. */
@@ -123,11 +133,14 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
     ref: PolicyRef,
   ): Promise<StepRefusal | null> => {
     const { request, payload, headers, isApproved } = known;
-    const { compiled, loop, blocks } = await policyAt(ref);
+    const { loop, blocks, ...policy } = await policyAt(ref);
+    const { compiled } = policy;
     const { origin, cost: costMicro } = request;
-    const { gates } = compiled.check({
-      ...{ payload, headers, costMicro, costMissing: COST_MISSING },
-      ambiguous: false,
+    const { gates } = await checks.policy(policy, {
+      ...{ account, headers, costMicro, costMissing: COST_MISSING },
+      payload: () => payload,
+      body: () => bytesOf(payload),
+      isStrict: true,
       source: null,
       agent: { id: origin.id, name: origin.name },
       action: step.action.name,
@@ -148,10 +161,11 @@ export const stepGates = ({ log, policies, actions, ledgers, digestKey }: StepGa
     if (step === undefined) throw new Error(`${request.bundle_id} has no step ${index}`);
     const { name, version } = step.action;
     const account = await accountOf(request.origin.id);
-    const { schema, work, cost } = await actionAt(account, name, version);
-    if (schema !== null) {
-      work.reset();
-      const gate = schemaGate(schema, payload);
+    const action = await actionAt(account, name, version);
+    const { cost } = action;
+    if (action.schema !== null) {
+      const asked = { account, compiled: action, payload: () => payload, body: () => bytesOf(payload) };
+      const gate = await checks.schema(asked);
       if (gate.outcome === "deny") return refusalOf(gate);
     }
     const [wrongAmount] = costGate(cost, payload, "action");

@@ -274,4 +274,29 @@ test("a policy with an approval that does not compile any more refuses even wher
   );
 });
 
+test("a condition that is asked after the work is used up is denied as well, with the same code", () => {
+  const sizes = Array.from({ length: 60 }, () => "size(payload.t) < 5").join(" || ");
+  const compiled = policyCompiler(100_000)({
+    name: "costly",
+    deny: [
+      { name: "sizes", when: sizes },
+      { name: "header", when: "headers.a == 'b'" },
+    ],
+    approval: { when: "payload.n > 1", expires_after_s: 60 },
+  });
+  assert.ok(compiled.ok);
+  const { gates } = compiled.policy.check({
+    payload: { t: "a".repeat(100_000), n: 1 },
+    ambiguous: false,
+    headers: {},
+    source: null,
+    agent: null,
+    action: null,
+  });
+  assert.equal(
+    gates.map(({ gate, outcome, code }) => `${gate} ${outcome} ${code}`),
+    ["content deny too-costly", "approval deny too-costly"],
+  );
+});
+
 test.run();

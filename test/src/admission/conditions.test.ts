@@ -185,6 +185,7 @@ const counting = () => {
   const work = {
     units: 0,
     exceeded: false,
+    used: 0,
     spend(units: number) {
       work.units += units;
     },
