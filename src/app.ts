@@ -197,7 +197,10 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
       positions: deps.positions,
       head: () => deps.log.head(),
       rate: apiRate(clock),
-      rateOf: async (account) => (await deps.planOf(account)).apiRatePerMinute,
+      rateOf: async (account) => {
+        const { apiRatePerMinute: credential, apiRatePerMinuteAccount } = await deps.planOf(account);
+        return { credential, account: apiRatePerMinuteAccount };
+      },
       clock,
       randomness,
       publicUrl: config.publicUrl,

@@ -123,14 +123,56 @@ export const network = (ip: string): string => {
     .join(":")}::/64`;
 };
 
-/** Principals within one minute. Each has a valid credential, so only a very large installation comes near. */
+/** Principals and accounts within one minute. Each has a valid credential, so only a very large installation comes near. */
 const API_KEYS_MAX = 100_000;
 
-/** The API's own limit: requests a minute for each key or session. */
+/** The API's own limits, as `takeRequest` counts them. */
 export const apiRate = (clock: Clock): WindowCounter => windowCounter(clock, MINUTE_MS, API_KEYS_MAX);
 
-/** draft-ietf-httpapi-ratelimit-headers-08: one policy, named "api", in a window of 60 seconds. */
-export const rateLimitHeaders = (limit: number, window: Window): Readonly<Record<string, string>> => ({
-  "ratelimit-policy": `"api";q=${limit};w=60`,
-  ratelimit: `"api";r=${window.remaining};t=${window.resetS}`,
+/** Who makes a request: a credential, and the account's credentials of this kind, which have a limit together. */
+export type Requester = {
+  readonly credential: string;
+  readonly kind: "session" | "key" | "agent";
+  readonly account: string;
+};
+
+/** Requests a minute. */
+export type RequestLimits = { readonly credential: number; readonly account: number };
+
+/** "api" is the limit of one credential, "account" that of all of its kind together; of the two the one with less left. */
+export type RequestWindow = Window & { readonly policy: "api" | "account"; readonly limit: number };
+
+/**
+ * What a session may do when the sessions of its account have used up their limit together: enough to look at an approval
+ * and decide it, so that no member's program keeps another member out.
+ */
+const SESSION_SHARE = 60;
+
+/**
+ * Counts a request for its credential and for its account. Sessions, keys and agents are counted apart: a program that
+ * loops never keeps people out who have to stop it.
+ */
+export const takeRequest = (rate: WindowCounter, requester: Requester, limits: RequestLimits): RequestWindow => {
+  const { credential, kind, account } = requester;
+  const own = rate.take(`${kind} ${credential}`, limits.credential);
+  const ownWindow = { ...own, policy: "api", limit: limits.credential } as const;
+  if (!own.ok) return ownWindow;
+  const all = rate.take(`all ${kind} ${account}`, limits.account);
+  const hasShare = kind === "session" && limits.credential - own.remaining <= SESSION_SHARE;
+  if (!all.ok && !hasShare) {
+    rate.giveBack(`${kind} ${credential}`);
+    return { ...all, policy: "account", limit: limits.account };
+  }
+  return all.ok && all.remaining < own.remaining ? { ...all, policy: "account", limit: limits.account } : ownWindow;
+};
+
+/** draft-ietf-httpapi-ratelimit-headers-08: one policy in a window of 60 seconds. */
+export const rateLimitHeaders = ({
+  policy,
+  limit,
+  remaining,
+  resetS,
+}: RequestWindow): Readonly<Record<string, string>> => ({
+  "ratelimit-policy": `"${policy}";q=${limit};w=60`,
+  ratelimit: `"${policy}";r=${remaining};t=${resetS}`,
 });

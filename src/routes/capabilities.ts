@@ -54,7 +54,11 @@ const CAPABILITIES = object({
       description: "Of refused requests that are stored whole in a day (UTC); of each further one the first 4 KiB are",
     },
     ...COUNTED,
-    api_rate_per_minute: { type: "integer", description: "Requests of one key or session" },
+    api_rate_per_minute: { type: "integer", description: "Requests of one key, session or agent" },
+    api_rate_per_minute_account: {
+      type: "integer",
+      description: "Requests of all sessions together, of all keys together, and of all agents together",
+    },
   }),
   gates: { type: "array", items: text },
 });
@@ -79,6 +83,7 @@ const capabilities =
           refused_bytes_day: plan.refusedBytesDay,
           ...plan.counts,
           api_rate_per_minute: plan.apiRatePerMinute,
+          api_rate_per_minute_account: plan.apiRatePerMinuteAccount,
         },
         gates: GATES,
       },

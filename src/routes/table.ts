@@ -13,7 +13,13 @@ import { routeSchema } from "../http/openapi.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { forbiddenFor, presentedBy } from "../http/presented.ts";
 import { sendProblem } from "../http/problem-reply.ts";
-import { rateLimitHeaders, type WindowCounter } from "../http/rate-limit.ts";
+import {
+  type Requester,
+  type RequestLimits,
+  rateLimitHeaders,
+  takeRequest,
+  type WindowCounter,
+} from "../http/rate-limit.ts";
 import { Refused } from "../http/refused.ts";
 import { checkListed, problemsOf } from "../http/route-problems.ts";
 import { traceOf } from "../http/trace.ts";
@@ -34,8 +40,8 @@ export type TableDeps = {
   /** Of the log: the position of its last event. */
   readonly head: EventLog["head"];
   readonly rate: WindowCounter;
-  /** Requests a minute of the account's plan. */
-  readonly rateOf: (account: string) => Promise<number>;
+  /** Of the account's plan. */
+  readonly rateOf: (account: string) => Promise<RequestLimits>;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly publicUrl: () => string;
@@ -56,8 +62,18 @@ const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewe
 /** A request that took longer up to here is not the moment's any more: what was revoked is refused within a second. */
 const BODY_MS_MAX = 500;
 
-const rateKey = (principal: Principal): string =>
-  principal.kind === "member" ? `session ${principal.session}` : `${principal.kind} ${principal.id}`;
+const requesterOf = (principal: Principal): Requester => {
+  const { account, kind, id } = principal;
+  return kind === "member"
+    ? { account, kind: "session", credential: principal.session }
+    : { account, kind, credential: id };
+};
+
+const RATE_OF: Readonly<Record<Requester["kind"], string>> = {
+  session: "The sessions of this account",
+  key: "The keys of this account",
+  agent: "The agents of this account",
+};
 
 /** Whom the cross-site rule protects in this call; null where no cookie is used or set. */
 const protectedIn = ({ who }: Route, presented: Presented | null): Protected | null => {
@@ -82,11 +98,12 @@ const admit = (route: Route, deps: TableDeps) => {
     if (principal === null) {
       return problem("unauthenticated", "Send a valid session cookie or Authorization: Bearer with an API key.");
     }
-    const limit = await rateOf(principal.account);
-    const window = rate.take(rateKey(principal), limit);
-    reply.headers(rateLimitHeaders(limit, window));
+    const requester = requesterOf(principal);
+    const window = takeRequest(rate, requester, await rateOf(principal.account));
+    reply.headers(rateLimitHeaders(window));
     if (!window.ok) {
-      const detail = `This credential may make ${limit} requests a minute.`;
+      const who = window.policy === "api" ? "This credential" : `${RATE_OF[requester.kind]} together`;
+      const detail = `${who} may make ${window.limit} requests a minute.`;
       return problem("rate-limited", detail, { retryAfterS: window.resetS });
     }
     request.principal = principal;

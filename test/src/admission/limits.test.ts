@@ -6,6 +6,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
 import { NO_TRACE } from "../../../src/envelope.ts";
+import { registerAgent } from "../../support/agent.ts";
 import { type Client, type Reply, signUp } from "../../support/client.ts";
 import { insideService } from "../../support/inside-service.ts";
 
@@ -116,6 +117,34 @@ test("the capabilities name every limit", async () => {
   for (const [name, limit] of Object.entries(counts)) assert.is(limits[name], limit, name);
   const { storedBytesDay, refusedBytesDay } = PLANS.free;
   assert.equal([limits.stored_bytes_day, limits.refused_bytes_day], [storedBytesDay, refusedBytesDay]);
+});
+
+test("agents that loop do not lock out the people who approve, nor another account", async () => {
+  const now = Date.now();
+  // The clock stands still, so that all requests are within one minute on any machine.
+  const { base, stop } = await insideService({}, { clock: { now: () => now } });
+  const client = await signUp(base);
+  const victim = await signUp(base);
+  const agents = await Promise.all([1, 2, 3, 4].map(() => registerAgent(base, client)));
+  const { apiRatePerMinute, apiRatePerMinuteAccount } = PLANS.free;
+  const statuses = new Map<number, number>();
+  for (const agent of agents) {
+    const ask = async () => (await agent.execution("evt_none")).status;
+    for (let n = 0; n < apiRatePerMinute; n += 50) {
+      for (const status of await Promise.all(Array.from({ length: 50 }, ask))) {
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }
+  }
+  assert.is(statuses.get(404), apiRatePerMinuteAccount);
+  assert.is(statuses.get(429), 4 * apiRatePerMinute - apiRatePerMinuteAccount);
+  const refused = await agents[3]?.execution("evt_none");
+  assert.equal([refused?.status, refused?.body.code], [429, "rate-limited"]);
+  assert.match(refused?.body.detail, "The agents of this account together may make 1800 requests a minute");
+  assert.is((await client.session("GET", "/v1/approvals")).status, 200);
+  assert.is((await client.call("GET", "/v1/approvals")).status, 200);
+  assert.is((await victim.call("GET", "/v1/approvals")).status, 200);
+  await stop();
 });
 
 test("members and open invitations are as many as the plan includes", async () => {

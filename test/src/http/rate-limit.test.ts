@@ -1,6 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { attempts, network, rateLimitHeaders, windowCounter } from "../../../src/http/rate-limit.ts";
+import {
+  apiRate,
+  attempts,
+  network,
+  type Requester,
+  rateLimitHeaders,
+  takeRequest,
+  windowCounter,
+} from "../../../src/http/rate-limit.ts";
 import { testClock } from "../../support/http-app.ts";
 
 const test = suite("rate limits");
@@ -69,11 +77,54 @@ test("an IPv6 customer has one count for the whole /64", () => {
   assert.is(take("signup-ip", "2001:db8::ffff").ok, false);
 });
 
+const LIMITS = { credential: 100, account: 150 };
+const requester = (kind: Requester["kind"], credential: string): Requester => ({ kind, credential, account: "acc_1" });
+
+/** How many of so many requests pass. */
+const passed = (rate: ReturnType<typeof apiRate>, by: Requester, requests: number): number =>
+  Array.from({ length: requests }, () => takeRequest(rate, by, LIMITS)).filter(({ ok }) => ok).length;
+
+test("the keys of an account have a limit together, and so have its agents", () => {
+  for (const kind of ["key", "agent"] as const) {
+    const rate = apiRate(testClock());
+    assert.is(passed(rate, requester(kind, "1"), 120), 100);
+    assert.is(passed(rate, requester(kind, "2"), 120), 50);
+    const { policy, limit, ok } = takeRequest(rate, requester(kind, "3"), LIMITS);
+    assert.equal([policy, limit, ok], ["account", 150, false]);
+    assert.is(passed(rate, { ...requester(kind, "1"), account: "acc_2", credential: "4" }, 10), 10);
+  }
+});
+
+test("agents and keys that loop take nothing from the sessions, nor sessions from each other's share", () => {
+  const rate = apiRate(testClock());
+  for (const n of ["1", "2", "3"]) {
+    passed(rate, requester("agent", n), 200);
+    passed(rate, requester("key", n), 200);
+  }
+  assert.is(passed(rate, requester("session", "loops"), 200), 100);
+  assert.is(passed(rate, requester("session", "loops too"), 200), 60);
+  assert.is(passed(rate, requester("session", "approver"), 200), 60);
+});
+
+test("a request that its account's limit refuses is not counted for its credential", () => {
+  const clock = testClock();
+  const rate = apiRate(clock);
+  passed(rate, requester("key", "1"), 90);
+  clock.advance(30_000);
+  passed(rate, requester("key", "2"), 70);
+  clock.advance(30_000);
+  // The account's window is over, and the credential's still counts the 60 that passed.
+  assert.is(passed(rate, requester("key", "2"), 100), 40);
+});
+
 test("the headers are structured fields", () => {
-  assert.equal(rateLimitHeaders(600, { ok: true, remaining: 599, resetS: 60 }), {
+  const window = { ok: true, remaining: 599, resetS: 60 };
+  assert.equal(rateLimitHeaders({ ...window, policy: "api", limit: 600 }), {
     "ratelimit-policy": '"api";q=600;w=60',
     ratelimit: '"api";r=599;t=60',
   });
+  const { ratelimit } = rateLimitHeaders({ ...window, policy: "account", limit: 1_800 });
+  assert.is(ratelimit, '"account";r=599;t=60');
 });
 
 test.run();

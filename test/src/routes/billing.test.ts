@@ -80,6 +80,7 @@ test("capabilities are the plan's volumes and what this service really does", as
     stored_bytes_day: 100_000_000,
     refused_bytes_day: 10_000_000,
     api_rate_per_minute: 600,
+    api_rate_per_minute_account: 1_800,
   });
   assert.equal(body.providers, providers);
   assert.ok((body.gates as string[]).includes("budget"));
