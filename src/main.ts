@@ -13,7 +13,7 @@ import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
 import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engines.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
-import { checkKey, hasKey } from "./key-check.ts";
+import { hasRing } from "./key-ring.ts";
 import { distanceIn } from "./loops/distance.ts";
 import type { ProjectorFailure } from "./loops/projector.ts";
 import { projectorThread } from "./loops/projector-thread.ts";
@@ -21,7 +21,7 @@ import type { DropReason } from "./loops/view-follower.ts";
 import { watchedViews } from "./loops/watched-views.ts";
 import { hasFolded, lossOf, type Traces } from "./lost-log.ts";
 import { measuredLog } from "./observing/measured-log.ts";
-import { keyFileOf, presentKey } from "./server-key.ts";
+import { keyFileOf, openDataKey, presentKey } from "./server-key.ts";
 import type { Service } from "./service.ts";
 import { refusalsTold } from "./traces/refusals-told.ts";
 
@@ -94,7 +94,7 @@ const openDataDir = (config: Config, places: Places): Promise<void> =>
 
 /** A new key beside a log that was begun with another one would open none of its secrets. */
 const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
-  loadKey({ path: keyFileOf(config), mayCreate: !(await hasKey(log)) }, randomness);
+  loadKey({ path: keyFileOf(config), mayCreate: !(await hasRing(log)) }, randomness);
 
 const refuseLoss = (places: Places, traces: Traces): void => {
   const loss = lossOf(places, traces);
@@ -167,9 +167,8 @@ const open = async (config: Config): Promise<Service> => {
   const key = await usable(`${logIs} cannot be used`, async () => {
     // A start that was cut off leaves a key and a log without records, so the key alone is no trace of another log.
     if ((await log.head()) === null) refuseLoss(places, { keyFile: null, hasFolded: folded });
-    const usedKey = present ?? (await keyFor(config, log));
-    await checkKey(log, usedKey, systemClock);
-    return usedKey;
+    const serverKey = present ?? (await keyFor(config, log));
+    return openDataKey(log, config, serverKey, systemClock);
   });
   const here = config.roles.includes("projector")
     ? await usable(`${viewsAre} cannot be used`, () =>

@@ -1,16 +1,72 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { loadKey } from "../infra/crypto/keyfile.ts";
+import type { Clock, EventLog } from "../domain/ports.ts";
+import { KeyUnusable, loadKey, replaceKeyFile } from "../infra/crypto/keyfile.ts";
 import { randomness } from "../infra/crypto/randomness.ts";
+import { exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
+import { type KeyRing, keyRing } from "./key-ring.ts";
 
 type KeyPlace = { readonly dataDir: string; readonly key: string | null };
 
 /** Where an installation without COUNTERSIGN_KEY keeps its key. */
 export const keyFileOf = ({ dataDir }: Pick<KeyPlace, "dataDir">): string => join(dataDir, "key");
 
+/** The key that a rotation is about to put in the place of the other one. */
+const nextKeyFileOf = (place: KeyPlace): string => `${keyFileOf(place)}.new`;
+
 /** The key that is there; null if none is. Throws `KeyUnusable`. */
 export const presentKey = (place: KeyPlace): Uint8Array | null => {
   if (place.key !== null) return loadKey({ path: "", env: place.key }, randomness);
   const path = keyFileOf(place);
   return existsSync(path) ? loadKey({ path, mayCreate: false }, randomness) : null;
+};
+
+/** One process at a time changes the key's files. Null while another one does. */
+const lockFiles = ({ dataDir }: KeyPlace) => exclusiveLock(join(dataDir, "key.lock"));
+
+/** A rotation that was cut off after it had sealed the keys anew: the new key takes the place of the old one. */
+const nextKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array | null> => {
+  if (place.key !== null || !existsSync(nextKeyFileOf(place))) return null;
+  const next = loadKey({ path: nextKeyFileOf(place), mayCreate: false }, randomness);
+  if (!(await ring.isSealedUnder(next))) return null;
+  const lock = lockFiles(place);
+  // Without the lock, the rotation is under way and does it itself.
+  if (lock !== null) replaceKeyFile(keyFileOf(place), nextKeyFileOf(place), next, randomness);
+  lock?.release();
+  return next;
+};
+
+/** The key that protects data, opened with the server's. Throws `KeyUnusable`. */
+export const openDataKey = async (
+  log: EventLog,
+  place: KeyPlace,
+  serverKey: Uint8Array,
+  clock: Clock,
+): Promise<Uint8Array> => {
+  const ring = keyRing(log, { clock, randomness });
+  const dataKey = await ring.open((await nextKey(place, ring)) ?? serverKey);
+  // This key is the one that the operator has set, so no other one is needed any more.
+  await ring.forgetOlder();
+  return dataKey;
+};
+
+/**
+ * Puts a new random key into the key's file and seals the keys in the log under it. The new key is on disk before it seals
+ * anything, and the old one is replaced when that is durable: a crash at any point leaves a key that opens the log. The
+ * same call again, or the next start, completes what was cut off.
+ */
+export const rotateKeyFile = async (log: EventLog, place: KeyPlace, clock: Clock): Promise<void> => {
+  const ring = keyRing(log, { clock, randomness });
+  const path = keyFileOf(place);
+  const lock = lockFiles(place);
+  if (lock === null) throw new KeyUnusable(`Another process changes ${path} at the moment: run the command again.`);
+  try {
+    const current = loadKey({ path, mayCreate: false }, randomness);
+    const next = loadKey({ path: nextKeyFileOf(place) }, randomness);
+    await ring.sealAnew(current, next);
+    replaceKeyFile(path, nextKeyFileOf(place), next, randomness);
+    await ring.forgetOlder();
+  } finally {
+    lock.release();
+  }
 };

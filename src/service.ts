@@ -125,7 +125,7 @@ import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "./traces/expor
 export type Engines = {
   readonly config: Config;
   readonly places: Places;
-  /** The server's key: 32 bytes. */
+  /** The data key (`key-ring.ts`): 32 bytes. */
   readonly key: Uint8Array;
   readonly log: EventLog;
   readonly views: ViewStore;

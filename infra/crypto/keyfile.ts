@@ -1,11 +1,15 @@
 import {
   closeSync,
   constants,
+  fchownSync,
   fstatSync,
   fsyncSync,
   linkSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -19,8 +23,10 @@ export class KeyUnusable extends Error {
 }
 
 export type KeyPlace = {
-  /** The value of COUNTERSIGN_KEY. When it is set the file is not looked at. */
+  /** The value of the environment's variable. When it is set the file is not looked at. */
   readonly env?: string | undefined;
+  /** The variable's name; COUNTERSIGN_KEY if left out. */
+  readonly name?: string;
   /** The file beside the data. Its directory must exist. */
   readonly path: string;
   /** False refuses a missing file: with data there already, a new key would open none of its secrets. */
@@ -28,8 +34,9 @@ export type KeyPlace = {
 };
 
 /** The server's key, 32 bytes. Throws `KeyUnusable`. */
-export const loadKey = ({ env, path, mayCreate = true }: KeyPlace, randomness: Randomness): Uint8Array => {
-  if (env !== undefined && env !== "") return parseKey(env, "COUNTERSIGN_KEY");
+export const loadKey = (place: KeyPlace, randomness: Randomness): Uint8Array => {
+  const { env, name = "COUNTERSIGN_KEY", path, mayCreate = true } = place;
+  if (env !== undefined && env !== "") return parseKey(env, name);
   const there = readKeyFile(path);
   if (there !== null) return there;
   if (!mayCreate)
@@ -89,6 +96,28 @@ const createKeyFile = (path: string, randomness: Randomness): void => {
   } catch (error) {
     if (!isCode(error, "EEXIST")) throw new KeyUnusable(`The key file ${path} cannot be created: ${String(error)}.`);
   }
+};
+
+/**
+ * Puts a key into the file `path` and removes the file `next`, which has the same key. The file has the old key or the new
+ * one at any moment, and its owner stays. Throws what the system says.
+ */
+export const replaceKeyFile = (path: string, next: string, key: Uint8Array, randomness: Randomness): void => {
+  const draft = `${path}.${Buffer.from(randomness.bytes(8)).toString("hex")}`;
+  const owner = statSync(path);
+  const file = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(file, `${Buffer.from(key).toString("base64")}\n`);
+    // An operator may run the rotation as another user than the service's.
+    if (process.geteuid?.() === 0) fchownSync(file, owner.uid, owner.gid);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  // The new name is durable before the other file with this key goes.
+  syncDirectory(dirname(path));
+  rmSync(next, { force: true });
 };
 
 const syncDirectory = (path: string): void => {

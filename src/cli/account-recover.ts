@@ -11,20 +11,19 @@ import { aggregates } from "../aggregates.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openLog, placesOf } from "../engines.ts";
 import { NO_TRACE } from "../envelope.ts";
-import { checkKey, hasKey } from "../key-check.ts";
+import { hasRing } from "../key-ring.ts";
 import { LINK_LIFETIME_MS, links, linkUrl } from "../links.ts";
 import { memberLinks } from "../member-links.ts";
-import { presentKey } from "../server-key.ts";
+import { openDataKey, presentKey } from "../server-key.ts";
 import { type Command, UsageError } from "./command.ts";
 import { checkExists } from "./log-place.ts";
 
-/** The key that the log was begun with: a link that was made with another one would open nothing. */
+/** The key that protects data: a link that was made with another one would open nothing. */
 const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
   const key = presentKey(config);
-  if (key === null || !(await hasKey(log)))
+  if (key === null || !(await hasRing(log)))
     throw new UsageError("The server's key is missing: set COUNTERSIGN_KEY, or DATA_DIR where the service keeps it.");
-  await checkKey(log, key, systemClock);
-  return key;
+  return openDataKey(log, config, key, systemClock);
 };
 
 /** The address of a reset link for an owner. Throws an error that says why there is none. */

@@ -7,6 +7,7 @@ import { type Command, Ended, type Env, type Screen, type Terminal, UsageError }
 import { completion } from "./completion.ts";
 import { eventsShow } from "./events-show.ts";
 import { eventsTail } from "./events-tail.ts";
+import { keyRotate } from "./key-rotate.ts";
 import { listen } from "./listen.ts";
 import { logCopy } from "./log-copy.ts";
 import { logVerify } from "./log-verify.ts";
@@ -28,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   logCopy,
   logVerify,
   viewsRebuild,
+  keyRotate,
   accountRecover,
   sdkTypes,
   completion(() => COMMANDS),

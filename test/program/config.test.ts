@@ -199,7 +199,7 @@ test("a topic as none can be called is named", async () => {
 test("data that were begun with another key are refused, whatever the key file says", async () => {
   const [one, other] = [1, 2].map((byte) => ({ COUNTERSIGN_KEY: Buffer.alloc(32, byte).toString("base64") }));
   await (await startProgram(one, dir)).stop();
-  await refuses({ ...other }, /^The event log was begun with another COUNTERSIGN_KEY/);
+  await refuses({ ...other }, /^The keys in the event log are sealed under another COUNTERSIGN_KEY/);
   await (await startProgram(one, dir)).stop();
 });
 

@@ -259,7 +259,7 @@ const nodes = (open: () => Promise<Engines>): void => {
     const COUNTERSIGN_KEY = Buffer.alloc(32, 9).toString("base64");
     const { code, stdout, stderr } = await runProgram({ ...engines.env, COUNTERSIGN_KEY }, dir);
     assert.equal([code, stdout], [2, ""]);
-    assert.match(stderr, /^The event log was begun with another COUNTERSIGN_KEY: [^\n]*\n$/);
+    assert.match(stderr, /^The keys in the event log are sealed under another COUNTERSIGN_KEY: [^\n]*\n$/);
     removeFolder(dir);
   });
 

@@ -1,0 +1,79 @@
+import type { BytesRemoved, EventLog } from "../../domain/ports.ts";
+import { systemClock } from "../../infra/clock.ts";
+import { loadKey } from "../../infra/crypto/keyfile.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { openLog, placesOf } from "../engines.ts";
+import { keyRing } from "../key-ring.ts";
+import { keyFileOf, rotateKeyFile } from "../server-key.ts";
+import { type Command, type Env, UsageError } from "./command.ts";
+import { checkExists } from "./log-place.ts";
+
+const REMAINS: Readonly<Record<BytesRemoved, string>> = {
+  "within-seconds": "",
+  "with-the-next-scavenge": " and the server was scavenged",
+};
+
+/** What a rotation does not undo, and what to do about it where the old key was disclosed. */
+const warning = (bytesRemoved: BytesRemoved, isFile: boolean): readonly string[] => [
+  isFile
+    ? `A copy of the log from before still opens with the old key: keep the old key as long as such a backup.`
+    : `Set COUNTERSIGN_KEY to the new key and restart every node; a start with the old key is refused.\n` +
+      `The first start with the new key removes what the old one opens. Copies of the log from before still open with it.`,
+  "Whoever has the old key and such a copy can read what was recorded before, and what is recorded later if they get",
+  `that as well, because the data keys stay: only the key over them is new. The same holds until the old record is gone${REMAINS[bytesRemoved]}.`,
+  "Was the old key disclosed? Then rotate all that it protected:",
+  "  the secret of each source, here and at its provider     POST /v1/sources/{id}/secret",
+  "  the signing secret of each endpoint, and its receiver's POST /v1/endpoints/{id}/secret",
+  "  secret headers of endpoints                             PATCH /v1/endpoints/{id}",
+  "  API keys                                                POST and DELETE /v1/api-keys",
+  "  keys of agents                                          POST /v1/agents/{id}/key",
+  "  passwords, which also ends the sessions                 POST /v1/auth/password",
+  "  open invitations and reset links                        made again, or withdrawn",
+];
+
+const rotateInLog = async (log: EventLog, env: Env): Promise<void> => {
+  const from = loadKey({ path: "", env: env.COUNTERSIGN_KEY }, randomness);
+  const to = loadKey({ path: "", env: env.COUNTERSIGN_NEW_KEY, name: "COUNTERSIGN_NEW_KEY" }, randomness);
+  await keyRing(log, { clock: systemClock, randomness }).sealAnew(from, to);
+};
+
+export const keyRotate: Command = {
+  name: "key rotate",
+  synopsis: "",
+  summary: "seals the keys in the log under a new COUNTERSIGN_KEY, on the service's machine",
+  help: [
+    "Seals the keys that protect data under a new server's key, with the service's environment (DATA_DIR",
+    "or EVENTSTORE_URL, COUNTERSIGN_KEY); the service may run. Sessions, keys, secrets and counts stay.",
+    "Without COUNTERSIGN_KEY it makes a new key in DATA_DIR/key. With it, COUNTERSIGN_NEW_KEY has the new",
+    'key ("openssl rand -base64 32"): store it first, then rotate, then set it on each node and restart.',
+    "Whatever interrupts it, the same call again completes it.",
+  ],
+  async run({ positionals }, env, terminal) {
+    if (positionals.length > 0) throw new UsageError("key rotate takes no arguments.");
+    const dataDir = env.DATA_DIR || "./data";
+    const place = placesOf({ dataDir, eventstoreUrl: env.EVENTSTORE_URL || null, mongodbUrl: null }).log;
+    const isFile = !env.COUNTERSIGN_KEY;
+    if (isFile && place.engine !== "sqlite")
+      throw new UsageError(
+        "With EVENTSTORE_URL, COUNTERSIGN_KEY has the current key and COUNTERSIGN_NEW_KEY the new one.",
+      );
+    if (isFile === Boolean(env.COUNTERSIGN_NEW_KEY))
+      throw new UsageError(
+        isFile
+          ? "COUNTERSIGN_NEW_KEY goes with COUNTERSIGN_KEY: without it the new key is made in DATA_DIR/key."
+          : "COUNTERSIGN_NEW_KEY is missing: make a key (openssl rand -base64 32), store it, and set it.",
+      );
+    if (!isFile && env.COUNTERSIGN_KEY === env.COUNTERSIGN_NEW_KEY)
+      throw new UsageError("COUNTERSIGN_NEW_KEY is the current key: make another one (openssl rand -base64 32).");
+    checkExists(place);
+    const log = await openLog(place);
+    try {
+      if (isFile) await rotateKeyFile(log, { dataDir, key: null }, systemClock);
+      else await rotateInLog(log, env);
+      terminal.out(`The keys in the log are sealed under the new key${isFile ? ` in ${keyFileOf({ dataDir })}` : ""}.`);
+      for (const line of warning(log.bytesRemoved, isFile)) terminal.note(line);
+    } finally {
+      await log.close();
+    }
+  },
+};
