@@ -1,4 +1,5 @@
 import type { AccountEvent, SessionEvent } from "../domain/account/events.ts";
+import type { Commitment } from "../domain/personal/events.ts";
 import { perDocument } from "./projection.ts";
 import { subjectOf } from "./streams.ts";
 
@@ -9,6 +10,8 @@ export type SessionDocument = {
   readonly epoch: number;
   readonly created_at: string;
   readonly expires_at: string;
+  /** Where it was opened from. */
+  readonly client: Commitment;
 };
 
 type Ended = Extract<AccountEvent, { type: "PasswordChanged" | "SessionsEnded" }>;
@@ -31,8 +34,8 @@ export const sessions = perDocument<SessionDocument>(
     const event = recorded as unknown as SessionEvent | Ended;
     switch (event.type) {
       case "SessionOpened": {
-        const { account, member, epoch, expires_at, at } = event.data;
-        return { account, member, epoch, created_at: at, expires_at };
+        const { account, member, epoch, expires_at, client, at } = event.data;
+        return { account, member, epoch, created_at: at, expires_at, client };
       }
       case "SessionClosed":
         return null;

@@ -3,6 +3,7 @@ import { account, type OpenAccount } from "../domain/account/decider.ts";
 import { type Claim, emailClaim } from "../domain/account/email-claim.ts";
 import type { Member } from "../domain/account/membership.ts";
 import type { Plan } from "../domain/account/plans.ts";
+import type { Client } from "../domain/personal/events.ts";
 import type { Position, Randomness } from "../domain/ports.ts";
 import type { Sealed } from "../domain/source/events.ts";
 import { derivedId, randomId } from "../infra/crypto/ids.ts";
@@ -10,11 +11,13 @@ import type { Passwords } from "../infra/crypto/passwords.ts";
 import type { SealedAt, SecretBox } from "../infra/crypto/secret-box.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Envelope } from "./envelope.ts";
+import type { PersonalData } from "./personal-data.ts";
 
 export type AccountsDeps = {
   readonly aggregates: Aggregates;
   readonly randomness: Randomness;
   readonly box: SecretBox;
+  readonly personal: Pick<PersonalData, "keep" | "forget">;
   readonly passwords: Passwords;
   /** The plan of a new account; "free" unless configured. */
   readonly signupPlan: Plan["name"];
@@ -34,6 +37,8 @@ export type Signup = {
   readonly password: string;
   readonly name: string;
   readonly timeZone: string;
+  /** Where the request comes from. */
+  readonly client: Client;
 };
 
 /** Of a link that is still open (`member-links.ts`): whom it is for. */
@@ -44,6 +49,17 @@ export type LinkUse = {
   readonly mac: string;
   /** Normalised and strong enough. */
   readonly password: string;
+  readonly client: Client;
+};
+
+export type PasswordChange = {
+  readonly member: string;
+  /** Both are normalised. */
+  readonly current: string;
+  readonly next: string;
+  /** The id of the session that goes on. */
+  readonly keeps: string;
+  readonly client: Client;
 };
 
 /** `position`: undefined when nothing had to be written. */
@@ -74,9 +90,9 @@ export type Accounts = {
   accept(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
   /** Sets the password of the link's member, which ends all of their sessions. */
   reset(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<"overloaded" | AccountRejection>>;
-  /** Ends every session of the member but `keeps`. `current` and `next` are normalised. */
+  /** Ends every session of the member but one. */
   changePassword(
-    change: { readonly member: string; readonly current: string; readonly next: string; readonly keeps: string },
+    change: PasswordChange,
     envelope: Envelope,
   ): Promise<Changed | Refused<"invalid-credentials" | "overloaded" | AccountRejection>>;
   removeMember(member: string, envelope: Envelope): Promise<Removed | Refused<AccountRejection>>;
@@ -97,7 +113,7 @@ const passwordPlace = (account: string, member: string): SealedAt => ({
   field: `password/${member}`,
 });
 
-export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }: AccountsDeps): Accounts => {
+export const accounts = ({ aggregates, randomness, box, personal, passwords, signupPlan }: AccountsDeps): Accounts => {
   const sealedHash = async (account: string, member: string, password: string): Promise<Sealed | "overloaded"> => {
     const hashed = await passwords.hash(password);
     return hashed === "overloaded" ? hashed : box.seal(hashed.hash, passwordPlace(account, member));
@@ -110,7 +126,7 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
   };
 
   const finishClaim: Accounts["finishClaim"] = async (claim, cause) => {
-    const { member, email, opens, password, at } = claim;
+    const { member, email, opens, password, client, at } = claim;
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
     const { state: address } = await aggregates.load(emailClaim, emailStream(email), 0);
     // Released since, as the invitation was withdrawn: a member who comes in later could never log in, and would count as one.
@@ -119,8 +135,8 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
       account,
       accountStream(claim.account),
       opens === null
-        ? { type: "AcceptInvitation", member, password, at }
-        : { type: "OpenAccount", account: claim.account, ...opens, member, email, password, at },
+        ? { type: "AcceptInvitation", member, password, client, at }
+        : { type: "OpenAccount", account: claim.account, ...opens, member, email, password, client, at },
       envelope,
     );
     if (joined.outcome === "rejected") {
@@ -134,8 +150,8 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
 
   /** Claims the address, then joins. The slow hash is made only when the address looks free. */
   const join = async (
-    claim: Omit<Claim, "password">,
-    password: string,
+    claim: Omit<Claim, "password" | "client">,
+    { password, client: from }: Pick<LinkUse, "password" | "client">,
     envelope: Envelope,
     isFirst: () => Promise<boolean> = async () => true,
   ): Promise<Joined | Refused<JoinRejection>> => {
@@ -146,14 +162,19 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
     if (sealed === "overloaded") return refused(sealed);
     if (!(await isFirst())) return refused("link-gone");
 
-    const command = { type: "ClaimEmail", ...claim, password: sealed } as const;
+    // Named by the record of the member, and by that of the claim before it.
+    const client = await personal.keep(accountStream(claim.account), from, envelope);
+    const command = { type: "ClaimEmail", ...claim, password: sealed, client } as const;
     // Named after the call: of two people who use one link at once, the log must not take one's claim for the other's.
     const commandId = `claim-${claim.member}-${envelope.commandId}`;
     const claimed = await aggregates.handle(emailClaim, stream, command, { ...envelope, commandId });
-    if (claimed.outcome === "rejected") return refused(claimed.rejection);
     const held = claimed.state;
     // Each sealed value differs, so another one is another call's.
-    if (held.phase === "free" || held.claim.password !== sealed) return refused("link-gone");
+    if (claimed.outcome === "rejected" || held.phase === "free" || held.claim.password !== sealed) {
+      // Of a claim that was released since there is a record: its value is erased when no member comes of it.
+      if (held.phase === "claimed") await personal.forget(client);
+      return refused(claimed.outcome === "rejected" ? claimed.rejection : "link-gone");
+    }
     return await finishClaim(held.claim, envelope);
   };
 
@@ -161,14 +182,14 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
     finishClaim,
     releaseEmail,
 
-    async signUp({ email, password, name, timeZone }, call, isFirst = async () => true) {
+    async signUp({ email, password, name, timeZone, client }, call, isFirst = async () => true) {
       // Random and not derived from the command: a signup has no credential, and nobody may choose another's ids.
       const id = randomId("acc_", randomness);
       const member = randomId("mem_", randomness);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
       const opens = { name, plan: signupPlan, time_zone: timeZone };
       const claim = { account: id, member, email, opens, at: call.at };
-      return await join(claim, password, envelope, () => isFirst({ account: id, member }, envelope));
+      return await join(claim, { password, client }, envelope, () => isFirst({ account: id, member }, envelope));
     },
 
     async logIn(email, password, call) {
@@ -191,24 +212,29 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
       return finished.outcome === "joined" ? finished : refused("invalid-credentials");
     },
 
-    async accept({ account: id, member, email, password }, call) {
+    async accept({ account: id, member, email, ...use }, call) {
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
-      return await join({ account: id, member, email, opens: null, at: call.at }, password, envelope);
+      return await join({ account: id, member, email, opens: null, at: call.at }, use, envelope);
     },
 
-    async reset({ account: id, member, mac, password }, call) {
+    async reset({ account: id, member, mac, password, client: from }, call) {
       const sealed = await sealedHash(id, member, password);
       if (sealed === "overloaded") return refused(sealed);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
-      const command = { type: "ResetPassword", member, mac, password: sealed, at: call.at } as const;
+      const client = await personal.keep(accountStream(id), from, envelope);
+      const command = { type: "ResetPassword", member, mac, password: sealed, client, at: call.at } as const;
       const set = await aggregates.handle(account, accountStream(id), command, envelope);
-      if (set.outcome === "rejected") return refused(set.rejection);
+      if (set.outcome === "rejected") {
+        await personal.forget(client);
+        return refused(set.rejection);
+      }
       const belonging = set.state.phase === "open" ? belongingTo(set.state, member) : null;
+      // Somebody has set another one since.
       if (belonging?.member.password !== sealed) return refused("link-gone");
       return { outcome: "joined", position: set.position, ...belonging };
     },
 
-    async changePassword({ member, current, next, keeps }, envelope) {
+    async changePassword({ member, current, next, keeps, client: from }, envelope) {
       const stream = accountStream(envelope.account);
       const { state } = await aggregates.load(account, stream, 0);
       const verified = state.phase === "open" ? state.members.get(member)?.password : undefined;
@@ -218,10 +244,13 @@ export const accounts = ({ aggregates, randomness, box, passwords, signupPlan }:
       if (checked === "wrong") return refused("invalid-credentials");
       const password = await sealedHash(envelope.account, member, next);
       if (password === "overloaded") return refused("overloaded");
-      const command = { type: "ChangePassword", member, verified, password, keeps, at: envelope.at } as const;
+      const client = await personal.keep(stream, from, envelope);
+      const command = { type: "ChangePassword", member, verified, password, client, keeps, at: envelope.at } as const;
       const changed = await aggregates.handle(account, stream, command, envelope);
-      if (changed.outcome === "rejected")
+      if (changed.outcome === "rejected") {
+        await personal.forget(client);
         return refused(changed.rejection === "password-changed" ? "invalid-credentials" : changed.rejection);
+      }
       return { outcome: "changed", position: changed.position };
     },
 

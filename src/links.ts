@@ -1,6 +1,5 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Randomness } from "../domain/ports.ts";
-import { lengthPrefixed } from "../infra/crypto/length-prefixed.ts";
+import { isSameHash, keyedHash } from "../infra/crypto/keyed-hash.ts";
 
 /** What a one-time link lets its holder do. */
 export type LinkPurpose = "invitation" | "reset" | "start";
@@ -54,20 +53,13 @@ export type Links = {
   matches(purpose: LinkPurpose, secret: string, standsFor: readonly string[], mac: string): boolean;
 };
 
-/** `key`: 32 bytes that serve nothing else. */
 export const links = (key: Uint8Array, randomness: Randomness): Links => {
-  const mac: Links["mac"] = (purpose, secret, standsFor) =>
-    createHmac("sha256", key)
-      .update(lengthPrefixed([purpose, secret, ...standsFor]))
-      .digest("hex");
+  const hash = keyedHash(key, "links");
+  const mac: Links["mac"] = (purpose, secret, standsFor) => hash(purpose, secret, ...standsFor);
   return {
     secret: () => Buffer.from(randomness.bytes(SECRET_BYTES)).toString("base64url"),
     mac,
-    matches(purpose, secret, standsFor, recorded) {
-      const expected = Buffer.from(mac(purpose, secret, standsFor));
-      const given = Buffer.from(recorded);
-      return expected.length === given.length && timingSafeEqual(expected, given);
-    },
+    matches: (purpose, secret, standsFor, recorded) => isSameHash(mac(purpose, secret, standsFor), recorded),
   };
 };
 

@@ -317,12 +317,10 @@ export const service = async (engines: Engines): Promise<Service> => {
     onError: errorsOf("replays", "replaying events"),
   });
 
-  const memberLinking = memberLinks({
-    aggregates: streams,
-    links: links(subkey(key, "links"), randomness),
-    randomness,
-  });
+  const linking = links(key, randomness);
+  const memberLinking = memberLinks({ aggregates: streams, links: linking, randomness });
   const people = accounts({
+    personal,
     aggregates: streams,
     randomness,
     box,
@@ -474,16 +472,13 @@ export const service = async (engines: Engines): Promise<Service> => {
   }));
   const writeStatus = statusLog({ log, clock, randomness, look: () => statusNow(components) });
 
-  const starting = startLinks({
-    ...{ log, aggregates: streams, clock, randomness },
-    links: links(subkey(key, "links"), randomness),
-  });
+  const starting = startLinks({ log, aggregates: streams, links: linking, clock, randomness });
   const entering = {
     signup: config.signup,
     startLinks: starting,
     accounts: people,
     memberLinks: memberLinking,
-    sessions: sessions({ aggregates: streams, hashes, clock, randomness }),
+    sessions: sessions({ aggregates: streams, hashes, personal, clock, randomness }),
     attempts: attempts(clock),
   };
   const routes = [
@@ -505,7 +500,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     }),
     ...authRoutes({ ...entering, aggregates: streams, guesses: passwordGuesses(entering.attempts, sleep) }),
     ...linkRoutes(entering),
-    ...sessionRoutes({ aggregates: streams, sessions: entering.sessions, views, clock }),
+    ...sessionRoutes({ aggregates: streams, sessions: entering.sessions, personal, views, clock }),
     ...memberRoutes({ accounts: people, memberLinks: memberLinking, aggregates: streams, views, publicUrl }),
     ...apiKeyRoutes({ aggregates: streams, clock, hashes, views }),
     ...capabilityRoutes({

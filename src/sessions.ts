@@ -1,10 +1,12 @@
 import { session } from "../domain/account/session.ts";
+import type { Client } from "../domain/personal/events.ts";
 import type { Clock, Position, Randomness } from "../domain/ports.ts";
 import { derivedId } from "../infra/crypto/ids.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Envelope } from "./envelope.ts";
 import { SESSION_COOKIE } from "./http/authenticate.ts";
+import type { PersonalData } from "./personal-data.ts";
 
 /** Two weeks from the login, however busy: a stolen cookie does not live for ever. */
 export const SESSION_LIFETIME_S = 14 * 24 * 60 * 60;
@@ -41,7 +43,7 @@ export type SessionOf = { readonly account: string; readonly member: string; rea
 
 export type Sessions = {
   /** Always a new token: one that was planted before the login is worth nothing after it. */
-  open(of: SessionOf, envelope: Envelope): Promise<OpenedSession>;
+  open(of: SessionOf, client: Client, envelope: Envelope): Promise<OpenedSession>;
   /** Closed on every node. Closing twice is closing once. Undefined when there was no such session. */
   close(stream: string, envelope: Envelope): Promise<Position | undefined>;
 };
@@ -49,19 +51,23 @@ export type Sessions = {
 type SessionsDeps = {
   readonly aggregates: Aggregates;
   readonly hashes: CredentialHashes;
+  readonly personal: Pick<PersonalData, "keep">;
   readonly clock: Clock;
   readonly randomness: Randomness;
 };
 
-export const sessions = ({ aggregates, hashes, clock, randomness }: SessionsDeps): Sessions => ({
-  async open(of, envelope) {
+export const sessions = ({ aggregates, hashes, personal, clock, randomness }: SessionsDeps): Sessions => ({
+  async open(of, from, envelope) {
     const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
     const id = derivedId("ses_", token);
     const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
     const grant = { ...of, expires_at };
-    const command = { type: "OpenSession", ...grant, mac: hashes.session(token, grant), at: envelope.at } as const;
+    const stream = `${STREAM_PREFIX}${id}`;
+    const client = await personal.keep(stream, from, envelope);
+    const mac = hashes.session(token, grant);
+    const command = { type: "OpenSession", ...grant, mac, client, at: envelope.at } as const;
     // Named after the session and not after the request, which may append to other streams as well.
-    const opened = await aggregates.handle(session, `${STREAM_PREFIX}${id}`, command, {
+    const opened = await aggregates.handle(session, stream, command, {
       ...envelope,
       commandId: `open-${id}`,
     });

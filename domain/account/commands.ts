@@ -1,3 +1,4 @@
+import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../source/events.ts";
 import type { KeyRole } from "./events.ts";
 import type { MembershipCommand, MembershipRejection } from "./membership.ts";
@@ -14,6 +15,7 @@ export type AccountCommand =
       readonly member: string;
       readonly email: string;
       readonly password: Sealed;
+      readonly client: Commitment;
       readonly at: string;
     }
   | {

@@ -1,3 +1,4 @@
+import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../source/events.ts";
 
 /** Each role includes the ones after it. */
@@ -45,6 +46,8 @@ export type MembershipEvent =
         email: string;
         role: Role;
         password: Sealed;
+        /** Where the request came from that made them a member. */
+        client: Commitment;
         /** Null: this member opened the account. */
         invited_by: LinkMaker | null;
         at: string;
@@ -66,6 +69,7 @@ export type MembershipEvent =
         member: string;
         password: Sealed;
         epoch: number;
+        client: Commitment;
         /** The session that asked; null after a reset. */
         keeps: string | null;
         /** Who made the reset link; null when the member knew the password before. */
@@ -130,6 +134,7 @@ export type EmailEvent =
         /** Set when the claim opens an account; null when it accepts an invitation to one. */
         opens: { name: string; plan: string; time_zone: string } | null;
         password: Sealed;
+        client: Commitment;
         at: string;
       };
     }
@@ -147,6 +152,7 @@ export type SessionEvent =
         expires_at: string;
         /** Hex HMAC over the token and the members above (`src/credential-hashes.ts`). */
         mac: string;
+        client: Commitment;
         at: string;
       };
     }

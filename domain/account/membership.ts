@@ -1,4 +1,5 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import type { Commitment } from "../personal/events.ts";
 import type { Sealed } from "../source/events.ts";
 import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
 
@@ -40,23 +41,20 @@ export type Membership = {
 };
 
 type AboutMember = { readonly member: string; readonly at: string };
+/** `password`: a hash, sealed. `client`: where the request came from. */
+type NewPassword = { readonly password: Sealed; readonly client: Commitment };
 type Link = { readonly mac: string; readonly expires_at: string; readonly by: LinkMaker };
 
 export type MembershipCommand =
   | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role } & Link & AboutMember)
   /** `at`: when the address was claimed, which is when the link was used. */
-  | ({ readonly type: "AcceptInvitation"; readonly password: Sealed } & AboutMember)
+  | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
   | ({ readonly type: "RemoveMember" } & AboutMember)
   | ({ readonly type: "ChangeRole"; readonly role: Role } & AboutMember)
   | ({ readonly type: "MakeResetLink" } & Link & AboutMember)
-  | ({ readonly type: "ResetPassword"; readonly mac: string; readonly password: Sealed } & AboutMember)
+  | ({ readonly type: "ResetPassword"; readonly mac: string } & NewPassword & AboutMember)
   /** `verified`: the sealed hash that the current password was compared with. `keeps`: the session that asks. */
-  | ({
-      readonly type: "ChangePassword";
-      readonly verified: Sealed;
-      readonly password: Sealed;
-      readonly keeps: string;
-    } & AboutMember)
+  | ({ readonly type: "ChangePassword"; readonly verified: Sealed; readonly keeps: string } & NewPassword & AboutMember)
   | ({ readonly type: "EndSessions"; readonly keeps: string } & AboutMember);
 
 export type MembershipRejection =
@@ -116,7 +114,7 @@ const invite = (
 };
 
 const acceptInvitation = (
-  { member, password, at }: CommandOf<"AcceptInvitation">,
+  { member, password, client, at }: CommandOf<"AcceptInvitation">,
   state: Membership,
   membersMax: number,
 ): Decided => {
@@ -126,7 +124,7 @@ const acceptInvitation = (
   if (state.members.size >= membersMax) return reject("member-limit");
   const { email, role, by } = invitation;
   const { account } = state;
-  return accept({ type: "MemberAdded", data: { account, member, email, role, password, invited_by: by, at } });
+  return accept({ type: "MemberAdded", data: { account, member, email, role, password, client, invited_by: by, at } });
 };
 
 /** Invitations of an owner who leaves or is no owner any more are withdrawn. */
@@ -169,9 +167,9 @@ const makeResetLink = ({ type: _, ...link }: CommandOf<"MakeResetLink">, state: 
   return accept({ type: "ResetLinkMade", data: { account: state.account, ...link } });
 };
 
-type NewPassword = { readonly password: Sealed; readonly keeps: string | null; readonly reset_by: LinkMaker | null };
+type Change = NewPassword & { readonly keeps: string | null; readonly reset_by: LinkMaker | null };
 
-const passwordChanged = ({ account }: Membership, { member, at }: AboutMember, epoch: number, it: NewPassword) =>
+const passwordChanged = ({ account }: Membership, { member, at }: AboutMember, epoch: number, it: Change) =>
   accept({ type: "PasswordChanged", data: { account, member, epoch: epoch + 1, ...it, at } } as const);
 
 const setPassword = (command: CommandOf<"ResetPassword" | "ChangePassword">, state: Membership): Decided => {
@@ -179,13 +177,13 @@ const setPassword = (command: CommandOf<"ResetPassword" | "ChangePassword">, sta
   if (command.type === "ResetPassword") {
     const link = openReset(state, command.member, command.at);
     if (current === undefined || link?.mac !== command.mac) return reject("link-gone");
-    const { password } = command;
-    return passwordChanged(state, command, current.epoch, { password, keeps: null, reset_by: link.by });
+    const { password, client } = command;
+    return passwordChanged(state, command, current.epoch, { password, client, keeps: null, reset_by: link.by });
   }
   if (current === undefined) return reject("member-absent");
   if (current.password !== command.verified) return reject("password-changed");
-  const { password, keeps } = command;
-  return passwordChanged(state, command, current.epoch, { password, keeps, reset_by: null });
+  const { password, client, keeps } = command;
+  return passwordChanged(state, command, current.epoch, { password, client, keeps, reset_by: null });
 };
 
 const endSessions = ({ member, keeps, at }: CommandOf<"EndSessions">, state: Membership): Decided => {

@@ -1,4 +1,5 @@
 import { accept, type Decider, reject } from "../decider.ts";
+import type { Commitment } from "../personal/events.ts";
 import type { SessionEvent } from "./events.ts";
 
 export type SessionState =
@@ -21,6 +22,7 @@ export type SessionCommand =
       readonly epoch: number;
       readonly expires_at: string;
       readonly mac: string;
+      readonly client: Commitment;
       readonly at: string;
     }
   | { readonly type: "CloseSession"; readonly at: string };
@@ -43,10 +45,10 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
   decide(command, state) {
     switch (command.type) {
       case "OpenSession": {
-        const { account, member, epoch, expires_at, mac, at } = command;
+        const { account, member, epoch, expires_at, mac, client, at } = command;
         // The token is random: a stream that exists is a token that was chosen by someone else.
         if (state.phase !== "absent") return reject("session-exists");
-        return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, mac, at } });
+        return accept({ type: "SessionOpened", data: { account, member, epoch, expires_at, mac, client, at } });
       }
       case "CloseSession": {
         if (state.phase !== "open") return accept();

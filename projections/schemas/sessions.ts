@@ -1,3 +1,4 @@
+import type { Commitment } from "../../domain/personal/events.ts";
 import type { SessionDocument } from "../sessions.ts";
 import { closed, count, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
@@ -14,6 +15,14 @@ export const sessionsView: PublishedView = {
       epoch: count("Counts how often all sessions of the member were ended; only those of the newest epoch hold."),
       created_at: time("When the member signed in."),
       expires_at: time("When the session ends by itself."),
+      client: closed<Commitment>(
+        "Stands for the IP address and the browser that signed in; they are not in the view.",
+        {
+          id: text("Names the value that can be erased, per_…."),
+          commitment: text("Hex SHA-256 over 16 random bytes and the value."),
+          size: count("The value's bytes."),
+        },
+      ),
     }),
   ],
 };

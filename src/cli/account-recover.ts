@@ -5,7 +5,6 @@ import type { EventLog } from "../../domain/ports.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { subkey } from "../../infra/crypto/subkey.ts";
 import { accountStream, emailStream } from "../accounts.ts";
 import { aggregates } from "../aggregates.ts";
 import { type Config, readConfig } from "../config.ts";
@@ -36,7 +35,7 @@ const recover = async (log: EventLog, config: Config, email: string): Promise<st
   const { state } = await streams.load(account, accountStream(id));
   if (state.phase !== "open" || state.members.get(member)?.role !== "owner")
     throw new Error("This person is not an owner: an owner of the account can make a reset link for them.");
-  const making = memberLinks({ aggregates: streams, links: links(subkey(key, "links"), randomness), randomness });
+  const making = memberLinks({ aggregates: streams, links: links(key, randomness), randomness });
   const envelope = {
     commandId: randomId("cmd_", randomness),
     account: id,

@@ -5,6 +5,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Signup } from "../config.ts";
 import type { PasswordGuesses } from "../http/password-guesses.ts";
 import type { Attempts } from "../http/rate-limit.ts";
+import { clientOf } from "../personal-data.ts";
 import { notFound, problem } from "../problems.ts";
 import { clearedSessionCookie, type Sessions, sessionIdOf } from "../sessions.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
@@ -51,7 +52,7 @@ const signUp =
   async (call) => {
     // Before the address is looked at, so that the answer says nothing about it.
     if (signup === "closed") return SIGNUP_CLOSED;
-    const person = signupOf(call.body);
+    const person = signupOf(call);
     if ("problem" in person) return person;
     const attempt = attempts.take("signup-ip", call.ip);
     if (!attempt.ok) return rateLimited(attempt.retryAfterS);
@@ -81,14 +82,21 @@ const logIn =
 
 const changePassword =
   ({ accounts, guesses }: AuthDeps): Route["handle"] =>
-  async ({ principal, body, envelope, ip }) => {
+  async (call) => {
+    const { principal, body, envelope, ip } = call;
     if (principal.kind !== "member") return notFound();
     // The route's schema has checked the shape.
     const { current_password, new_password } = body as NewPasswordBody;
     const next = newPasswordOf(new_password, principal.email, "/new_password");
     if (typeof next !== "string") return next;
     const keeps = sessionIdOf(principal.session);
-    const change = { member: principal.id, current: normalizePassword(current_password), next, keeps };
+    const change = {
+      member: principal.id,
+      current: normalizePassword(current_password),
+      next,
+      keeps,
+      client: clientOf(call),
+    };
     const counted = await guesses.run(
       { address: emailStream(principal.email), ip },
       () => accounts.changePassword(change, envelope),

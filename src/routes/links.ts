@@ -3,6 +3,7 @@ import type { Envelope } from "../envelope.ts";
 import type { Attempts } from "../http/rate-limit.ts";
 import { TOKEN_LENGTH_MAX } from "../links.ts";
 import type { MemberLinks } from "../member-links.ts";
+import { clientOf } from "../personal-data.ts";
 import type { Problem } from "../problems.ts";
 import type { Sessions } from "../sessions.ts";
 import type { StartLinks } from "../start-links.ts";
@@ -41,14 +42,14 @@ type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
 const useOf = async (
   { memberLinks }: LinksDeps,
   purpose: "invitation" | "reset",
-  { body, envelope }: Call,
+  call: Call,
 ): Promise<LinkUse | Problem> => {
   // The route's schema has checked the shape.
-  const { token, password: given } = body as LinkBody;
-  const opened = await memberLinks.opened(purpose, token, envelope.at);
+  const { token, password: given } = call.body as LinkBody;
+  const opened = await memberLinks.opened(purpose, token, call.envelope.at);
   if (opened === null) return linkGone();
   const password = newPasswordOf(given, opened.email);
-  return typeof password === "string" ? { ...opened, password } : password;
+  return typeof password === "string" ? { ...opened, password, client: clientOf(call) } : password;
 };
 
 const answered = async ({ sessions }: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
@@ -81,7 +82,7 @@ const start =
     const { token } = call.body as { readonly token: string };
     const link = await deps.startLinks.opened(token, call.envelope.at);
     if (link === null) return linkGone();
-    const person = signupOf(call.body);
+    const person = signupOf(call);
     if ("problem" in person) return person;
     const isFirst = (ids: { account: string; member: string }, envelope: Envelope): Promise<boolean> =>
       deps.startLinks.use(link, ids, envelope);

@@ -1,9 +1,11 @@
 import { account } from "../../domain/account/decider.ts";
 import { session } from "../../domain/account/session.ts";
+import type { Client, Commitment } from "../../domain/personal/events.ts";
 import type { Clock, ViewStore } from "../../domain/ports.ts";
 import { type SessionDocument, sessions as sessionsView } from "../../projections/sessions.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { PersonalData } from "../personal-data.ts";
 import { notFound } from "../problems.ts";
 import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from "../sessions.ts";
 import { accountProblem } from "./account-problems.ts";
@@ -13,6 +15,7 @@ import { type JsonSchema, positionOf, type Route } from "./route.ts";
 export type SessionRoutesDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly sessions: Sessions;
+  readonly personal: Pick<PersonalData, "read">;
   readonly views: Pick<ViewStore, "page">;
   readonly clock: Clock;
 };
@@ -20,19 +23,26 @@ export type SessionRoutesDeps = {
 const TIME: JsonSchema = { type: "string", format: "date-time" };
 const SESSION: JsonSchema = {
   type: "object",
-  required: ["id", "created_at", "expires_at", "current"],
+  required: ["id", "created_at", "expires_at", "current", "ip", "user_agent"],
   properties: {
     id: { type: "string" },
     created_at: TIME,
     expires_at: TIME,
     current: { type: "boolean", description: "Whether it is the one of this call" },
+    ip: { type: ["string", "null"], description: "Where it was opened from; null when that was erased" },
+    user_agent: { type: ["string", "null"] },
   },
 };
 
 const list =
-  ({ aggregates, views, clock }: SessionRoutesDeps): Route["handle"] =>
+  ({ aggregates, personal, views, clock }: SessionRoutesDeps): Route["handle"] =>
   async ({ principal, query }) => {
     if (principal.kind !== "member") return notFound();
+    const shownClient = async (commitment: Commitment, owner: string) => {
+      // What was kept of a session is a `Client`.
+      const client = (await personal.read(commitment, owner)) as Client | null;
+      return { ip: client?.ip ?? null, user_agent: client?.user_agent ?? null };
+    };
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const member = state.phase === "open" ? state.members.get(principal.id) : undefined;
     if (member === undefined) return notFound();
@@ -46,10 +56,14 @@ const list =
     const current = sessionIdOf(principal.session);
     const page = await pageOf(views, listing, query, (document, id) => {
       // What the view's own projection has put.
-      const { created_at, expires_at } = document as SessionDocument;
-      return { id, created_at, expires_at, current: id === current };
+      const { created_at, expires_at, client } = document as SessionDocument;
+      return { id, created_at, expires_at, current: id === current, client };
     });
-    return isPage(page) ? { status: 200, body: page } : page;
+    if (!isPage(page)) return page;
+    const data = await Promise.all(
+      page.data.map(async ({ client, ...it }) => ({ ...it, ...(await shownClient(client, principal.account)) })),
+    );
+    return { status: 200, body: { ...page, data } };
   };
 
 const end =

@@ -1,5 +1,6 @@
 import { planAt } from "../../domain/account/subscription.ts";
 import type { Belonging } from "../accounts.ts";
+import { clientOf } from "../personal-data.ts";
 import { type Problem, problem } from "../problems.ts";
 import { type Sessions, sessionCookie } from "../sessions.ts";
 import type { Answer, Call, JsonSchema } from "./route.ts";
@@ -39,7 +40,7 @@ export const signedIn = async (
     actor: { kind: "member", id: member.id },
   } as const;
   const of = { account: owner.account, member: member.id, epoch: member.epoch };
-  const { token, position } = await sessions.open(of, envelope);
+  const { token, position } = await sessions.open(of, clientOf(call), envelope);
   return {
     status,
     body: shownBelonging(belonging, call.envelope.at),

@@ -1,8 +1,9 @@
 import type { Signup } from "../accounts.ts";
+import { clientOf } from "../personal-data.ts";
 import { type Problem, problem } from "../problems.ts";
 import { EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
 import { nonBlank } from "./json-schema.ts";
-import type { JsonSchema } from "./route.ts";
+import type { Call, JsonSchema } from "./route.ts";
 
 type SignupBody = {
   readonly email: string;
@@ -29,9 +30,10 @@ const timeZoneOf = (name: string): string | null => {
   }
 };
 
-/** The new account and its owner, or what has to change. `body` has the shape of `SIGNUP_PROPERTIES`. */
-export const signupOf = (body: unknown): Signup | Problem => {
-  const given = body as SignupBody;
+/** The new account and its owner, or what has to change. Its body has the shape of `SIGNUP_PROPERTIES`. */
+export const signupOf = (call: Pick<Call, "body" | "ip" | "userAgent">): Signup | Problem => {
+  // The route's schema has checked the shape.
+  const given = call.body as SignupBody;
   const email = emailOf(given.email);
   if (typeof email !== "string") return email;
   const password = newPasswordOf(given.password, email);
@@ -42,5 +44,5 @@ export const signupOf = (body: unknown): Signup | Problem => {
     return problem("invalid-request", "This time zone is not known.", { errors });
   }
   const [local = email] = email.split("@");
-  return { email, password, name: given.account_name?.trim() ?? local, timeZone };
+  return { email, password, name: given.account_name?.trim() ?? local, timeZone, client: clientOf(call) };
 };

@@ -3,7 +3,6 @@ import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
 import { passwords } from "../../infra/crypto/passwords.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { secretBox } from "../../infra/crypto/secret-box.ts";
-import { subkey } from "../../infra/crypto/subkey.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { apiKeys } from "../../projections/api-keys.ts";
@@ -19,6 +18,7 @@ import { passwordGuesses } from "../../src/http/password-guesses.ts";
 import { attempts } from "../../src/http/rate-limit.ts";
 import { links } from "../../src/links.ts";
 import { memberLinks } from "../../src/member-links.ts";
+import { personalData } from "../../src/personal-data.ts";
 import { apiKeyRoutes } from "../../src/routes/api-keys.ts";
 import { authRoutes } from "../../src/routes/auth.ts";
 import { linkRoutes } from "../../src/routes/links.ts";
@@ -47,21 +47,30 @@ const node = (
 ) => {
   const streams = aggregates(log, clock);
   const box = secretBox(key, randomness);
-  const all = accounts({ aggregates: streams, randomness, box, passwords: passwords(line), signupPlan: "free" });
+  const personal = personalData(log, randomness);
+  const all = accounts({
+    aggregates: streams,
+    personal,
+    randomness,
+    box,
+    passwords: passwords(line),
+    signupPlan: "free",
+  });
   const hashes = credentialHashes(key);
   const tries = attempts(clock);
   const pauses: number[] = [];
-  const linking = links(subkey(key, "links"), randomness);
+  const linking = links(key, randomness);
   const starting = startLinks({ log, aggregates: streams, links: linking, clock, randomness });
   const deps = {
     accounts: all,
     memberLinks: memberLinks({ aggregates: streams, links: linking, randomness }),
-    sessions: sessions({ aggregates: streams, hashes, clock, randomness }),
+    sessions: sessions({ aggregates: streams, hashes, personal, clock, randomness }),
     attempts: tries,
     signup,
     startLinks: starting,
     guesses: passwordGuesses(tries, async (ms) => pauses.push(ms)),
     publicUrl: () => PUBLIC_URL,
+    personal,
     aggregates: streams,
     clock,
     views,
@@ -82,6 +91,7 @@ const node = (
     reactions: accountReactions(all, clock),
     /** How long logins were made to wait, in ms. */
     pauses,
+    personal,
     startLinks: starting,
   };
 };
@@ -120,11 +130,19 @@ export const accountsWorld = ({ log = memoryEventLog(), ...settings }: Settings 
       return await memberBy(cookieOf(signedUp));
     },
     /** Invites and accepts; `outcome` is the first refusal, or the acceptance's. */
-    async addMember(principal: Principal, email: string, role: Role = "viewer"): Promise<Called & { id: string }> {
+    async addMember(
+      principal: Principal,
+      email: string,
+      role: Role = "viewer",
+      from: Partial<Call> = {},
+    ): Promise<Called & { id: string }> {
       const invited = await here.call("POST", "/v1/members/invitations", { principal, body: { email, role } });
       if (invited.outcome !== 201) return { ...invited, id: "" };
       const body = { token: tokenOf(invited.body.invitation_url), password: PASSWORD };
-      return { ...(await here.call("POST", "/v1/auth/invitations/accept", { body })), id: String(invited.body.id) };
+      return {
+        ...(await here.call("POST", "/v1/auth/invitations/accept", { body, ...from })),
+        id: String(invited.body.id),
+      };
     },
     project: () => foldInto(log, views, PROJECTIONS),
     /** What the process manager does with the whole log. */
@@ -132,6 +150,6 @@ export const accountsWorld = ({ log = memoryEventLog(), ...settings }: Settings 
       for (const event of await log.readAll(null, 500))
         for (const reaction of here.reactions) if (reaction.on === event.type) await reaction.run(event);
     },
-    types: async (): Promise<string[]> => (await log.readAll(null, 500)).map(({ type }) => type),
+    types: async (): Promise<string[]> => (await log.readAll(null, 500, "records")).map(({ type }) => type),
   };
 };

@@ -34,7 +34,7 @@ import { readOn, runCommand } from "../../src/run-command.ts";
 import { caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { testClock } from "./http-app.ts";
-import { joinAccount } from "./members.ts";
+import { CLIENT, joinAccount } from "./members.ts";
 
 const ACCOUNT = "acc_a";
 const PROJECTIONS = [events, approvals];
@@ -89,7 +89,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     if (who.kind !== "member") return;
     const { account: id, id: member, email, role } = who;
     const opens = { type: "OpenAccount", account: id, name: "a", plan: "free", time_zone: "UTC" } as const;
-    const founder = { member: "mem_founder", email: "founder@a.example", password: "", at: now() };
+    const founder = { member: "mem_founder", email: "founder@a.example", password: "", client: CLIENT, at: now() };
     await streams.handle(account, accountStream(id), { ...opens, ...founder }, envelope());
     await joinAccount(streams, { member, email, role }, { ...envelope(), account: id });
   };

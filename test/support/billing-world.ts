@@ -20,6 +20,7 @@ import { capabilityRoutes } from "../../src/routes/capabilities.ts";
 import { checkoutRoutes } from "../../src/routes/checkout.ts";
 import { foldInto } from "./fold-into.ts";
 import { COOKIE, OWNER, PUBLIC_URL, SAME_ORIGIN, testApp, testClock } from "./http-app.ts";
+import { CLIENT } from "./members.ts";
 
 const PROJECTIONS = [billing, usage, sources];
 export const ACCOUNT = OWNER.account;
@@ -50,7 +51,7 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
     return streams.handle(account, accountStream(ACCOUNT), it, { ...about, trace, at: it.at });
   };
   const now = (): string => new Date(clock.now()).toISOString();
-  const member = { member: OWNER.id, email: "ana@a.example", password: "", at: now() } as const;
+  const member = { member: OWNER.id, email: "ana@a.example", password: "", client: CLIENT, at: now() } as const;
   await command({ type: "OpenAccount", account: ACCOUNT, name, plan, time_zone: "UTC", ...member });
 
   const subscriptionOf = async () => {

@@ -35,7 +35,15 @@ const people = (log: History): void => {
   });
   log.add("session-ses_1", {
     type: "SessionOpened",
-    data: { account: "acc_1", member: "mem_1", epoch: 0, expires_at: at(9_000), mac: "00", at: at(1) },
+    data: {
+      account: "acc_1",
+      member: "mem_1",
+      epoch: 0,
+      client: { id: "per_1", commitment: "00", size: 2 },
+      expires_at: at(9_000),
+      mac: "00",
+      at: at(1),
+    },
   });
   log.add("account-acc_1", {
     type: "SessionsEnded",

@@ -1,11 +1,15 @@
 import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
+import type { Commitment } from "../../domain/personal/events.ts";
 import { accountStream } from "../../src/accounts.ts";
 import type { Aggregates } from "../../src/aggregates.ts";
 import type { Envelope } from "../../src/envelope.ts";
 import type { Client, Reply } from "./client.ts";
 
 type Person = { readonly member: string; readonly email: string; readonly role: Role };
+
+/** What stands in a record for where a request came from. */
+export const CLIENT: Commitment = { id: `per_${"a".repeat(32)}`, commitment: "00".repeat(32), size: 2 };
 
 /** Makes somebody a member of `envelope.account` without a password, unless they are or were one. */
 export const joinAccount = async (
@@ -19,7 +23,7 @@ export const joinAccount = async (
   const link = { mac: "", expires_at: "9999-12-31T23:59:59.999Z", by: { kind: "system", id: "test" } } as const;
   const invite = { type: "InviteMember", member, email, role, ...link, at } as const;
   await streams.handle(account, stream, invite, { ...envelope, commandId: `${commandId}/invite` });
-  const accept = { type: "AcceptInvitation", member, password: "", at } as const;
+  const accept = { type: "AcceptInvitation", member, password: "", client: CLIENT, at } as const;
   await streams.handle(account, stream, accept, { ...envelope, commandId: `${commandId}/accept` });
 };
 

@@ -6,6 +6,7 @@ import type { AccountEvent, LinkMaker, Role } from "../../../domain/account/even
 import { PLANS } from "../../../domain/account/plans.ts";
 import { fold } from "../../../domain/decider.ts";
 import { specFor } from "../../support/given.ts";
+import { CLIENT } from "../../support/members.ts";
 
 const given = specFor(account);
 const at = "2026-03-01T12:00:00.000Z";
@@ -19,11 +20,29 @@ const opened: AccountEvent = {
 };
 const added = (member: string, role: Role): AccountEvent => ({
   type: "MemberAdded",
-  data: { ...of, member, email: `${member}@a.example`, role, password: `of ${member}`, invited_by: by, at },
+  data: {
+    ...of,
+    member,
+    email: `${member}@a.example`,
+    role,
+    password: `of ${member}`,
+    client: CLIENT,
+    invited_by: by,
+    at,
+  },
 });
 const founded: AccountEvent = {
   type: "MemberAdded",
-  data: { ...of, member: "ana", email: "ana@a.example", role: "owner", password: "of ana", invited_by: null, at },
+  data: {
+    ...of,
+    member: "ana",
+    email: "ana@a.example",
+    role: "owner",
+    password: "of ana",
+    client: CLIENT,
+    invited_by: null,
+    at,
+  },
 };
 const link = { mac: "its mac", expires_at: "2026-03-08T12:00:00.000Z", by };
 const late = link.expires_at;
@@ -45,6 +64,7 @@ const open = {
   member: "ana",
   email: "ana@a.example",
   password: "of ana",
+  client: CLIENT,
   at,
 } as const;
 const invite = (member: string, role: Role = "viewer"): AccountCommand => ({
@@ -59,6 +79,7 @@ const acceptance = (member: string, when = at): AccountCommand => ({
   type: "AcceptInvitation",
   member,
   password: `of ${member}`,
+  client: CLIENT,
   at: when,
 });
 const roleChanged = (member: string, previous_role: Role, role: Role): AccountEvent => ({
@@ -162,10 +183,10 @@ test("a role is changed once, and the last owner stays an owner", () => {
 });
 test("a reset link is used once, and only while whoever made it is an owner", () => {
   const resetLink: AccountEvent = { type: "ResetLinkMade", data: { ...of, member: "bo", ...link, at } };
-  const reset = { type: "ResetPassword", member: "bo", mac: link.mac, password: "new", at } as const;
+  const reset = { type: "ResetPassword", member: "bo", mac: link.mac, password: "new", client: CLIENT, at } as const;
   const changed: AccountEvent = {
     type: "PasswordChanged",
-    data: { ...of, member: "bo", epoch: 1, password: "new", keeps: null, reset_by: by, at },
+    data: { ...of, member: "bo", epoch: 1, password: "new", client: CLIENT, keeps: null, reset_by: by, at },
   };
   const before = [...owned, added("bo", "viewer"), resetLink] as const;
   given(...before)
@@ -194,12 +215,13 @@ test("a password that was changed since it was verified is not changed again, an
     member: "bo",
     verified: "of bo",
     password: "new",
+    client: CLIENT,
     keeps: "ses_1",
     at,
   } as const;
   const changed: AccountEvent = {
     type: "PasswordChanged",
-    data: { ...of, member: "bo", epoch: 1, password: "new", keeps: "ses_1", reset_by: null, at },
+    data: { ...of, member: "bo", epoch: 1, password: "new", client: CLIENT, keeps: "ses_1", reset_by: null, at },
   };
   const before = [...owned, added("bo", "viewer"), resetLink] as const;
   given(...before)
@@ -209,7 +231,7 @@ test("a password that was changed since it was verified is not changed again, an
     .when(change)
     .rejects("password-changed");
   given(...before, changed)
-    .when({ type: "ResetPassword", member: "bo", mac: link.mac, password: "newer", at })
+    .when({ type: "ResetPassword", member: "bo", mac: link.mac, password: "newer", client: CLIENT, at })
     .rejects("link-gone");
 });
 test("the last owner stays, one of two may go", () => {

@@ -3,6 +3,7 @@ import { apiKey } from "../../../domain/account/api-key.ts";
 import { emailClaim } from "../../../domain/account/email-claim.ts";
 import { session } from "../../../domain/account/session.ts";
 import { specFor } from "../../support/given.ts";
+import { CLIENT } from "../../support/members.ts";
 
 const at = "2026-03-01T12:00:00.000Z";
 const expires_at = "2026-03-15T12:00:00.000Z";
@@ -14,6 +15,7 @@ const claim = (member: string) => ({
   email: "ana@a.example",
   opens: null,
   password: "sealed",
+  client: CLIENT,
   at,
 });
 const claimed = (member: string) => ({ type: "EmailClaimed", data: claim(member) }) as const;
@@ -37,10 +39,19 @@ test("a late release does not take the address from the next member", () => {
 });
 
 const sessions = specFor(session);
-const opening = { type: "OpenSession", account: "acc_1", member: "ana", epoch: 0, expires_at, mac: "00", at } as const;
+const opening = {
+  type: "OpenSession",
+  account: "acc_1",
+  member: "ana",
+  epoch: 0,
+  expires_at,
+  mac: "00",
+  client: CLIENT,
+  at,
+} as const;
 const opened = {
   type: "SessionOpened",
-  data: { account: "acc_1", member: "ana", epoch: 0, expires_at, mac: "00", at },
+  data: { account: "acc_1", member: "ana", epoch: 0, expires_at, mac: "00", client: CLIENT, at },
 } as const;
 const closed = { type: "SessionClosed", data: { account: "acc_1", member: "ana", at } } as const;
 

@@ -6,6 +6,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { ACCOUNT, billingWorld, browser, formsOf, linksOf } from "../../support/billing-world.ts";
 import { bearer, OWNER, PUBLIC_URL } from "../../support/http-app.ts";
+import { CLIENT } from "../../support/members.ts";
 
 const test = suite("hosted pages of the manual provider");
 const SUCCESS = "https://shop.example/done?x=1";
@@ -227,7 +228,7 @@ test("a link ends with the rights of whom it was given to", async () => {
   const at = world.now();
   const link = { mac: "", expires_at: "9999-12-31T23:59:59.999Z", by: { kind: "system", id: "test" } } as const;
   await world.command({ type: "InviteMember", member: "mem_b", email: "ben@a.example", role: "owner", ...link, at });
-  await world.command({ type: "AcceptInvitation", member: "mem_b", password: "", at });
+  await world.command({ type: "AcceptInvitation", member: "mem_b", password: "", client: CLIENT, at });
   await world.command({ type: "RemoveMember", member: OWNER.id, at });
   assert.is((await go.send(`${body.checkout_url}/confirm`)).status, 410);
   assert.is(await world.plan(), "free");

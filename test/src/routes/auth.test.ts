@@ -4,6 +4,7 @@ import type { EventLog } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { STALENESS_MAX_MS } from "../../../src/aggregates.ts";
 import { ATTEMPT_LIMITS, SLOW_LOGIN_MS } from "../../../src/http/rate-limit.ts";
+import { commitmentsIn } from "../../../src/personal-data.ts";
 import type { Call } from "../../../src/routes/route.ts";
 import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
 import { AT, callOf } from "../../support/call.ts";
@@ -202,7 +203,7 @@ const withSessions = async () => {
   const listed = async () => {
     await it.project();
     const { body } = await it.call("GET", "/v1/auth/sessions", { principal });
-    return body.data as { id: string; current: boolean; created_at: string; expires_at: string }[];
+    return body.data as { id: string; current: boolean; ip: string; user_agent: string }[];
   };
   return { ...it, token, lost, holds, principal, change, listed };
 };
@@ -259,10 +260,14 @@ test("a login under a password that is changed meanwhile opens no session that h
 
 test("a member lists their own sessions, and ends one or all others", async () => {
   const { call, principal, listed, holds, token, lost, logIn, cookieOf, ...it } = await withSessions();
-  const third = cookieOf(await logIn("ana@shop.example"));
+  const third = cookieOf(await logIn("ana@shop.example", PASSWORD, { ...ELSEWHERE, userAgent: "Phone/1.0" }));
   await it.openAccount("eve@other.example");
   const sessions = await listed();
-  assert.is(sessions.length, 3);
+  assert.equal(sessions.map(({ ip, user_agent }) => `${ip} ${user_agent}`).sort(), [
+    "192.0.2.1 test",
+    "192.0.2.1 test",
+    "198.51.100.7 Phone/1.0",
+  ]);
   assert.equal(
     sessions.filter(({ current }) => current).map(({ id }) => `session-${id}`),
     principal.kind === "member" ? [principal.session] : [],
@@ -286,7 +291,7 @@ test("a member lists their own sessions, and ends one or all others", async () =
 });
 
 test("a reset link sets a new password once, ends every session, and names who made it", async () => {
-  const { call, principal, addMember, holds, cookieOf, logIn, log, another } = await withSessions();
+  const { call, principal, addMember, holds, cookieOf, logIn, log, another, personal } = await withSessions();
   const added = await addMember(principal, "bo@shop.example", "approver");
   const before = cookieOf(added);
   const made = await call("POST", "/v1/members/{id}/reset", { principal, params: { id: added.id } });
@@ -295,7 +300,7 @@ test("a reset link sets a new password once, ends every session, and names who m
   assert.ok(await holds(before), "a link that nobody uses changes nothing");
   const token = tokenOf(made.body.reset_url);
   const reset = (password: string, node = another()) =>
-    node.call("POST", "/v1/auth/reset", { body: { token, password } });
+    node.call("POST", "/v1/auth/reset", { body: { token, password }, ...ELSEWHERE });
   assert.is((await reset("bo")).outcome, "weak-password");
   const used = await Promise.all([reset("the first password"), reset("the second password")]);
   assert.equal(used.map(({ outcome }) => outcome).sort(), [200, "not-found"]);
@@ -306,6 +311,9 @@ test("a reset link sets a new password once, ends every session, and names who m
   assert.is((await logIn("bo@shop.example")).outcome, "invalid-credentials");
   const record = (await log.readAll(null, 100)).find(({ type }) => type === "PasswordChanged");
   assert.equal(record?.data.reset_by, { kind: "member", id: principal.id });
+  const [client] = commitmentsIn(record?.data ?? {});
+  assert.ok(client !== undefined);
+  assert.equal(await personal.read(client, principal.account), { ip: ELSEWHERE.ip, user_agent: "test" });
   assert.is(
     (await call("POST", "/v1/members/{id}/reset", { principal, params: { id: principal.id } })).outcome,
     "conflict",

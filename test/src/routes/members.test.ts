@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { Role } from "../../../domain/account/events.ts";
 import { accountStream } from "../../../src/accounts.ts";
 import { ATTEMPT_LIMITS } from "../../../src/http/rate-limit.ts";
+import { commitmentsIn } from "../../../src/personal-data.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
 import { type Called, callOf } from "../../support/call.ts";
@@ -155,12 +156,22 @@ test("a weak password is refused, and the link goes on to work", async () => {
   assert.is((await accept(invited)).outcome, 200);
 });
 
-test("the record of an acceptance names who made the link", async () => {
-  const { add, owner, log } = await withOwner();
-  const { id } = await add("bo@shop.example", "approver");
-  const record = (await log.readAll(null, 100)).find(({ type, data }) => type === "MemberAdded" && data.member === id);
-  assert.equal(record?.data.invited_by, { kind: "member", id: owner.id });
-  assert.equal(record?.meta.actor, { kind: "member", id });
+test("the record of an acceptance names who made the link, and the address and browser that used it, which can be erased", async () => {
+  const { addMember, owner, log, personal } = await withOwner();
+  const from = { ip: "198.51.100.7", userAgent: "Hostile/1.0" };
+  const { id } = await addMember(owner, "bo@shop.example", "approver", from);
+  const records = await log.readAll(null, 100, "records");
+  const record = records.find(({ type, data }) => type === "MemberAdded" && data.member === id);
+  assert.ok(record !== undefined);
+  assert.equal(record.data.invited_by, { kind: "member", id: owner.id });
+  assert.equal(record.meta.actor, { kind: "member", id });
+  for (const value of Object.values(from)) assert.not.match(JSON.stringify(records), value);
+  const [client] = commitmentsIn(record.data);
+  assert.ok(client !== undefined);
+  assert.equal(await personal.read(client, owner.account), { ip: from.ip, user_agent: from.userAgent });
+  await personal.erase(client.id, "asked to", callOf({ principal: owner }).envelope);
+  assert.is(await personal.read(client, owner.account), null);
+  assert.equal((await log.readAll(null, 100, "records")).slice(0, records.length), records);
 });
 
 test("a role that is changed holds at once, and the last owner stays one", async () => {
