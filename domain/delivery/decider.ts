@@ -45,6 +45,8 @@ export type HeldDelivery = InReplays & {
   readonly heldAt: string;
   /** The delivery as it was when it was held again at an attempt; missing where it was never released. */
   readonly before?: AdmittedDelivery;
+  /** As of an admitted one. */
+  readonly paid?: Paid;
   readonly erased: boolean;
 };
 

@@ -51,7 +51,8 @@ export const heldAgain = (
   const before = state.phase === "admitted" ? state : state.before;
   const { erased } = state;
   const held = { phase: "held", ...inReplays(state), request, approval, heldAt, erased } as const;
-  return before === undefined ? held : { ...held, before };
+  if (before === undefined) return held;
+  return { ...held, before, ...(before.paid === undefined ? {} : { paid: before.paid }) };
 };
 
 /** An admitted delivery that ends without having been delivered. */
@@ -85,7 +86,7 @@ const holdEnded = (held: HeldDelivery, outcome: HoldOutcome, reason: string, at:
   );
 };
 
-/** Of a bundle's step nothing is asked again: its bundle rolls back. */
+/** A bundle's step has no hold of its own: its bundle rolls back. */
 export const decideHoldAgain = (
   { approvalId, request, approval, at }: CommandOf<"HoldAgain">,
   state: Delivery,
@@ -99,7 +100,6 @@ export const decideHoldAgain = (
     if (state.end !== null || state.dueAt === null) return reject("already-ended");
     if (isLeased(state)) return reject("leased");
     if (state.cancelling !== null) return accept(...eventCancelled(state, state.cancelling, at));
-    if (state.request.bundle !== undefined) return reject("of-bundle");
   }
   const { digest } = hold.approval;
   const previous = { approval_id: approvalId, digest, used: state.phase === "admitted" };

@@ -331,7 +331,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     summary: "Change an endpoint; headers are replaced as a whole, redacted values keep their present value",
     tag: "endpoints",
     body: ENDPOINT_CHANGES,
-    problems: ["address-not-allowed", "conflict"],
+    problems: ["address-not-allowed", "conflict", "person-required"],
     answers: { 200: ENDPOINT },
     handle: change(deps),
   },

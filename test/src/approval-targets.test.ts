@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { defineAction, registerAgent } from "../support/agent.ts";
 import { type Client, hookSource, type Reply, signUp } from "../support/client.ts";
 import { type InsideService, insideService } from "../support/inside-service.ts";
@@ -7,6 +8,9 @@ import { type Receiver, receiver } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 
 const test = suite("an approval and where it is sent");
+
+/** Of changes that race with votes; each takes some milliseconds. */
+const ROUNDS = 6;
 
 let service: InsideService;
 /** Which people see, and which nobody has seen. */
@@ -28,12 +32,12 @@ const refusing = (status: number) => (_: unknown, response: { statusCode: number
 const accepting = (_: unknown, response: { end(body: string): unknown }) => response.end("{}");
 
 /** An account with an endpoint, a policy that asks people, and an agent under it. */
-const account = async (endpoint: object = {}) => {
-  const client = await signUp(service.base);
+const account = async (endpoint: object = {}, base = service.base) => {
+  const client = await signUp(base);
   const app = await client.make("/v1/endpoints", { name: "app", url: good.url, retry_schedule_s: [], ...endpoint });
   const approval = { expires_after_s: 3_600 };
   const { id: policy_id } = await client.make("/v1/policies", { name: "all", approval });
-  const agent = await registerAgent(service.base, client, { policy_id });
+  const agent = await registerAgent(base, client, { policy_id });
   return { client, endpointId: String(app.id), policyId: String(policy_id), agent };
 };
 type Account = Awaited<ReturnType<typeof account>>;
@@ -279,6 +283,37 @@ test("a key changes a secret header of an endpoint that no approval was asked fo
   const app = await client.make("/v1/endpoints", { name: "app", url: good.url, headers });
   const changed = { headers: { authorization: { value: "two", secret: true } } };
   assert.is((await client.call("PATCH", `/v1/endpoints/${app.id}`, changed)).status, 200);
+});
+
+test("whatever two nodes do at once, nothing reaches a target that nobody has approved", async () => {
+  const log = memoryEventLog();
+  const [one, two] = await Promise.all([insideService({}, { log }), insideService({}, { log })]);
+  const it = await account({}, one.base);
+  const there = it.client.at(two.base);
+  const path = `/v1/endpoints/${it.endpointId}`;
+  await defineAction(it.client, "refund.create", it.endpointId);
+  /** By approval, where its people saw that it goes. */
+  const approved = new Map<string, string>();
+  const agreeing = async (client: Client, id: string): Promise<void> => {
+    const { body } = await client.session("GET", `/v1/approvals/${id}`);
+    if (body.status !== "pending") return;
+    const voted = await approve(client, body);
+    if (voted.status === 200) approved.set(`${body.event_id} ${body.endpoint.url}`, id);
+  };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { body } = await it.agent.execute(`k-${round}`, { action: "refund.create", payload: { round }, wait_ms: 0 });
+    const changed = there.call("PATCH", path, { url: round % 2 === 0 ? evil.url : good.url });
+    await Promise.all([changed, agreeing(round % 3 === 0 ? it.client : there, body.approval_id)]);
+    await until("it is delivered", async () => {
+      const { body: event } = await it.client.call("GET", `/v1/events/${body.event_id}`);
+      if (event.status === "held") await agreeing(it.client, event.approval_id);
+      return event.status === "delivered";
+    });
+  }
+  for (const { arrivals, url } of [good, evil])
+    for (const { id, headers } of arrivals)
+      if (headers["countersign-agent"] === it.agent.id) assert.ok(approved.has(`${id} ${url}`), `${id} went to ${url}`);
+  await Promise.all([one.stop(), two.stop()]);
 });
 
 test.run();

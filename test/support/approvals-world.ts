@@ -8,6 +8,7 @@ import { delivery } from "../../domain/delivery/decider.ts";
 import { erasure } from "../../domain/delivery/erasure.ts";
 import type { Origin, Request } from "../../domain/delivery/events.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
+import type { EndpointSettings } from "../../domain/endpoint/events.ts";
 import { decide } from "../../domain/gate/decide.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
@@ -109,6 +110,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     };
     return {
       streams,
+      again,
       offered,
       routes,
       expiry: approvalExpiry({ log: over, views, aggregates: streams, clock, onError }),
@@ -232,6 +234,13 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     project: () => foldInto(log, views, PROJECTIONS),
     leave: (member: string) =>
       here.streams.handle(account, accountStream(ACCOUNT), { type: "RemoveMember", member, at: now() }, envelope()),
+    changeEndpoint: (id: string, changes: Partial<EndpointSettings>) =>
+      here.streams.handle(
+        endpoint,
+        `endpoint-${id}`,
+        { type: "ChangeEndpoint", account: ACCOUNT, changes, at: now() },
+        envelope(),
+      ),
     deleteEndpoint: (id: string) =>
       here.streams.handle(
         endpoint,

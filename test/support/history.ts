@@ -144,6 +144,23 @@ export const deliveryFacts = (event_id = "evt_1", endpoint_id = "end_1") => {
         approval: heldFor(approval),
       },
     }),
+    /** `used`: it was released by `apr_1` before. */
+    heldAgain: (second: number, used: boolean, over: Partial<Request> = {}): DeliveryEvent => ({
+      type: "EventHeldAgain",
+      data: {
+        ...request({ ...ids, verdict: { decision: "hold", policy: { id: "pol_1", version: 1 }, gates: [] }, ...over }),
+        approval: heldFor({ approval_id: "apr_2", digest: "d2" }),
+        previous: { approval_id: "apr_1", digest: "d1", used },
+        held_at: at(second),
+      },
+    }),
+    releasedAgain: (second: number, attempts: number): DeliveryEvent => ({
+      type: "EventReleased",
+      data: {
+        ...{ event_id, approval_id: "apr_2", digest: "d2", origin_kind: "source", endpoint_id },
+        ...{ observed: false, held_at: at(0), attempts, at: at(second) },
+      },
+    }),
     released: (second: number, approval_id = "apr_1", to: string | null = endpoint_id): DeliveryEvent => ({
       type: "EventReleased",
       data: {
