@@ -1,8 +1,9 @@
+import type { Commitment } from "../domain/personal/events.ts";
 import type { Document, RecordedEvent } from "../domain/ports.ts";
 import type { RejectReason, SourceEvent } from "../domain/source/events.ts";
 import type { Projection } from "./projection.ts";
 
-/** Requests that a source refused for one reason in one minute: who they were from is shown of the first. */
+/** Requests that a source refused for one reason in one minute. */
 export type RejectionDocument = {
   readonly account: string;
   readonly source_id: string;
@@ -10,8 +11,8 @@ export type RejectionDocument = {
   readonly minute: string;
   readonly reason: RejectReason;
   readonly count: number;
-  /** Null where records of an earlier version say it of another reason only. */
-  readonly sample: { readonly ip: string; readonly user_agent: string } | null;
+  /** Stands for the address and the user agent of the first of them; null where its record names none. */
+  readonly client: Commitment | null;
 };
 
 type Counted = Extract<SourceEvent, { type: "SourceRejectsCounted" }>["data"];
@@ -26,15 +27,10 @@ const idOf = ({ source_id, minute }: Counted, reason: string): string => `${sour
 const reasonsOf = ({ counts }: Counted): readonly (readonly [RejectReason, number])[] =>
   Object.entries(counts) as [RejectReason, number][];
 
-const sampleOf = ({ sample, samples }: Counted, reason: RejectReason): RejectionDocument["sample"] => {
-  const own = samples?.[reason] ?? (sample.reason === reason ? sample : undefined);
-  return own === undefined ? null : { ip: own.ip, user_agent: own.user_agent };
-};
-
 /** One document a source, minute and reason. Several records of a minute, as several nodes write them, add up. */
 export const rejections: Projection = {
   schema: {
-    name: "rejections.v1",
+    name: "rejections.v2",
     fields: { account: "text", source_id: "text", reason: "text", minute: "text" },
     indexes: [
       ["account", "source_id", "minute"],
@@ -62,7 +58,7 @@ export const rejections: Projection = {
         minute,
         reason,
         count: (before?.count ?? 0) + count,
-        sample: before?.sample ?? sampleOf(counted, reason),
+        client: before?.client ?? counted.clients[reason] ?? null,
       };
       documents.put(id, after satisfies Document);
     }

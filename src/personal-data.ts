@@ -25,6 +25,8 @@ export type PersonalData = {
 const SALT_BYTES = 16;
 /** User agents are mostly shorter; a sender chooses how long this one is. */
 const USER_AGENT_MAX = 200;
+/** Longer than any spelling of an address: a proxy that is believed may send any text. */
+const IP_MAX = 64;
 /** `personal-` streams have one event. */
 const READ_LIMIT = 1;
 
@@ -36,7 +38,7 @@ export const erasureStream = (id: string): string => `erasure-${id}`;
 
 /** What a record keeps of where a request came from. */
 export const clientOf = ({ ip, userAgent }: { readonly ip: string; readonly userAgent: string }): Client => ({
-  ip,
+  ip: ip.slice(0, IP_MAX),
   user_agent: userAgent.slice(0, USER_AGENT_MAX),
 });
 

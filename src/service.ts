@@ -119,6 +119,7 @@ import { sourceRoutes } from "./routes/sources.ts";
 import { statusNow, statusRoutes } from "./routes/status.ts";
 import { sessions } from "./sessions.ts";
 import { startLinks } from "./start-links.ts";
+import { tallies } from "./tallies.ts";
 import { TRACES_AT_ONCE, TRACES_GATHER_MS, traceReactions } from "./traces/exporting.ts";
 
 /** The engines, opened, and what they run with. */
@@ -236,7 +237,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     onError: errorsOf("allowances", "taking a lease of bytes"),
   });
   const recordingCounts = errorsOf("counts", "recording refusals and repeats");
-  const counted = counts(log, clock, randomness, recordingCounts);
+  const counted = tallies(log, clock, randomness, recordingCounts);
   const compile = policyCompiler();
   const resolve = resolver();
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
@@ -299,7 +300,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     onDecided: observer.decided,
     deliver: delivering,
   };
-  const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counted, publicUrl });
+  const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counts(counted), publicUrl });
   const execute = executing({ ...claims, actions });
   const bundles = bundling({ ...claims, actions });
   const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, movingBundle) : bundles;
@@ -519,7 +520,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       endpointExists,
       policyExists,
     }),
-    ...rejectionRoutes({ aggregates: streams, views }),
+    ...rejectionRoutes({ aggregates: streams, views, personal }),
     ...endpointRoutes({
       aggregates: streams,
       views,

@@ -1,3 +1,5 @@
+import type { Commitment } from "../personal/events.ts";
+
 /** The types that `POST /v1/sources` knows; each has one entry in the verifier table (`src/providers/`). */
 export const PROVIDER_TYPES = [
   "stripe",
@@ -77,11 +79,8 @@ export type SourceEvent =
         readonly source_id: string;
         readonly minute: string;
         readonly counts: Readonly<Partial<Record<RejectReason, number>>>;
-        readonly sample: { readonly reason: RejectReason; readonly ip: string; readonly user_agent: string };
-        /** The first of each reason. */
-        readonly samples?: Readonly<
-          Partial<Record<RejectReason, { readonly ip: string; readonly user_agent: string }>>
-        >;
+        /** Where the first request of each reason came from: a `Client`. */
+        readonly clients: Readonly<Partial<Record<RejectReason, Commitment>>>;
         readonly at: string;
       };
     }

@@ -5,13 +5,17 @@ import { ACCOUNT } from "./words.ts";
 
 const REASONS: readonly RejectionDocument["reason"][] = ["missing", "malformed", "mismatch", "stale", "unknown-secret"];
 
-const SAMPLE = closed<NonNullable<RejectionDocument["sample"]>>("Who the first of them was from.", {
-  ip: text("The address that it came from."),
-  user_agent: text("Its User-Agent header, at most 200 characters."),
-});
+const CLIENT = closed<NonNullable<RejectionDocument["client"]>>(
+  "Stands for the address and the user agent of the first of them, which are kept apart so that they can be erased.",
+  {
+    id: text("per_…: GET /v1/audit shows the value under it."),
+    commitment: text("Hex SHA-256 over 16 random bytes and the value."),
+    size: count("The bytes of the value."),
+  },
+);
 
 export const rejectionsView: PublishedView = {
-  view: "rejections.v1",
+  view: "rejections.v2",
   description:
     "Requests that sources refused as nobody could tell whom they were from, counted by source, minute and reason.",
   id: "<source>/<minute>/<reason>.",
@@ -22,7 +26,7 @@ export const rejectionsView: PublishedView = {
       minute: time("The minute's beginning."),
       reason: oneOf(REASONS, "What was wrong with the signature."),
       count: count("How many."),
-      sample: orNull(SAMPLE, "it was not kept."),
+      client: orNull(CLIENT, "it was not kept."),
     }),
   ],
 };

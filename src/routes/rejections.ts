@@ -1,13 +1,19 @@
-import type { Condition, Document, ViewStore } from "../../domain/ports.ts";
+import type { Client, Commitment } from "../../domain/personal/events.ts";
+import type { Condition, ViewStore } from "../../domain/ports.ts";
 import { source } from "../../domain/source/decider.ts";
 import { type RejectionDocument, rejections } from "../../projections/rejections.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { PersonalData } from "../personal-data.ts";
 import { notFound } from "../problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { type JsonSchema, READERS, type Route } from "./route.ts";
 import { TIME_RANGE_QUERY, timeRangeOf } from "./time-range.ts";
 
-export type RejectionsDeps = { readonly aggregates: Pick<Aggregates, "load">; readonly views: Pick<ViewStore, "page"> };
+export type RejectionsDeps = {
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly views: Pick<ViewStore, "page">;
+  readonly personal: Pick<PersonalData, "read">;
+};
 
 const VIEW = rejections.schema.name;
 const ID = /^src_[a-z2-7]{32}$/;
@@ -28,21 +34,24 @@ const REJECTION: JsonSchema = {
     count: { type: "integer" },
     sample: {
       type: ["object", "null"],
-      description: "Who the first of them was from",
+      description: "Where the first of them came from; null once that was erased",
       required: ["ip", "user_agent"],
       properties: { ip: { type: "string" }, user_agent: { type: "string" } },
     },
   },
 };
 
-const shown = (document: Document) => {
-  // The view's documents are what its projection writes.
-  const { minute, reason, count, sample } = document as RejectionDocument;
-  return { minute, reason, count, sample };
-};
+/** Null once it was erased. */
+const clientOf = async (
+  personal: RejectionsDeps["personal"],
+  account: string,
+  commitment: Commitment | null,
+): Promise<Client | null> =>
+  // The commitment is one to a `Client`.
+  commitment === null ? null : ((await personal.read(commitment, account)) as Client | null);
 
 const list =
-  ({ aggregates, views }: RejectionsDeps): Route["handle"] =>
+  ({ aggregates, views, personal }: RejectionsDeps): Route["handle"] =>
   async ({ principal: { account }, params: { id = "" }, query }) => {
     const range = timeRangeOf(query);
     if ("problem" in range) return range;
@@ -56,8 +65,23 @@ const list =
       ...(range.from === null ? [] : [{ field: "minute", is: ">=", value: range.from } as const]),
       ...(range.to === null ? [] : [{ field: "minute", is: "<", value: range.to } as const]),
     ];
-    const page = await pageOf(views, { view: VIEW, where, sort: { field: "minute", order: "desc" } }, query, shown);
-    return isPage(page) ? { status: 200, body: page } : page;
+    // The view's documents are what its projection writes.
+    const page = await pageOf(
+      views,
+      { view: VIEW, where, sort: { field: "minute", order: "desc" } },
+      query,
+      (document) => document as RejectionDocument,
+    );
+    if (!isPage(page)) return page;
+    const data = await Promise.all(
+      page.data.map(async ({ minute, reason, count, client }) => ({
+        minute,
+        reason,
+        count,
+        sample: await clientOf(personal, account, client),
+      })),
+    );
+    return { status: 200, body: { ...page, data } };
   };
 
 /** What a source refused before anybody knew whom it was from; a deleted one's as well. */

@@ -49,7 +49,7 @@ test("a change is shown; rotations and counted rejects are not", async () => {
   const document = await documentAfter(
     { type: "SourceChanged", data: { source_id: "src_1", changes: { endpoint_id: null, status: "paused" }, at } },
     { type: "SourceSecretRotated", data: { source_id: "src_1", secret: "other", previous_until: at, at } },
-    { type: "SourceRejectsCounted", data: { source_id: "src_1", minute: at, counts: {}, sample: {}, at } },
+    { type: "SourceRejectsCounted", data: { source_id: "src_1", minute: at, counts: {}, clients: {}, at } },
   );
   assert.is(document?.endpoint_id, null);
   assert.is(document?.status, "paused");

@@ -17,6 +17,7 @@ import { type Aggregates, aggregates } from "../../src/aggregates.ts";
 import { approvalReactions } from "../../src/approval-reactions.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals.ts";
 import { payloads } from "../../src/payloads.ts";
+import { tallies } from "../../src/tallies.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 
 export const ACCOUNT = "acc_1";
@@ -79,7 +80,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
   const onError = (error: unknown): void => void failures.push(error);
   const streams = withThem(aggregates(log, clock));
   const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError });
-  const counted = counts(log, clock, randomness, onError);
+  const counted = tallies(log, clock, randomness, onError);
   const deliver = { offer: () => undefined };
   const admit = admission({
     ...{ log, clock, randomness, deliver },
@@ -88,7 +89,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
     box: { open: (sealed) => sealed },
     payloads: payloads(log, randomness),
     ledgers: places,
-    counts: counted,
+    counts: counts(counted),
     policies: compiledPolicies(),
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: TINY, timeZone: "UTC" }),

@@ -100,13 +100,13 @@ const sources = (log: History): void => {
   const changes = { name: "till", status: "paused" };
   log.add("source-src_2", { type: "SourceChanged", data: { source_id: "src_2", changes, at: at(1) } });
   log.add("source-src_4", { type: "SourceDeleted", data: { source_id: "src_4", at: at(1) } });
-  const first = { ip: "192.0.2.1", user_agent: "curl" };
-  const rejected = { source_id: "src_1", minute: at(60), sample: { reason: "stale", ...first } };
+  const first = { id: `per_${"a".repeat(32)}`, commitment: "0".repeat(64), size: 40 };
+  const rejected = { source_id: "src_1", minute: at(60), clients: { stale: first } };
   const counted = (more: JsonObject): void => {
     log.add("source-src_1", { type: "SourceRejectsCounted", data: { ...rejected, ...more, at: at(120) } });
   };
   counted({ counts: { stale: 2, missing: 1 } });
-  counted({ counts: { stale: 1, mismatch: 3 }, samples: { stale: first, mismatch: first } });
+  counted({ counts: { stale: 1, mismatch: 3 }, clients: { stale: first, mismatch: first } });
 };
 
 const policies = (log: History): void => {

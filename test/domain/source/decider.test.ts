@@ -116,7 +116,7 @@ test("counted rejects change nothing, also behind a deletion", () => {
       source_id: "src_1",
       minute: at,
       counts: { missing: 2 },
-      sample: { reason: "missing", ip: "", user_agent: "" },
+      clients: {},
       at,
     },
   };

@@ -67,7 +67,7 @@ const admitting = (log: EventLog, aggregates: Aggregates = those(policy)) => {
     box: { open: (sealed) => sealed },
     payloads: payloads(log, randomness),
     ledgers: places,
-    counts: { rejected: () => {}, duplicate: () => {}, reused: () => {}, flush: async () => {}, stop: async () => {} },
+    counts: { rejected: () => {}, duplicate: () => {}, reused: () => {} },
     policies: compiledPolicies(),
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),

@@ -6,6 +6,7 @@ import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { counts } from "../../../src/admission/counts.ts";
 import { toEvents } from "../../../src/envelope.ts";
+import { tallies } from "../../../src/tallies.ts";
 import { onEachLog } from "../../support/each-log.ts";
 import { testClock } from "../../support/http-app.ts";
 
@@ -23,7 +24,8 @@ const fail = (error: unknown): never => {
 /** A node that counts. Each of its appends is `over`'s, in place of the log's. */
 const nodeOn = (log: EventLog, over: Partial<EventLog> = {}, onError: (error: unknown) => void = fail) => {
   const clock = testClock();
-  const counted = counts({ ...log, ...over }, clock, randomness, onError);
+  const all = tallies({ ...log, ...over }, clock, randomness, onError);
+  const counted = { ...counts(all), ...all };
   return {
     ...{ clock, counted },
     reject: (times: number, source = SOURCE) => {
@@ -41,7 +43,7 @@ const nodeOn = (log: EventLog, over: Partial<EventLog> = {}, onError: (error: un
 /** What the records of a log add up to. */
 const recorded = async (log: EventLog) => {
   const sums = { rejected: 0, duplicates: 0, reused: 0, records: 0 };
-  for (const { type, data } of await log.readAll(null, 100_000)) {
+  for (const { type, data } of await log.readAll(null, 100_000, "records")) {
     if (type === "Other") continue;
     sums.records += 1;
     if (type === "DuplicatesCounted") sums.duplicates += Number(data.count);
@@ -96,7 +98,7 @@ test("the refusals of a minute are told of that minute, however much later they 
   }
   isAway = false;
   await node.counted.flush(true);
-  const minutes = (await log.readAll(null, 100)).map(({ data }) => [data.minute, data.counts]);
+  const minutes = (await log.readAll(null, 100, "records")).map(({ data }) => [data.minute, data.counts]);
   assert.equal(minutes, [
     ["2026-03-01T12:00:00.000Z", { mismatch: 3 }],
     ["2026-03-01T12:01:00.000Z", { mismatch: 4 }],
@@ -191,7 +193,7 @@ test("while the log takes nothing, counts in memory are limited, and what is not
   assert.is(duplicates, COUNTS_MAX + 1);
   const reported = errors.filter((error) => error.includes("were not counted"));
   assert.is(reported.length, 1);
-  assert.match(reported[0] ?? "", /^Error: 9 refused signatures or repeats were not counted/);
+  assert.match(reported[0] ?? "", /^Error: 9 refused requests or repeats were not counted/);
 });
 
 test.run();

@@ -6,8 +6,10 @@ import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { rejections } from "../../../projections/rejections.ts";
 import { counts } from "../../../src/admission/counts.ts";
 import { aggregates } from "../../../src/aggregates.ts";
+import { personalData } from "../../../src/personal-data.ts";
 import { rejectionRoutes } from "../../../src/routes/rejections.ts";
 import type { Call, Principal } from "../../../src/routes/route.ts";
+import { tallies } from "../../../src/tallies.ts";
 import { caller } from "../../support/call.ts";
 import { testClock } from "../../support/http-app.ts";
 import { folded } from "../../support/projected.ts";
@@ -20,7 +22,8 @@ const world = async () => {
   const log = memoryEventLog();
   const clock = testClock();
   const randomness = { bytes: (size: number) => crypto.getRandomValues(new Uint8Array(size)), number: () => 0 };
-  const counted = counts(log, clock, randomness, (error) => assert.unreachable(String(error)));
+  const all = tallies(log, clock, randomness, (error) => assert.unreachable(String(error)));
+  const counted = { ...counts(all), ...all };
   const settings = { name: "shop", policy_id: null, endpoint_id: null, status: "active" };
   const rules = { type: "stripe", auth: null, dedupe: null, secret: "sealed" };
   const data = { source_id: ID, account: "acc_1", ...settings, ...rules, at: "" };
@@ -41,10 +44,12 @@ const world = async () => {
   const list = async (query: Call["query"] = {}, principal = VIEWER, source = ID) => {
     const views = memoryViewStore([rejections.schema]);
     const all = await log.readAll(null, 1_000);
-    await views.drop("rejections.v1", await log.identity());
+    await views.drop("rejections.v2", await log.identity());
     const documents = new Map(Object.entries(folded(rejections, all).all()));
-    await views.commit("rejections.v1", null, all.at(-1)?.position ?? "", documents);
-    const call = caller(rejectionRoutes({ aggregates: aggregates(log, clock), views }));
+    await views.commit("rejections.v2", null, all.at(-1)?.position ?? "", documents);
+    const call = caller(
+      rejectionRoutes({ aggregates: aggregates(log, clock), views, personal: personalData(log, randomness) }),
+    );
     return call("GET", "/v1/sources/{id}/rejections", { principal, params: { id: source }, query });
   };
   const records = async () => (await log.read(`source-${ID}`, null, 100)).length - 1;
