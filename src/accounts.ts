@@ -12,6 +12,7 @@ import type { SealedAt, SecretBox } from "../infra/crypto/secret-box.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Envelope } from "./envelope.ts";
 import type { PersonalData } from "./personal-data.ts";
+import type { Concerned } from "./problems.ts";
 
 export type AccountsDeps = {
   readonly aggregates: Aggregates;
@@ -86,6 +87,8 @@ export type Accounts = {
     password: string,
     envelope: Envelope,
   ): Promise<Joined | Refused<"invalid-credentials" | "overloaded">>;
+  /** Whose member has this address; null if nobody has it. */
+  memberOf(email: string): Promise<Concerned | null>;
   /** An invited person becomes a member, under the address of the invitation. */
   accept(use: LinkUse, envelope: Envelope): Promise<Joined | Refused<JoinRejection>>;
   /** Sets the password of the link's member, which ends all of their sessions. */
@@ -190,6 +193,11 @@ export const accounts = ({ aggregates, randomness, box, personal, passwords, sig
       const opens = { name, plan: signupPlan, time_zone: timeZone };
       const claim = { account: id, member, email, opens, at: call.at };
       return await join(claim, { password, client }, envelope, () => isFirst({ account: id, member }, envelope));
+    },
+
+    async memberOf(email) {
+      const { state } = await aggregates.load(emailClaim, emailStream(email));
+      return state.phase === "free" ? null : { account: state.claim.account, subject: state.claim.member };
     },
 
     async logIn(email, password, call) {

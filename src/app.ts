@@ -33,7 +33,7 @@ import { safeHeaders } from "./http/safe-headers.ts";
 import { callerOf, type TraceIds, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { Answered } from "./observing/observer.ts";
-import { notFound, problem } from "./problems.ts";
+import { notFound, type Problem, problem } from "./problems.ts";
 import type { Route } from "./routes/route.ts";
 import { addRoutes, type Progress } from "./routes/table.ts";
 
@@ -64,6 +64,8 @@ export type AppDeps = {
   readonly onAnswered?: (call: Answered) => void;
   /** Told of each answer with a problem that its route does not list; left out: the log is told. */
   readonly onUnlisted?: (sentence: string) => void;
+  /** Told of each problem that is answered; must not throw. */
+  readonly onProblem?: (request: FastifyRequest, it: Problem) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Routes beside the table, in a context of their own without body parsers, credentials or limits. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
@@ -155,6 +157,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
 
   instance.decorate("traceIds", ids);
   instance.decorate("onUnlisted", deps.onUnlisted ?? ((sentence: string) => instance.log.error(sentence)));
+  instance.decorate("onProblem", deps.onProblem ?? (() => undefined));
   instance.removeAllContentTypeParsers();
   instance.setErrorHandler(answerError);
   instance.setNotFoundHandler(answerUnrouted);

@@ -9,7 +9,8 @@ import { isSameHash } from "../infra/crypto/keyed-hash.ts";
 import { accountStream } from "./accounts.ts";
 import { type Aggregates, STALENESS_MAX_MS } from "./aggregates.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
-import type { Authenticate } from "./http/authenticate.ts";
+import type { Authenticate, Presented } from "./http/authenticate.ts";
+import type { Lapsed } from "./http/problem-records.ts";
 import type { Principal } from "./routes/route.ts";
 import { sessionIdOf, sessionStream } from "./sessions.ts";
 
@@ -89,3 +90,34 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
     return token.startsWith("csa_") ? fromAgentKey(token) : fromKey(token);
   };
 };
+
+/** Whose a credential was that is refused. A key and a session are found by their hash, so whoever presents them had them. */
+export const lapsedCredentials =
+  ({ aggregates, clock }: Pick<CredentialsDeps, "aggregates" | "clock">) =>
+  async ({ kind, token }: Presented): Promise<Lapsed | null> => {
+    const now = new Date(clock.now()).toISOString();
+    if (kind === "session") {
+      const stream = sessionStream(token);
+      if (stream === null) return null;
+      const { state } = await aggregates.load(session, stream);
+      if (state.phase === "absent") return null;
+      const why =
+        state.phase === "open" && isExpired(state, now) ? "The session had expired." : "The session had ended.";
+      return { account: state.account, actor: { kind: "member", id: state.member }, why };
+    }
+    const prefix = token.startsWith("csa_") ? "csa" : "csk";
+    if (!isBearerKey(prefix, token)) return null;
+    const id = keyId(token);
+    const { state: issued } = await aggregates.load(apiKey, apiKeyStream(id));
+    if (issued === null) return null;
+    if (issued.agent !== null)
+      return {
+        account: issued.account,
+        actor: { kind: "agent", id: issued.agent },
+        why: "The agent's key was replaced, or the agent was deleted.",
+      };
+    const { state } = await aggregates.load(account, accountStream(issued.account));
+    const known = state.phase === "open" ? state.keys.get(id) : undefined;
+    const why = known !== undefined && isExpired(known, now) ? "The API key had expired." : "The API key was revoked.";
+    return { account: issued.account, actor: { kind: "key", id }, why };
+  };

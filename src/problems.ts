@@ -82,7 +82,15 @@ export type Problem = {
   /** Where this refusal differs from its code's others. */
   readonly retryable?: boolean;
   readonly retryAfterS?: number;
+  /**
+   * Whom a refusal concerns that was answered without a credential; null for nobody. It is asked for after the answer, so
+   * that the answer takes as long for an address that is known as for any other.
+   */
+  readonly about?: () => Promise<Concerned | null>;
 };
+
+/** `subject`: an id of the account. */
+export type Concerned = { readonly account: string; readonly subject: string };
 
 export const problem = (
   code: ProblemCode,

@@ -44,7 +44,7 @@ import { stepGates } from "./bundles/step-gates.ts";
 import { changedTargets } from "./changed-targets.ts";
 import type { Config } from "./config.ts";
 import { credentialHashes } from "./credential-hashes.ts";
-import { credentials } from "./credentials.ts";
+import { credentials, lapsedCredentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
 import { openStripe, type Places } from "./engines.ts";
 import { erasureReactions } from "./erasures.ts";
@@ -58,7 +58,9 @@ import { expiredAnswers } from "./http/expired-answers.ts";
 import { loggerOptions } from "./http/log-lines.ts";
 import { passwordGuesses } from "./http/password-guesses.ts";
 import { positionText } from "./http/position-text.ts";
+import { problemRecords } from "./http/problem-records.ts";
 import { attempts } from "./http/rate-limit.ts";
+import { refusedCalls } from "./http/refused-calls.ts";
 import { links, linkUrl } from "./links.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
@@ -612,6 +614,11 @@ export const service = async (engines: Engines): Promise<Service> => {
     config: { publicUrl, version: config.version, trustProxy: config.trustProxy },
     logger: loggerOptions(config, lines),
     onAnswered: observer.answered,
+    onProblem: problemRecords({
+      calls: refusedCalls(counted, observer.refused),
+      lapsedOf: lapsedCredentials({ aggregates: streams, clock }),
+      onError: recordingCounts,
+    }),
     async register(scope) {
       await scope.register(ingest({ accepting: accepts, admit, positions, clock }));
       await scope.register(

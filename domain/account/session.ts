@@ -12,7 +12,7 @@ export type SessionState =
       readonly expires_at: string;
       readonly mac: string;
     }
-  | { readonly phase: "closed" };
+  | { readonly phase: "closed"; readonly account: string; readonly member: string };
 
 export type SessionCommand =
   | {
@@ -38,7 +38,7 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
         return { phase: "open", account, member, epoch, expires_at, mac };
       }
       case "SessionClosed":
-        return { phase: "closed" };
+        return { phase: "closed", account: event.data.account, member: event.data.member };
     }
   },
 

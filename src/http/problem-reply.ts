@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Problem } from "../problems.ts";
-import { checkListed } from "./route-problems.ts";
+import { noteProblem } from "./route-problems.ts";
 import { problemWire, sendWire } from "./wire.ts";
 
 /** Answers with a problem; its trace id is the request's id. */
 export const sendProblem = (request: FastifyRequest, reply: FastifyReply, it: Problem): FastifyReply => {
-  checkListed(request, it.problem);
+  noteProblem(request, it);
   return sendWire(reply, problemWire(it, request.id));
 };

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { ProblemCode } from "../problems.ts";
+import type { Problem, ProblemCode } from "../problems.ts";
 import type { Route } from "../routes/route.ts";
 import { isUnsafe } from "./cross-site.ts";
 
@@ -7,10 +7,14 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Every problem that the route can answer; left out: the route has no list. */
     problems?: ReadonlySet<ProblemCode>;
+    /** Of a route of the table: its method and its path, as `POST /v1/events/{id}/replay`. */
+    call?: string;
   }
   interface FastifyInstance {
     /** Told of each answer with a problem that its route does not list. */
-    onUnlisted: (sentence: string) => void;
+    onUnlisted?: (sentence: string) => void;
+    /** Told of each problem that is answered. */
+    onProblem?: (request: FastifyRequest, it: Problem) => void;
   }
 }
 
@@ -59,9 +63,11 @@ export const problemsOf = (route: Route): ReadonlySet<ProblemCode> =>
 /** The same for a route that has no row in the table: `own` are its problems. */
 export const listedProblems = (...own: readonly ProblemCode[]): ReadonlySet<ProblemCode> => new Set([...ANY, ...own]);
 
-/** Reports an answer that the route's list does not have. */
-export const checkListed = ({ routeOptions, method, server }: FastifyRequest, code: ProblemCode): void => {
+/** Called for every problem that is answered: reports one that the route does not list, and tells who records it. */
+export const noteProblem = (request: FastifyRequest, it: Problem): void => {
+  const { routeOptions, method, server } = request;
   const { config, url } = routeOptions;
-  if (config.problems?.has(code) === false)
-    server.onUnlisted(`${method} ${url} answered ${code}, which is not among its problems`);
+  if (config.problems?.has(it.problem) === false)
+    server.onUnlisted?.(`${method} ${url} answered ${it.problem}, which is not among its problems`);
+  server.onProblem?.(request, it);
 };

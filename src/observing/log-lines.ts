@@ -41,6 +41,9 @@ export const observers = (...all: readonly Partial<Observer>[]): Observer => ({
   attempted: (attempt) => {
     for (const it of all) it.attempted?.(attempt);
   },
+  refused: (problem, whose) => {
+    for (const it of all) it.refused?.(problem, whose);
+  },
   reserved: (batch) => {
     for (const it of all) it.reserved?.(batch);
   },

@@ -46,6 +46,8 @@ const counted = (registry: Registry): Counted => {
   const deciding = histogram("decision_duration_seconds", untilVerdict, FAST, "origin");
   const sent = "Attempts to deliver, by what came of them";
   const attempts = histogram("delivery_attempt_duration_seconds", sent, ATTEMPT, "outcome");
+  const refusedCalls = "Calls refused and recorded, by the problem's code; whose is nobody where no account is known";
+  const refusals = counter("refused_calls_total", refusedCalls, "problem", "whose");
   const batches = histogram("ledger_batch_size", "Commands that one append to a ledger decided", BATCH);
   const untilDurable = "From an append's call to its durable answer";
   const appends = histogram("log_append_duration_seconds", untilDurable, FAST, "outcome");
@@ -65,6 +67,7 @@ const counted = (registry: Registry): Counted => {
       deciding.observe({ origin }, ms / MS);
     },
     attempted: ({ outcome, ms }) => attempts.observe({ outcome }, ms / MS),
+    refused: (problem, whose) => refusals.inc({ problem, whose }),
     reserved: (batch) => batches.observe(batch),
     appended: (ms, outcome) => appends.observe({ outcome }, ms / MS),
     grouped: (size) => groups.observe(size),

@@ -7,6 +7,8 @@ export type Observer = {
   answered(call: Answered): void;
   decided(decision: Decided): void;
   attempted(attempt: Attempted): void;
+  /** A call was refused, and that is recorded: of an account, or of nobody who is known. */
+  refused(problem: string, whose: "account" | "nobody"): void;
   /** So many commands were decided by one append to a ledger. */
   reserved(batch: number): void;
   /** From the call to the answer. */

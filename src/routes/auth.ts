@@ -75,9 +75,11 @@ const logIn =
       () => accounts.logIn(email, normalizePassword(body.password), call.envelope),
       isWrong,
     );
-    if (!counted.ok) return rateLimited(counted.retryAfterS);
+    const about = () => accounts.memberOf(email);
+    if (!counted.ok) return { ...rateLimited(counted.retryAfterS), about };
     const { result } = counted;
-    return result.outcome === "joined" ? await signedIn(sessions, 200, result, call) : accountProblem(result.rejection);
+    if (result.outcome === "joined") return await signedIn(sessions, 200, result, call);
+    return { ...accountProblem(result.rejection), about };
   };
 
 const changePassword =

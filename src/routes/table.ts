@@ -21,7 +21,7 @@ import {
   type WindowCounter,
 } from "../http/rate-limit.ts";
 import { Refused } from "../http/refused.ts";
-import { checkListed, problemsOf } from "../http/route-problems.ts";
+import { noteProblem, problemsOf } from "../http/route-problems.ts";
 import { traceOf } from "../http/trace.ts";
 import { sendWire, type Wire, wireOf, withOwnPosition } from "../http/wire.ts";
 import { type Problem, problem } from "../problems.ts";
@@ -98,6 +98,8 @@ const admit = (route: Route, deps: TableDeps) => {
     if (principal === null) {
       return problem("unauthenticated", "Send a valid session cookie or Authorization: Bearer with an API key.");
     }
+    request.principal = principal;
+    request.authenticatedAt = deps.clock.now();
     const requester = requesterOf(principal);
     const window = takeRequest(rate, requester, await rateOf(principal.account));
     reply.headers(rateLimitHeaders(window));
@@ -106,8 +108,6 @@ const admit = (route: Route, deps: TableDeps) => {
       const detail = `${who} may make ${window.limit} requests a minute.`;
       return problem("rate-limited", detail, { retryAfterS: window.resetS });
     }
-    request.principal = principal;
-    request.authenticatedAt = deps.clock.now();
     return forbiddenFor(principal, route.who);
   };
 };
@@ -195,7 +195,7 @@ const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, { com
 const handled = async (called: Called, deps: TableDeps, command: Command): Promise<Wire> => {
   const { route, request } = called;
   const answer = await route.handle(callOf(called, deps, command));
-  if (isProblem(answer)) checkListed(request, answer.problem);
+  if (isProblem(answer)) noteProblem(request, answer);
   return wireOf(answer, request.id, deps.positions);
 };
 
@@ -297,7 +297,7 @@ export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: 
       method: route.method,
       url: routerPath(route.path),
       schema: routeSchema(route),
-      config: { problems: problemsOf(route) },
+      config: { problems: problemsOf(route), call: `${route.method} ${route.path}` },
       onRequest: async (request, reply) => {
         const refusal = await admission(request, reply);
         return refusal === null ? undefined : sendProblem(request, reply, refusal);

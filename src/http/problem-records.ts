@@ -1,0 +1,79 @@
+import type { FastifyRequest } from "fastify";
+import type { Actor } from "../../domain/ports.ts";
+import { clientOf } from "../personal-data.ts";
+import type { Problem } from "../problems.ts";
+import type { Presented } from "./authenticate.ts";
+import { isUnsafe } from "./cross-site.ts";
+import { presentedBy } from "./presented.ts";
+import { isTargetKnown, whyUnrecorded } from "./recorded-problems.ts";
+import type { RefusedCall, RefusedCalls } from "./refused-calls.ts";
+import { traceOf } from "./trace.ts";
+
+/** Whose a credential was that holds no longer, and why it does not. */
+export type Lapsed = { readonly account: string; readonly actor: Actor; readonly why: string };
+
+export type ProblemRecordsDeps = {
+  readonly calls: RefusedCalls;
+  /** Null for a credential that never held. */
+  readonly lapsedOf: (presented: Presented) => Promise<Lapsed | null>;
+  /** Told of a refusal that is not recorded, because nobody could find out whom it concerns. */
+  readonly onError: (error: unknown) => void;
+};
+
+/** Without a credential, as the envelope of such a call has it. */
+const PUBLIC: Actor = { kind: "system", id: "public" };
+/** An id, or the name of an action. */
+const TARGET = /^[\w.-]{1,64}$/;
+
+type Whose = Pick<RefusedCall, "account" | "actor" | "subject" | "detail">;
+
+/** The first parameter of a path is the id of what the call is about. */
+const targetOf = ({ params }: FastifyRequest): string | null => {
+  // The router gives every parameter as text.
+  const [first] = Object.values((params ?? {}) as Readonly<Record<string, string>>);
+  return first !== undefined && TARGET.test(first) ? first : null;
+};
+
+/** Records what a route of the table has refused, with who called, and where the first of them came from. */
+export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps) => {
+  const whoseWithout = async (request: FastifyRequest, it: Problem): Promise<Whose | null> => {
+    const { detail } = it;
+    const concerned = (await it.about?.()) ?? null;
+    if (concerned !== null) return { ...concerned, actor: PUBLIC, detail };
+    const presented = presentedBy(request.raw.rawHeaders);
+    if (it.problem !== "unauthenticated" || typeof presented !== "object" || presented === null) return null;
+    const lapsed = "problem" in presented ? null : await lapsedOf(presented);
+    return lapsed === null ? null : { ...lapsed, subject: lapsed.actor.id, detail: lapsed.why };
+  };
+
+  const record = (request: FastifyRequest, { problem }: Problem, route: string, whose: Whose): void => {
+    const target = targetOf(request);
+    const { ip, headers } = request;
+    calls.refused({
+      ...whose,
+      ...{ problem, route, target },
+      client: clientOf({ ip, userAgent: headers["user-agent"] ?? "" }),
+      trace: traceOf(request),
+    });
+  };
+
+  return (request: FastifyRequest, it: Problem): void => {
+    const { call } = request.routeOptions.config;
+    // Of a verdict that refuses, the event is the record.
+    if (call === undefined || it.extra?.verdict !== undefined) return;
+    if (whyUnrecorded(!isUnsafe(request.method), it.problem) !== null) return;
+    const { principal } = request;
+    if (principal !== null) {
+      const { account, kind, id } = principal;
+      const target = isTargetKnown(it.problem) ? targetOf(request) : null;
+      record(request, it, call, { account, actor: { kind, id }, subject: target ?? id, detail: it.detail });
+      return;
+    }
+    // Nobody presented anything: that is how every visit begins.
+    if (it.problem === "unauthenticated" && presentedBy(request.raw.rawHeaders) === null) return;
+    whoseWithout(request, it).then((whose) => {
+      if (whose === null) calls.stranger(it.problem);
+      else record(request, it, call, whose);
+    }, onError);
+  };
+};

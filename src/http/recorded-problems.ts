@@ -1,0 +1,97 @@
+import type { ProblemCode } from "../problems.ts";
+
+/** A record by the table (`refused-calls.ts`), or the reason why there is none. */
+type Recorded = "recorded" | { readonly because: string };
+
+const NOT_UNDERSTOOD: Recorded = { because: "The request is not well-formed: nothing was decided." };
+const NOT_VALID: Recorded = { because: "What was sent breaks a rule of its form: nothing was decided." };
+const NOTHING_THERE: Recorded = { because: "There is nothing at this address for this credential." };
+const NOT_ABLE: Recorded = { because: "The service could not answer: nothing was decided." };
+const BLOCKED: Recorded = { because: "EventBlocked or BundleBlocked is the record." };
+
+/** Whether a refused call becomes a record, by the code of its problem. */
+const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
+  "invalid-request": NOT_UNDERSTOOD,
+  "mixed-credentials": NOT_UNDERSTOOD,
+  "method-not-allowed": NOT_UNDERSTOOD,
+  "too-large": NOT_UNDERSTOOD,
+  "unsupported-media-type": NOT_UNDERSTOOD,
+  "headers-too-large": NOT_UNDERSTOOD,
+  "weak-password": NOT_VALID,
+  "unknown-provider": NOT_VALID,
+  "invalid-policy": NOT_VALID,
+  "invalid-action": NOT_VALID,
+  "invalid-bundle": NOT_VALID,
+  "irreversible-not-last": NOT_VALID,
+  "no-compensation": NOT_VALID,
+  "not-found": NOTHING_THERE,
+  "request-timeout": NOT_ABLE,
+  internal: NOT_ABLE,
+  overloaded: NOT_ABLE,
+  unavailable: NOT_ABLE,
+  "view-behind": NOT_ABLE,
+  "payload-damaged": { because: "PayloadDamageFound or BundleDamageFound is the record." },
+  "invalid-signature": { because: "SourceRejectsCounted or StrangersRefused is the record." },
+  "delivery-id-reused": { because: "DeliveryIdReused is the record." },
+  "gate-require-fields": BLOCKED,
+  "gate-content": BLOCKED,
+  "gate-schema": BLOCKED,
+  "gate-rate": BLOCKED,
+  "gate-budget": BLOCKED,
+  "gate-loop": BLOCKED,
+  "gate-quota": BLOCKED,
+  "cost-unknown": BLOCKED,
+  unauthenticated: "recorded",
+  "invalid-credentials": "recorded",
+  forbidden: "recorded",
+  "self-approval": "recorded",
+  "cross-site": "recorded",
+  "agent-suspended": "recorded",
+  "out-of-scope": "recorded",
+  "plan-limit": "recorded",
+  "limit-reached": "recorded",
+  "person-required": "recorded",
+  "unknown-action": "recorded",
+  "email-taken": "recorded",
+  "signup-closed": "recorded",
+  "in-progress": "recorded",
+  "source-paused": "recorded",
+  "endpoint-in-use": "recorded",
+  "policy-in-use": "recorded",
+  "digest-mismatch": "recorded",
+  "already-decided": "recorded",
+  expired: "recorded",
+  "already-delivered": "recorded",
+  "payload-not-kept": "recorded",
+  "endpoint-disabled": "recorded",
+  conflict: "recorded",
+  "address-not-allowed": "recorded",
+  "idempotency-key-reused": "recorded",
+  "rate-limited": "recorded",
+};
+
+/** Refusals of a read that are decisions about who may read. Any other is about what there is to read. */
+const OF_READS: ReadonlySet<ProblemCode> = new Set(["unauthenticated", "forbidden", "rate-limited"]);
+
+const READ = "Reading changes nothing, and what there is to read is no decision.";
+
+/** Why a refused call is no record; null where it is one. */
+export const whyUnrecorded = (isRead: boolean, code: ProblemCode): string | null => {
+  const recorded = RECORDED[code];
+  if (recorded !== "recorded") return recorded.because;
+  return isRead && !OF_READS.has(code) ? READ : null;
+};
+
+/** Answered before the id in the path is looked up: it may be anybody's, or none. */
+const BEFORE_LOOK_UP: ReadonlySet<ProblemCode> = new Set([
+  "unauthenticated",
+  "forbidden",
+  "cross-site",
+  "person-required",
+  "rate-limited",
+  "idempotency-key-reused",
+  "in-progress",
+]);
+
+/** Whether the id in the path is known to be one of the caller's account. */
+export const isTargetKnown = (code: ProblemCode): boolean => !BEFORE_LOOK_UP.has(code);

@@ -1,0 +1,60 @@
+import { systemClock } from "../../infra/clock.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
+import { memoryViewStore } from "../../infra/memory/view-store.ts";
+import { PROJECTIONS } from "../../projections/all.ts";
+import { readConfig } from "../../src/config.ts";
+import { inlineProjector } from "../../src/loops/view-progress.ts";
+import { metrics } from "../../src/observing/metrics.ts";
+import { service } from "../../src/service.ts";
+import type { Client } from "./client.ts";
+import { until } from "./program.ts";
+
+export type AuditRecord = {
+  readonly type: string;
+  readonly stream: string;
+  readonly subject: string;
+  readonly actor: { readonly kind: string; readonly id: string };
+  // biome-ignore lint/suspicious/noExplicitAny: a record's data are what its type says; a wrong guess fails the test
+  readonly data: any;
+  readonly personal: Readonly<Record<string, unknown>>;
+};
+
+/** The whole service in this process, with a log and views in memory. */
+export const startService = async (env: Record<string, string> = {}) => {
+  const config = readConfig({
+    ...{ HOST: "127.0.0.1", PORT: "0", ROLES: "api,deliverer", LOG_LEVEL: "error" },
+    ...{ DELIVERY_ALLOW_CIDRS: "127.0.0.0/8", SIGNUP: "open", ...env },
+  });
+  const lines: string[] = [];
+  const log = memoryEventLog();
+  const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
+  const projector = await inlineProjector({ log, views, projections: PROJECTIONS, clock: systemClock });
+  const it = await service({
+    ...{ config, log, views, projector, randomness, clock: systemClock, key: Buffer.alloc(32, 1) },
+    places: { log: { engine: "sqlite", path: "" }, views: { engine: "sqlite", path: "" } },
+    ...{ feed: null, exporter: null, meters: metrics(config) },
+    lines: { write: (line: string) => void lines.push(line), flush: () => {} },
+    appends: () => ({ count: 0, oldestS: 0 }),
+    clockProblem: () => null,
+  });
+  const at = await it.start();
+  return {
+    log,
+    url: `http://127.0.0.1:${at?.port}`,
+    /** What was logged at the level error. */
+    lines,
+    stop: () => it.stop(0),
+  };
+};
+
+/** An account's newest records, as its owner finds them. */
+export const auditOf = async (client: Client, query = ""): Promise<readonly AuditRecord[]> => {
+  const { status, body } = await client.session("GET", `/v1/audit?limit=100${query}`);
+  if (status !== 200) throw new Error(`audit: ${status} ${JSON.stringify(body)}`);
+  return body.data;
+};
+
+/** The first record that is found, also one that is counted first and written a moment later. */
+export const recordOf = (client: Client, what: string, is: (record: AuditRecord) => boolean): Promise<AuditRecord> =>
+  until(what, async () => (await auditOf(client)).find(is) ?? null);
