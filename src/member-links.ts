@@ -36,7 +36,11 @@ export type Opened = {
  * open, who made them, and that each is used once. A repeated command makes a new link, as only an HMAC of the first is kept.
  */
 export type MemberLinks = {
-  invite(person: { readonly email: string; readonly role: Role }, envelope: Envelope): Promise<Made | AccountRefusal>;
+  /** `member`: the id that the person will have. */
+  invite(
+    person: { readonly member: string; readonly email: string; readonly role: Role },
+    envelope: Envelope,
+  ): Promise<Made | AccountRefusal>;
   /** For a member of `envelope.account`; `lifetimeMs` is a day unless it is given. */
   reset(member: string, envelope: Envelope, lifetimeMs?: number): Promise<Made | AccountRefusal>;
   /** Null for a link that was never made, was used, withdrawn or replaced, or has expired. */
@@ -59,9 +63,8 @@ export const memberLinks = ({ aggregates, links, randomness }: MemberLinksDeps):
   const once = (envelope: Envelope): Envelope => ({ ...envelope, commandId: randomId("cmd_", randomness) });
 
   return {
-    async invite(person, envelope) {
+    async invite({ member, ...person }, envelope) {
       const { account: id, at } = envelope;
-      const member = randomId("mem_", randomness);
       const stands = { account: id, member, expires_at: laterThan(at, LINK_LIFETIME_MS.invitation) };
       const secret = links.secret();
       const mac = links.mac("invitation", secret, ofInvitation(stands, person));

@@ -43,6 +43,7 @@ import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
 import { changedTargets } from "./changed-targets.ts";
 import type { Config } from "./config.ts";
+import { controls } from "./controls.ts";
 import { credentialHashes } from "./credential-hashes.ts";
 import { credentials, lapsedCredentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
@@ -418,6 +419,7 @@ export const service = async (engines: Engines): Promise<Service> => {
         });
 
   const { endpointExists, policyExists } = references(streams);
+  const guarded = controls({ aggregates: streams });
 
   const erasing = errorsOf("retention", "erasing what is past its time");
   const retaining = retention({
@@ -504,7 +506,15 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...authRoutes({ ...entering, aggregates: streams, guesses: passwordGuesses(entering.attempts, sleep) }),
     ...linkRoutes(entering),
     ...sessionRoutes({ aggregates: streams, sessions: entering.sessions, personal, views, clock }),
-    ...memberRoutes({ accounts: people, memberLinks: memberLinking, aggregates: streams, views, publicUrl }),
+    ...memberRoutes({
+      accounts: people,
+      memberLinks: memberLinking,
+      aggregates: streams,
+      views,
+      publicUrl,
+      controls: guarded,
+      randomness,
+    }),
     ...apiKeyRoutes({ aggregates: streams, clock, hashes, views }),
     ...capabilityRoutes({
       planOf: accountOf,
@@ -519,6 +529,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       box,
       publicUrl,
       slots: registering,
+      controls: guarded,
       endpointExists,
       policyExists,
     }),
@@ -535,15 +546,16 @@ export const service = async (engines: Engines): Promise<Service> => {
       wake: delivering.wake,
       policyExists,
       slots: registering,
+      controls: guarded,
     }),
-    ...policyRoutes({ aggregates: streams, views, compile, slots: registering }),
+    ...policyRoutes({ aggregates: streams, views, compile, slots: registering, controls: guarded }),
     ...policyLedgerRoutes({
       aggregates: streams,
       ledgers: reservations,
       timeZoneOf,
       clock,
     }),
-    ...agentRoutes({ aggregates: streams, views, hashes, policyExists, slots: registering }),
+    ...agentRoutes({ aggregates: streams, views, hashes, policyExists, slots: registering, controls: guarded }),
     ...actionRoutes({
       aggregates: streams,
       views,
@@ -551,6 +563,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       endpointExists,
       policyExists,
       slots: registering,
+      controls: guarded,
     }),
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),

@@ -7,6 +7,7 @@ import { actionId, actionStream } from "../action-stream.ts";
 import type { ActionCompiler } from "../admission/compiled-action.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { actionPart, type Controls } from "../controls.ts";
 import { limitReached, missingReference, notFound, problem } from "../problems.ts";
 import { time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -18,6 +19,7 @@ export type ActionsDeps = {
   readonly views: Pick<ViewStore, "page">;
   readonly compile: ActionCompiler;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
+  readonly controls: Controls;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
   readonly slots: Slots;
 };
@@ -123,12 +125,18 @@ const put: Handle = (deps) => async (call) => {
   if (definition.policy_id !== undefined && !(await deps.policyExists(account, definition.policy_id))) {
     return missingReference("/policy_id", "policy");
   }
+  const part = actionPart(definition);
+  const refused = await deps.controls.authorize(call, { kind: "action", id: name, base: null, changes: part });
+  if (refused !== null) return refused;
   const id = actionId(account, name);
   const before = await deps.aggregates.load(actionDecider, `action-${id}`, 0);
   const by = principal.id;
   const command = { type: "DefineAction", actionId: id, account, name, definition, by, at: envelope.at } as const;
   const done = await deps.slots.register("actions", id, actionDecider, command, envelope);
-  if (done.outcome === "full") return limitReached("actions", done.limit);
+  if (done.outcome === "full") {
+    await deps.controls.withdraw(call, "action", name);
+    return limitReached("actions", done.limit);
+  }
   if (done.outcome === "rejected" || done.state.phase !== "defined") return notFound();
   return {
     status: before.state.phase === "defined" ? 200 : 201,
@@ -151,17 +159,20 @@ const list: Handle =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
-const remove: Handle =
-  ({ aggregates, slots }) =>
-  async ({ principal, params, envelope }) => {
-    const { name = "" } = params;
-    if (!isActionName(name)) return notFound();
-    const command = { type: "DeleteAction", at: envelope.at } as const;
-    const done = await aggregates.handle(actionDecider, actionStream(principal.account, name), command, envelope);
-    if (done.outcome === "rejected") return notFound();
-    await slots.free("actions", principal.account, actionId(principal.account, name));
-    return { status: 204, ...positionOf(done) };
-  };
+const remove: Handle = (deps) => async (call) => {
+  const { principal, params, envelope } = call;
+  const { name = "" } = params;
+  const it = await find(deps, call);
+  if (it === null) return notFound();
+  const base = actionPart(it.definition);
+  const refused = await deps.controls.authorize(call, { kind: "action", id: name, base, changes: null });
+  if (refused !== null) return refused;
+  const command = { type: "DeleteAction", at: envelope.at } as const;
+  const done = await deps.aggregates.handle(actionDecider, actionStream(principal.account, name), command, envelope);
+  if (done.outcome === "rejected") return notFound();
+  await deps.slots.free("actions", principal.account, actionId(principal.account, name));
+  return { status: 204, ...positionOf(done) };
+};
 
 export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
   {
@@ -171,7 +182,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     summary: "Create an action, or publish a new version of it",
     tag: "agents",
     body: BODY,
-    problems: ["invalid-action", "limit-reached"],
+    problems: ["invalid-action", "limit-reached", "person-required"],
     answers: { 200: ACTION, 201: ACTION },
     handle: put(deps),
   },
@@ -201,6 +212,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete an action; requests for it are refused from then on",
     tag: "agents",
+    problems: ["person-required"],
     answers: { 204: null },
     handle: remove(deps),
   },

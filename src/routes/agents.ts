@@ -8,6 +8,7 @@ import { derivedId } from "../../infra/crypto/ids.ts";
 import { type AgentDocument, agents } from "../../projections/agents.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Controls } from "../controls.ts";
 import type { CredentialHashes } from "../credential-hashes.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
 import { limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
@@ -19,6 +20,7 @@ export type AgentsDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly hashes: CredentialHashes;
+  readonly controls: Controls;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
   readonly slots: Slots;
 };
@@ -152,11 +154,16 @@ const register: Handle = (deps) => async (call) => {
   const wrong = await settingsProblem(deps, account, settings);
   if (wrong !== null) return wrong;
   const agentId = derivedId("agt_", account, envelope.commandId);
+  const refused = await deps.controls.authorize(call, { kind: "agent", id: agentId, base: null, changes: settings });
+  if (refused !== null) return refused;
   const { key, of } = newKey(deps, call, agentId);
   await issue(deps, call, agentId, of);
   const command = { type: "RegisterAgent", agentId, account, settings, key: of, at: envelope.at } as const;
   const done = await deps.slots.register("agents", agentId, agentDecider, command, envelope);
-  if (done.outcome === "full") return limitReached("agents", done.limit);
+  if (done.outcome === "full") {
+    await deps.controls.withdraw(call, "agent", agentId);
+    return limitReached("agents", done.limit);
+  }
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
   if (done.state.phase !== "present") return notFound();
   return { status: 201, body: { ...showPresent(done.state), key }, ...positionOf(done) };
@@ -169,6 +176,9 @@ const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call): Pro
   const { state } = await aggregates.load(agentDecider, agentStream(id));
   return state.phase === "present" && state.account === principal.account ? state : null;
 };
+
+/** The agent for the decision whether a change of it weakens a control. */
+const controlled = ({ agentId: id, settings: base }: PresentAgent) => ({ kind: "agent", id, base }) as const;
 
 const get: Handle = (deps) => async (call) => {
   const it = await own(deps, call);
@@ -210,9 +220,12 @@ const change: Handle = (deps) => async (call) => {
   // The route's schema has checked the shape.
   const body = call.body as Partial<NewAgent>;
   const changes = body.name === undefined ? body : { ...body, name: body.name.trim() };
-  if ((await own(deps, call)) === null) return notFound();
+  const it = await own(deps, call);
+  if (it === null) return notFound();
   const wrong = await settingsProblem(deps, account, changes);
   if (wrong !== null) return wrong;
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes });
+  if (refused !== null) return refused;
   return changed(deps, call, { type: "ChangeAgent", account, changes, at: call.envelope.at });
 };
 
@@ -220,6 +233,8 @@ const rotate: Handle = (deps) => async (call) => {
   const { account } = call.principal;
   const it = await own(deps, call);
   if (it === null) return notFound();
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: {}, issues: true });
+  if (refused !== null) return refused;
   const { key, of } = newKey(deps, call, it.agentId);
   await issue(deps, call, it.agentId, of);
   const done = await handled(deps, call, { type: "RotateAgentKey", account, key: of, at: call.envelope.at });
@@ -239,6 +254,10 @@ const resume: Handle = (deps) => (call) =>
 
 const remove: Handle = (deps) => async (call) => {
   const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: null });
+  if (refused !== null) return refused;
   const done = await handled(deps, call, { type: "DeleteAgent", account, at: call.envelope.at });
   if ("problem" in done) return done;
   await deps.slots.free("agents", account, call.params.id ?? "");
@@ -253,7 +272,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     summary: "Register an agent; its key is shown only once",
     tag: "agents",
     body: NEW_AGENT,
-    problems: ["not-found", "conflict", "limit-reached"],
+    problems: ["not-found", "conflict", "limit-reached", "person-required"],
     answers: { 201: CREATED },
     handle: register(deps),
   },
@@ -284,7 +303,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     summary: "Change an agent; null for policy_id detaches",
     tag: "agents",
     body: CHANGES,
-    problems: ["conflict"],
+    problems: ["conflict", "person-required"],
     answers: { 200: AGENT },
     handle: change(deps),
   },
@@ -294,7 +313,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete an agent; its key stops working at once",
     tag: "agents",
-    problems: ["conflict"],
+    problems: ["conflict", "person-required"],
     answers: { 204: null },
     handle: remove(deps),
   },
@@ -304,7 +323,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Give the agent a new key; the previous one stops working at once",
     tag: "agents",
-    problems: ["conflict"],
+    problems: ["conflict", "person-required"],
     answers: { 200: ROTATED },
     handle: rotate(deps),
   },

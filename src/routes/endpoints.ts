@@ -23,6 +23,7 @@ import {
 import { sources } from "../../projections/sources.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Controls } from "../controls.ts";
 import { limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { isEndpointId } from "../references.ts";
 import {
@@ -48,6 +49,7 @@ export type EndpointsDeps = EndpointTestDeps & {
   readonly box: SecretBox;
   readonly headerDigest: HeaderDigest;
   readonly addresses: Pick<AddressRules, "vetUrl">;
+  readonly controls: Controls;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
 
@@ -136,6 +138,10 @@ const foreignPolicy = async (
 ): Promise<Problem | null> =>
   policy_id === null || (await policyExists(account, policy_id)) ? null : missingReference("/policy_id", "policy");
 
+/** The endpoint for the decision whether a change of it weakens a control. */
+const controlled = ({ endpointId: id, settings: { policy_id = null } }: PresentEndpoint) =>
+  ({ kind: "endpoint", id, base: { policy_id } }) as const;
+
 /** Decides and appends; the endpoint as it is then, or the problem to answer. */
 const handled = async (deps: EndpointsDeps, call: Call, endpointId: string, command: EndpointCommand) => {
   const done = await deps.aggregates.handle(endpointDecider, streamOf(endpointId), command, call.envelope);
@@ -155,13 +161,19 @@ const register: Handle = (deps) => async (call) => {
   if ("problem" in given) return given;
   const foreign = await foreignPolicy(deps, account, body);
   if (foreign !== null) return foreign;
+  const change = { kind: "endpoint", id: endpointId, base: null } as const;
+  const refused = await deps.controls.authorize(call, { ...change, changes: { policy_id: body.policy_id ?? null } });
+  if (refused !== null) return refused;
   const { name, url } = body;
   const settings = { name, url, ...DEFAULTS, headers: {}, notifications: [], ...given };
   const signing_secret = makeSigningSecret(call.secret("signing-secret"));
   const secret = deps.box.seal(signing_secret, { account, stream, field: "secret" });
   const command = { type: "RegisterEndpoint", endpointId, account, settings, secret, at } as const;
   const done = await deps.slots.register("delivery_endpoints", endpointId, endpointDecider, command, call.envelope);
-  if (done.outcome === "full") return limitReached("delivery_endpoints", done.limit);
+  if (done.outcome === "full") {
+    await deps.controls.withdraw(call, "endpoint", endpointId);
+    return limitReached("delivery_endpoints", done.limit);
+  }
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
   if (done.state.phase !== "present") return notFound();
   return { status: 201, body: { ...(await showPresent(deps, done.state)), signing_secret }, ...positionOf(done) };
@@ -200,6 +212,10 @@ const change: Handle = (deps) => async (call) => {
   if ("problem" in changes) return changes;
   const foreign = await foreignPolicy(deps, account, body);
   if (foreign !== null) return foreign;
+  if (body.policy_id !== undefined) {
+    const refused = await deps.controls.authorize(call, { ...controlled(it), changes: { policy_id: body.policy_id } });
+    if (refused !== null) return refused;
+  }
   const { at } = call.envelope;
   // A body may be half a minute under way: who has lost the session meanwhile is nobody here.
   const isPerson = call.principal.kind === "member" && (await call.isStillAllowed());
@@ -277,6 +293,8 @@ const remove: Handle = (deps) => async (call) => {
   if (it === null) return notFound();
   const using = await sourcesOf(deps, account, it.endpointId);
   if (using.length > 0) return inUse(using);
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: null });
+  if (refused !== null) return refused;
   const command = { type: "DeleteEndpoint", account, at: call.envelope.at } as const;
   const done = await handled(deps, call, it.endpointId, command);
   if ("problem" in done) return done;
@@ -299,7 +317,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     summary: "Register an endpoint; its signing secret is shown only once",
     tag: "endpoints",
     body: NEW_ENDPOINT,
-    problems: ["address-not-allowed", "conflict", "limit-reached"],
+    problems: ["address-not-allowed", "conflict", "limit-reached", "person-required"],
     answers: { 201: REGISTERED },
     handle: register(deps),
   },
@@ -341,7 +359,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete an endpoint that no source uses; events waiting for it end as failed",
     tag: "endpoints",
-    problems: ["endpoint-in-use"],
+    problems: ["endpoint-in-use", "person-required"],
     answers: { 204: null },
     handle: remove(deps),
   },

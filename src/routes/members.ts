@@ -1,9 +1,11 @@
 import { account } from "../../domain/account/decider.ts";
 import { ROLES, type Role } from "../../domain/account/events.ts";
-import type { ViewStore } from "../../domain/ports.ts";
+import type { Randomness, ViewStore } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
 import { MEMBER_STATES, type MemberDocument, members } from "../../projections/members.ts";
 import { type Accounts, accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Controls } from "../controls.ts";
 import { linkUrl } from "../links.ts";
 import type { MemberLinks } from "../member-links.ts";
 import { notFound } from "../problems.ts";
@@ -14,7 +16,9 @@ import { type JsonSchema, positionOf, type Route } from "./route.ts";
 export type MembersDeps = {
   readonly accounts: Accounts;
   readonly memberLinks: MemberLinks;
-  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly aggregates: Pick<Aggregates, "handle" | "load">;
+  readonly controls: Controls;
+  readonly randomness: Randomness;
   readonly views: Pick<ViewStore, "page">;
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
@@ -70,15 +74,19 @@ const RESET: JsonSchema = {
 const CHANGED: JsonSchema = { type: "object", required: REQUIRED, properties: COMMON };
 
 const invite =
-  ({ memberLinks, publicUrl }: MembersDeps): Route["handle"] =>
-  async ({ body, envelope }) => {
+  ({ memberLinks, publicUrl, controls, randomness }: MembersDeps): Route["handle"] =>
+  async (call) => {
+    const { body, envelope } = call;
     // The route's schema has checked the shape.
     const { email: given, role } = body as InvitationBody;
     const email = emailOf(given);
     if (typeof email !== "string") return email;
-    const made = await memberLinks.invite({ email, role }, envelope);
+    const id = randomId("mem_", randomness);
+    const refusal = await controls.authorize(call, { kind: "member", id, base: null, changes: { role } });
+    if (refusal !== null) return refusal;
+    const made = await memberLinks.invite({ member: id, email, role }, envelope);
     if (made.outcome === "refused") return accountProblem(made.rejection);
-    const { member: id, expires_at } = made;
+    const { expires_at } = made;
     const invitation_url = linkUrl(publicUrl(), "invitation", made.token);
     const invited = { id, email, role, state: "invited", invitation_url, expires_at };
     return { status: 201, body: invited, ...positionOf(made) };
@@ -95,10 +103,18 @@ const reset =
   };
 
 const changeRole =
-  ({ aggregates }: MembersDeps): Route["handle"] =>
-  async ({ params: { id = "" }, body, envelope }) => {
+  ({ aggregates, controls }: MembersDeps): Route["handle"] =>
+  async (call) => {
+    const { params, body, envelope } = call;
+    const { id = "" } = params;
     // The route's schema has checked the shape.
     const { role } = body as RoleBody;
+    const { state } = await aggregates.load(account, accountStream(envelope.account), 0);
+    const before = state.phase === "open" ? state.members.get(id) : undefined;
+    if (before === undefined) return accountProblem("member-absent");
+    const base = { role: before.role };
+    const refusal = await controls.authorize(call, { kind: "member", id, base, changes: { role } });
+    if (refusal !== null) return refusal;
     const command = { type: "ChangeRole", member: id, role, at: envelope.at } as const;
     const changed = await aggregates.handle(account, accountStream(envelope.account), command, envelope);
     if (changed.outcome === "rejected") return accountProblem(changed.rejection);

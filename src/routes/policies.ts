@@ -6,6 +6,7 @@ import { type PolicyDocument, policies, policyVersions } from "../../projections
 import type { PolicyCompiler } from "../admission/compiled-policy.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { type Controls, policyPart } from "../controls.ts";
 import { limitReached, notFound, type Problem, problem } from "../problems.ts";
 import { isPolicyId } from "../references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -16,6 +17,7 @@ export type PoliciesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly compile: PolicyCompiler;
+  readonly controls: Controls;
   readonly slots: Slots;
 };
 
@@ -74,9 +76,17 @@ const publish = async (
   const compiled = deps.compile(body);
   if (!compiled.ok) return invalid(compiled.errors);
   const { definition } = compiled;
+  const part = policyPart(definition);
+  // A member that the new version leaves out is gone, so the part is replaced as a whole.
+  const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
+  const refused = await deps.controls.authorize(call, change);
+  if (refused !== null) return refused;
   const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
   const handled = await deps.slots.register("policies", policyId, policy, command, envelope);
-  if (handled.outcome === "full") return limitReached("policies", handled.limit);
+  if (handled.outcome === "full") {
+    await deps.controls.withdraw(call, "policy", policyId);
+    return limitReached("policies", handled.limit);
+  }
   const { state } = handled;
   if (handled.outcome === "rejected" || state.phase !== "published") return notFound();
   return {
@@ -137,7 +147,7 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     summary: "Publish a policy, version 1",
     tag: "policies",
     body: DEFINITION_BODY,
-    problems: ["invalid-policy", "limit-reached"],
+    problems: ["invalid-policy", "limit-reached", "person-required"],
     answers: { 201: POLICY },
     handle: publishNew(deps),
   },
@@ -148,7 +158,7 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     summary: "Publish a new version; an unchanged definition keeps its version",
     tag: "policies",
     body: DEFINITION_BODY,
-    problems: ["invalid-policy"],
+    problems: ["invalid-policy", "person-required"],
     answers: { 200: POLICY },
     handle: publishVersion(deps),
   },

@@ -11,6 +11,7 @@ import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { type SourceDocument, sources } from "../../projections/sources.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Controls } from "../controls.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { makeSecret } from "../providers/catalogue.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -35,6 +36,7 @@ export type SourcesDeps = {
   /** The plan's limit on sources. */
   readonly slots: Slots;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
+  readonly controls: Controls;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
 };
 
@@ -84,6 +86,10 @@ const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call): Pr
   return state.phase === "present" && state.account === principal.account ? state : null;
 };
 
+/** The source for the decision whether a change of it weakens a control. */
+const controlled = ({ sourceId: id, type, settings: { name, policy_id, endpoint_id } }: PresentSource) =>
+  ({ kind: "source", id, base: { name, type, policy_id, endpoint_id } }) as const;
+
 /** Where a source sends to and what it obeys must be the account's own. */
 const foreignReference = async (
   { endpointExists, policyExists }: SourcesDeps,
@@ -114,8 +120,15 @@ const register: Handle = (deps) => async (call) => {
   const made = wanted.secret === null ? makeSecret(provider, call.secret("source-secret")) : null;
   const secret = seal(deps, wanted.secret ?? made ?? "", account, sourceId);
   const command = { type: "RegisterSource", sourceId, account, provider, auth, dedupe, settings, secret, at } as const;
+  const { name, policy_id, endpoint_id } = settings;
+  const part = { name, policy_id, endpoint_id, type: provider };
+  const refused = await deps.controls.authorize(call, { kind: "source", id: sourceId, base: null, changes: part });
+  if (refused !== null) return refused;
   const registered = await deps.slots.register("sources", sourceId, sourceDecider, command, envelope);
-  if (registered.outcome === "full") return planLimit(registered.limit);
+  if (registered.outcome === "full") {
+    await deps.controls.withdraw(call, "source", sourceId);
+    return planLimit(registered.limit);
+  }
   if (registered.outcome === "rejected") return PROBLEM_OF[registered.rejection];
   if (registered.state.phase !== "present") return notFound();
   return {
@@ -151,6 +164,9 @@ const change: Handle = (deps) => async (call) => {
   const changes = body.name === undefined ? body : { ...body, name: body.name.trim() };
   const foreign = await foreignReference(deps, account, changes);
   if (foreign !== null) return foreign;
+  const { status: _, ...controlling } = changes;
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: controlling });
+  if (refused !== null) return refused;
   const command = { type: "ChangeSource", account, changes, at: call.envelope.at } as const;
   const changed = await deps.aggregates.handle(sourceDecider, streamOf(it.sourceId), command, call.envelope);
   if (changed.outcome === "rejected") return PROBLEM_OF[changed.rejection];
@@ -168,6 +184,8 @@ const rotate: Handle = (deps) => async (call) => {
   const { secret: given = null } = call.body as { readonly secret?: string };
   const fault = given === null ? null : secretProblem(type, given);
   if (fault !== null) return fault;
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: {}, issues: true });
+  if (refused !== null) return refused;
   const made = given === null ? makeSecret(type, call.secret("source-secret")) : null;
   const secret = seal(deps, given ?? made ?? "", account, sourceId);
   const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
@@ -185,6 +203,9 @@ const remove: Handle = (deps) => async (call) => {
   const { account } = call.principal;
   const { id = "" } = call.params;
   if (!ID.test(id)) return notFound();
+  const it = await own(deps, call);
+  const refused = it === null ? null : await deps.controls.authorize(call, { ...controlled(it), changes: null });
+  if (refused !== null) return refused;
   const command = { type: "DeleteSource", account, at: call.envelope.at } as const;
   const deleted = await deps.aggregates.handle(sourceDecider, streamOf(id), command, call.envelope);
   // Again for one that is deleted: the first time may have ended between the two appends.
@@ -203,7 +224,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     summary: "Register a source of webhooks; a generated secret is shown only once",
     tag: "sources",
     body: NEW_SOURCE,
-    problems: ["not-found", "unknown-provider", "plan-limit", "conflict"],
+    problems: ["not-found", "unknown-provider", "plan-limit", "conflict", "person-required"],
     answers: { 201: SOURCE },
     handle: register(deps),
   },
@@ -234,7 +255,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     summary: "Change a source; null for policy_id or endpoint_id detaches",
     tag: "sources",
     body: SOURCE_CHANGES,
-    problems: ["conflict"],
+    problems: ["conflict", "person-required"],
     answers: { 200: SOURCE },
     handle: change(deps),
   },
@@ -244,6 +265,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete a source; its ingest URL answers 404 from then on",
     tag: "sources",
+    problems: ["person-required"],
     answers: { 204: null },
     handle: remove(deps),
   },
@@ -255,7 +277,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     tag: "sources",
     body: NEW_SECRET,
     bodyOptional: true,
-    problems: ["conflict"],
+    problems: ["conflict", "person-required"],
     answers: { 200: ROTATED },
     handle: rotate(deps),
   },

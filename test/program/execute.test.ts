@@ -116,7 +116,7 @@ const executes = ({ name, open }: EngineSet): void => {
     await defineAction(client, REFUND.action, endpointId, { schema: { type: "object", required: ["reason"] } });
     assert.equal((await agent.execute("kept", REFUND)).body, first.body);
     assert.equal(refusals([await agent.execute("fresh", REFUND)]), ["422 gate-schema"]);
-    await client.call("DELETE", `/v1/actions/${REFUND.action}`);
+    await client.session("DELETE", `/v1/actions/${REFUND.action}`);
     assert.equal((await agent.execute("kept", REFUND)).body, first.body);
   });
 

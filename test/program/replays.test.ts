@@ -170,7 +170,7 @@ const replays = (name: string, { open }: Pick<EngineSet, "open">, events: number
     const blocked: string = refused.body.event_id;
     const still = await client.call("POST", `/v1/events/${blocked}/replay`);
     assert.equal([still.status, still.body.code], [422, "gate-require-fields"]);
-    await client.call("PUT", `/v1/policies/${policy.id}`, { name: "p", require_fields: ["amount"] });
+    await client.session("PUT", `/v1/policies/${policy.id}`, { name: "p", require_fields: ["amount"] });
     await until("the new version is in force", async () => {
       const { status } = await client.call("POST", `/v1/events/${blocked}/replay`, { reason: REASON });
       return status === 202;

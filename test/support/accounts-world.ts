@@ -31,6 +31,7 @@ import { AT, type Called, caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { PUBLIC_URL } from "./http-app.ts";
 import { tokenOf } from "./members.ts";
+import { noControls } from "./no-controls.ts";
 
 const PROJECTIONS = [members, sessionsView, apiKeys];
 export const PASSWORD = "correct horse battery";
@@ -75,6 +76,8 @@ const node = (
     clock,
     views,
     hashes,
+    controls: noControls,
+    randomness,
   };
   const routes = [
     ...authRoutes(deps),

@@ -27,7 +27,7 @@ export type Agent = {
 /** The longest that the service waits: a bundle is many requests, and the machine may be busy. */
 const WAIT_MS = 30_000;
 
-const agentAt = (base: string, id: string, key: string): Agent => {
+export const agentAt = (base: string, id: string, key: string): Agent => {
   const authorization = `Bearer ${key}`;
   const post = async (path: string, body: unknown, headers: Record<string, string>): Promise<Reply> => {
     const all = { authorization, "content-type": "application/json", ...headers };
@@ -65,6 +65,6 @@ export const defineAction = async (
   settings: Record<string, unknown> = {},
 ): Promise<void> => {
   const definition = { endpoint_id: endpointId, reversibility: "reversible", ...settings };
-  const { status, body } = await client.call("PUT", `/v1/actions/${name}`, definition);
+  const { status, body } = await client.session("PUT", `/v1/actions/${name}`, definition);
   if (status !== 201 && status !== 200) throw new Error(`PUT ${name}: ${status} ${JSON.stringify(body)}`);
 };

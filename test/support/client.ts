@@ -25,7 +25,7 @@ export type Client = {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** With the session. */
   session(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  /** Made, or the test fails. */
+  /** Made with the session, as a key may not weaken controls; or the test fails. */
   make(path: string, body: unknown): Promise<Reply["body"]>;
   /** The same account at a program that was started again. */
   at(base: string): Client;
@@ -72,16 +72,18 @@ export const clientAt = (
   const origin = { cookie, "sec-fetch-site": "same-origin" };
   const call: Client["call"] = (method, path, body, headers = {}) =>
     send(`${base}${path}`, method, body, { authorization: `Bearer ${key}`, ...headers });
+  const session: Client["session"] = (method, path, body, headers = {}) =>
+    send(`${base}${path}`, method, body, { ...origin, ...headers });
   return {
     ...who,
     base,
     at: (other) => clientAt(other, who),
     call,
-    session: (method, path, body, headers = {}) => send(`${base}${path}`, method, body, { ...origin, ...headers }),
+    session,
     async make(path, body) {
       // A caller repeats what a slow server could not answer; the key makes it done once.
       const once = { "idempotency-key": randomUUID() };
-      const answer = await persistently(() => call("POST", path, body, once));
+      const answer = await persistently(() => session("POST", path, body, once));
       if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
       return answer.body;
     },

@@ -121,13 +121,13 @@ const settings: readonly Story[] = [
     name: "sources",
     async run({ client }, found) {
       const list = "/v1/sources?limit=100";
-      const source = made(await client.call("POST", "/v1/sources", { name: "one", type: "github" }));
+      const source = made(await client.session("POST", "/v1/sources", { name: "one", type: "github" }));
       const { id } = source.body;
       await found("POST /v1/sources", source, [list, named(id)]);
-      const changed = made(await client.call("PATCH", `/v1/sources/${id}`, { name: "two" }));
+      const changed = made(await client.session("PATCH", `/v1/sources/${id}`, { name: "two" }));
       await found("PATCH /v1/sources/{id}", changed, [list, named(id, ({ name }) => name === "two")]);
-      await found("POST /v1/sources/{id}/secret", made(await client.call("POST", `/v1/sources/${id}/secret`)));
-      await found("DELETE /v1/sources/{id}", made(await client.call("DELETE", `/v1/sources/${id}`)), [
+      await found("POST /v1/sources/{id}/secret", made(await client.session("POST", `/v1/sources/${id}/secret`)));
+      await found("DELETE /v1/sources/{id}", made(await client.session("DELETE", `/v1/sources/${id}`)), [
         list,
         without(id),
       ]);
@@ -138,18 +138,18 @@ const settings: readonly Story[] = [
     async run({ client }, found) {
       const list = "/v1/endpoints?limit=100";
       const settings = { name: "one", url: "http://127.0.0.1:9/" };
-      const endpoint = made(await client.call("POST", "/v1/endpoints", settings));
+      const endpoint = made(await client.session("POST", "/v1/endpoints", settings));
       const { id } = endpoint.body;
       await found("POST /v1/endpoints", endpoint, [list, named(id)]);
-      const changed = made(await client.call("PATCH", `/v1/endpoints/${id}`, { name: "two" }));
+      const changed = made(await client.session("PATCH", `/v1/endpoints/${id}`, { name: "two" }));
       await found("PATCH /v1/endpoints/{id}", changed, [list, named(id, ({ name }) => name === "two")]);
-      await found("POST /v1/endpoints/{id}/secret", made(await client.call("POST", `/v1/endpoints/${id}/secret`)));
-      const enabled = made(await client.call("POST", `/v1/endpoints/${id}/enable`));
+      await found("POST /v1/endpoints/{id}/secret", made(await client.session("POST", `/v1/endpoints/${id}/secret`)));
+      const enabled = made(await client.session("POST", `/v1/endpoints/${id}/enable`));
       await found("POST /v1/endpoints/{id}/enable", enabled, [
         list,
         named(id, ({ health }) => health.state === enabled.body.health.state),
       ]);
-      await found("DELETE /v1/endpoints/{id}", made(await client.call("DELETE", `/v1/endpoints/${id}`)), [
+      await found("DELETE /v1/endpoints/{id}", made(await client.session("DELETE", `/v1/endpoints/${id}`)), [
         list,
         without(id),
       ]);
@@ -159,7 +159,7 @@ const settings: readonly Story[] = [
     name: "an endpoint whose circuit is open",
     roundsMax: 1,
     async run({ client, free, endpointId }, found) {
-      const { url } = (await client.call("GET", `/v1/endpoints/${endpointId}`)).body;
+      const { url } = (await client.session("GET", `/v1/endpoints/${endpointId}`)).body;
       const about = { name: "failing", url, retry_schedule_s: [] };
       const { id } = await client.make("/v1/endpoints", about);
       const action = `failing.${randomUUID()}`;
@@ -168,11 +168,11 @@ const settings: readonly Story[] = [
       // Ten failures in a row at one node open it, and another node may take some of them.
       await Promise.all(Array.from({ length: 10 }, fail));
       await until("its circuit is open", async () => {
-        const { health } = (await client.call("GET", `/v1/endpoints/${id}`)).body;
+        const { health } = (await client.session("GET", `/v1/endpoints/${id}`)).body;
         if (health.state !== "open") await fail();
         return health.state === "open";
       });
-      const tested = made(await client.call("POST", `/v1/endpoints/${id}/test`));
+      const tested = made(await client.session("POST", `/v1/endpoints/${id}/test`));
       await found("POST /v1/endpoints/{id}/test", tested, [
         "/v1/endpoints?limit=100",
         named(id, ({ health }) => health.state !== "open"),
@@ -183,10 +183,10 @@ const settings: readonly Story[] = [
     name: "policies",
     async run({ client }, found) {
       const list = `/v1/policies?${NEWEST}`;
-      const policy = made(await client.call("POST", "/v1/policies", { name: "one" }));
+      const policy = made(await client.session("POST", "/v1/policies", { name: "one" }));
       const { id } = policy.body;
       await found("POST /v1/policies", policy, [list, named(id)], [`/v1/policies/${id}/versions`, named(id)]);
-      const second = made(await client.call("PUT", `/v1/policies/${id}`, { name: "two" }));
+      const second = made(await client.session("PUT", `/v1/policies/${id}`, { name: "two" }));
       const isSecond = ({ version }: Reply["body"]): boolean => version === 2;
       await found(
         "PUT /v1/policies/{id}",
@@ -203,31 +203,31 @@ const settings: readonly Story[] = [
       const name = `a.${randomUUID()}`;
       const definition = { endpoint_id: endpointId, reversibility: "reversible" };
       const path = `/v1/actions/${name}`;
-      await found("PUT /v1/actions/{name}", made(await client.call("PUT", path, definition)), [list, named(name)]);
-      await found("DELETE /v1/actions/{name}", made(await client.call("DELETE", path)), [list, without(name)]);
+      await found("PUT /v1/actions/{name}", made(await client.session("PUT", path, definition)), [list, named(name)]);
+      await found("DELETE /v1/actions/{name}", made(await client.session("DELETE", path)), [list, without(name)]);
     },
   },
   {
     name: "agents",
     async run({ client }, found) {
       const list = "/v1/agents?limit=100";
-      const agent = made(await client.call("POST", "/v1/agents", { name: "one", scope: { actions: [] } }));
+      const agent = made(await client.session("POST", "/v1/agents", { name: "one", scope: { actions: [] } }));
       const { id } = agent.body;
       const path = `/v1/agents/${id}`;
       await found("POST /v1/agents", agent, [list, named(id)]);
-      const changed = made(await client.call("PATCH", path, { name: "two" }));
+      const changed = made(await client.session("PATCH", path, { name: "two" }));
       await found("PATCH /v1/agents/{id}", changed, [list, named(id, ({ name }) => name === "two")]);
-      const rotated = made(await client.call("POST", `${path}/key`));
+      const rotated = made(await client.session("POST", `${path}/key`));
       const isNew = ({ last4 }: Reply["body"]): boolean => last4 === rotated.body.last4;
       await found("POST /v1/agents/{id}/key", rotated, [list, named(id, isNew)]);
       for (const [way, status, body] of [
         ["suspend", "suspended", { reason: "test" }],
         ["resume", "active", undefined],
       ] as const) {
-        const told = made(await client.call("POST", `${path}/${way}`, body));
+        const told = made(await client.session("POST", `${path}/${way}`, body));
         await found(`POST /v1/agents/{id}/${way}`, told, [list, named(id, (it) => it.status === status)]);
       }
-      await found("DELETE /v1/agents/{id}", made(await client.call("DELETE", path)), [list, without(id)]);
+      await found("DELETE /v1/agents/{id}", made(await client.session("DELETE", path)), [list, without(id)]);
     },
   },
 ];
@@ -338,10 +338,10 @@ const requests: readonly Story[] = [
       const source = { name: "changing", type: "hmac", policy_id: policies.deny };
       const own = await hookSource(client, source);
       const blocked = await own.send(randomUUID(), {});
-      await client.call("PATCH", `/v1/sources/${own.id}`, { policy_id: policies.ask });
-      const held = made(await client.call("POST", `/v1/events/${blocked.body.event_id}/replay`));
+      await client.session("PATCH", `/v1/sources/${own.id}`, { policy_id: policies.ask });
+      const held = made(await client.session("POST", `/v1/events/${blocked.body.event_id}/replay`));
       await found("POST /v1/events/{id}/replay", held, ...heldEvent(held));
-      await client.call("DELETE", `/v1/sources/${own.id}`);
+      await client.session("DELETE", `/v1/sources/${own.id}`);
     },
   },
   {

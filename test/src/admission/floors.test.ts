@@ -38,8 +38,8 @@ test("the policy of an action applies to an agent that has none, and to one made
   const app = await endpointUnder(client, null);
   const floor = await policyWith(client, { approval: HOLD });
   const before = await registerAgent(world.base, client);
-  await defineAction(client, "refund.create", app.id, { policy_id: floor.id });
   await defineAction(client, "note.write", app.id);
+  await defineAction(client, "refund.create", app.id, { policy_id: floor.id });
   const after = await registerAgent(world.base, client);
   for (const agent of [before, after]) {
     const held = await ask(agent, "1");

@@ -14,6 +14,7 @@ import type { Envelope } from "../../../src/envelope.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { sourceRoutes } from "../../../src/routes/sources.ts";
 import { caller, callOf } from "../../support/call.ts";
+import { noControls } from "../../support/no-controls.ts";
 import type { Seeded } from "../../support/seeded.ts";
 import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";
 
@@ -49,6 +50,7 @@ const nodeOf = (world: World, random: Seeded) => {
       publicUrl: () => "http://localhost",
       slots: slots({ ledgers: places, aggregates: streams, planOf: async () => world.plan }),
       endpointExists: async () => true,
+      controls: noControls,
       policyExists: async () => true,
     }),
   );

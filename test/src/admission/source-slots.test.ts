@@ -17,6 +17,7 @@ import { sourceRoutes } from "../../../src/routes/sources.ts";
 import { caller, callOf } from "../../support/call.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { foldInto } from "../../support/fold-into.ts";
+import { noControls } from "../../support/no-controls.ts";
 import { pausedLog } from "../../support/paused-log.ts";
 
 const test = suite("the plan's limit on sources");
@@ -57,6 +58,7 @@ const world = () => {
         publicUrl: () => "http://localhost",
         slots: slots({ ledgers: places, aggregates: streams, planOf: async () => plan }),
         endpointExists: async () => true,
+        controls: noControls,
         policyExists: async () => true,
       });
       const call = caller(routes);

@@ -8,6 +8,7 @@ import { aggregates } from "../../../src/aggregates.ts";
 import { actionRoutes } from "../../../src/routes/actions.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { bearer, testApp, testClock } from "../../support/http-app.ts";
+import { noControls } from "../../support/no-controls.ts";
 import { slotsOn } from "../../support/slots-on.ts";
 
 const test = suite("actions");
@@ -26,6 +27,7 @@ const world = async () => {
     compile,
     endpointExists,
     policyExists,
+    controls: noControls,
     slots: slotsOn(log, clock, streams),
   };
   const app = await testApp(actionRoutes(deps), { log, clock });

@@ -12,6 +12,7 @@ import { credentials } from "../../../src/credentials.ts";
 import { agentRoutes } from "../../../src/routes/agents.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { bearer, testApp, testClock } from "../../support/http-app.ts";
+import { noControls } from "../../support/no-controls.ts";
 import { rewrittenLog } from "../../support/rewritten-log.ts";
 import { slotsOn } from "../../support/slots-on.ts";
 
@@ -24,7 +25,10 @@ const world = async (log = memoryEventLog()) => {
   const policyExists = async (account: string, id: string) => account === "acc_a" && id === "pol_a";
   const hashes = credentialHashes(new Uint8Array(32).fill(7));
   const slots = slotsOn(log, clock, streams);
-  const app = await testApp(agentRoutes({ aggregates: streams, views, hashes, policyExists, slots }), { log, clock });
+  const app = await testApp(
+    agentRoutes({ aggregates: streams, views, hashes, policyExists, slots, controls: noControls }),
+    { log, clock },
+  );
   const call = async (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     path: string,

@@ -22,6 +22,7 @@ import type { Call, Principal } from "../../../src/routes/route.ts";
 import { AT, caller, callOf } from "../../support/call.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { misbehavingServer, plainAnswer } from "../../support/misbehaving-server.ts";
+import { noControls } from "../../support/no-controls.ts";
 import { slotsOn } from "../../support/slots-on.ts";
 import { testSender } from "../../support/test-sender.ts";
 
@@ -43,6 +44,7 @@ const world = (key = randomness.bytes(32)) => {
   const call = caller(
     endpointRoutes({
       aggregates: streams,
+      controls: noControls,
       slots: slotsOn(log, clock, streams),
       views,
       box,

@@ -8,6 +8,7 @@ import { policyCompiler } from "../../../src/admission/compiled-policy.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { policyRoutes } from "../../../src/routes/policies.ts";
 import { bearer, testApp, testClock } from "../../support/http-app.ts";
+import { noControls } from "../../support/no-controls.ts";
 import { slotsOn } from "../../support/slots-on.ts";
 
 const test = suite("policy routes");
@@ -20,7 +21,13 @@ const started = async () => {
   const clock = testClock();
   const views = memoryViewStore(VIEWS.map(({ schema }) => schema));
   const streams = aggregates(log, clock);
-  const deps = { aggregates: streams, views, compile: policyCompiler(), slots: slotsOn(log, clock, streams) };
+  const deps = {
+    aggregates: streams,
+    views,
+    compile: policyCompiler(),
+    controls: noControls,
+    slots: slotsOn(log, clock, streams),
+  };
   const app = await testApp(policyRoutes(deps), { log, clock });
 
   const project = async (): Promise<void> => {

@@ -14,6 +14,7 @@ import { sourceRoutes } from "../../../src/routes/sources.ts";
 import { caller, callOf } from "../../support/call.ts";
 import { foldInto } from "../../support/fold-into.ts";
 import { ADMIN_KEY, bearer, PUBLIC_URL, testApp, testClock } from "../../support/http-app.ts";
+import { noControls } from "../../support/no-controls.ts";
 import { slotsOn, slotsTaken } from "../../support/slots-on.ts";
 
 const test = suite("sources");
@@ -32,6 +33,7 @@ const world = async ({ limit = 100 } = {}) => {
     views,
     box,
     publicUrl: () => PUBLIC_URL,
+    controls: noControls,
     slots: slotsOn(log, clock, store, { ...PLANS.scale, endpoints: limit }),
     endpointExists: async (account, id) => account === "acc_a" && id === "end_a",
     policyExists: async (account, id) => account === "acc_a" && id === "pol_a",

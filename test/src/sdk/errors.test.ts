@@ -31,6 +31,7 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "invalid-signature",
   "cross-site",
   "plan-limit",
+  "person-required",
   "email-taken",
   "signup-closed",
   "delivery-id-reused",

@@ -44,7 +44,7 @@ test.before(async () => {
     "mail.send": { reversibility: "irreversible" },
   };
   for (const [name, action] of Object.entries(actions)) {
-    const put = await client.call("PUT", `/v1/actions/${name}`, { endpoint_id: id, ...action });
+    const put = await client.session("PUT", `/v1/actions/${name}`, { endpoint_id: id, ...action });
     assert.is(put.status, 201, JSON.stringify(put.body));
   }
 });
@@ -205,7 +205,7 @@ test("refusals are codes", async () => {
 test("what the target refuses is an answer, not an error", async () => {
   target.answer((_, response) => response.writeHead(410, { "content-type": "text/plain" }).end("gone"));
   const endpoint = await client.make("/v1/endpoints", { name: "closed", url: target.url });
-  await client.call("PUT", "/v1/actions/old.one", { endpoint_id: endpoint.id, reversibility: "irreversible" });
+  await client.session("PUT", "/v1/actions/old.one", { endpoint_id: endpoint.id, reversibility: "irreversible" });
   const { key } = await agent();
   const done = await new Countersign({ baseUrl: program.url, key }).execute("old.one", {});
   assert.ok(done.status === "failed", JSON.stringify(done));
@@ -274,7 +274,7 @@ const ordering = async (policy: Record<string, unknown> | null = null) => {
     "order.mail": { reversibility: "irreversible" },
   };
   for (const [name, action] of Object.entries(actions))
-    await client.call("PUT", `/v1/actions/${name}`, { endpoint_id: endpoint.id, ...action });
+    await client.session("PUT", `/v1/actions/${name}`, { endpoint_id: endpoint.id, ...action });
   const { key } = await agent(policy);
   const orders = new Countersign<Orders>({ baseUrl: program.url, key });
   const order = (to: string, idempotencyKey?: string) =>

@@ -1,0 +1,60 @@
+import type { Role } from "../account/events.ts";
+import type { Scope } from "../agent/scope.ts";
+import type { CostRule, PolicyDefinition } from "../policy/definition.ts";
+
+/** What of an agent decides which approvals its requests need. */
+export type AgentPart = { readonly name: string; readonly policy_id: string | null; readonly scope: Scope };
+export type SourcePart = {
+  readonly name: string;
+  readonly type: string;
+  readonly policy_id: string | null;
+  readonly endpoint_id: string | null;
+};
+/** `compensation`: the action that undoes this one, which an undo reaches without being asked for. */
+export type ActionPart = {
+  readonly endpoint_id: string;
+  readonly policy_id: string | null;
+  readonly compensation: string | null;
+  readonly cost: CostRule | null;
+};
+export type EndpointPart = { readonly policy_id: string | null };
+/** Of a person: an approver, or somebody whose role includes that, has a say in every approval. */
+export type MemberPart = { readonly role: Role };
+/** `schema`: hex SHA-256 of the JSON Schema in canonical form, which may be large itself; null for none. */
+export type PolicyPart = Omit<PolicyDefinition, "schema" | "redact"> & { readonly schema: string | null };
+
+/** By id, an action by its name. */
+export type Parts = {
+  readonly agent: AgentPart;
+  readonly source: SourcePart;
+  readonly action: ActionPart;
+  readonly endpoint: EndpointPart;
+  readonly policy: PolicyPart;
+  readonly member: MemberPart;
+};
+export type PartKind = keyof Parts;
+
+/** All of an account that decides who reaches what, and with which approvals. */
+export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> };
+
+export const EMPTY: Configuration = {
+  agent: new Map(),
+  source: new Map(),
+  action: new Map(),
+  endpoint: new Map(),
+  policy: new Map(),
+  member: new Map(),
+};
+
+/** One part as it is from then on; null: it is gone. */
+export type PartChange = {
+  readonly [Kind in PartKind]: { readonly kind: Kind; readonly id: string; readonly part: Parts[Kind] | null };
+}[PartKind];
+
+export const withPart = (configuration: Configuration, { kind, id, part }: PartChange): Configuration => {
+  // The kind says which of the maps it is, and so the type of the part.
+  const parts = new Map<string, unknown>(configuration[kind]);
+  if (part === null) parts.delete(id);
+  else parts.set(id, part);
+  return { ...configuration, [kind]: parts };
+};

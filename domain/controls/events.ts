@@ -1,0 +1,22 @@
+import type { PartChange, PartKind, Parts } from "./configuration.ts";
+
+/** What a change is about: an agent, a source, an action by its name, an endpoint, a policy or a member. */
+export type ControlTarget = { readonly kind: PartKind; readonly id: string };
+
+type Changed = {
+  readonly account: string;
+  readonly change: PartChange;
+  readonly before: Parts[PartKind] | null;
+  /** The id of the member or key that asked for the change. */
+  readonly by: string;
+  readonly at: string;
+};
+
+/**
+ * Stream `controls-<account>`: all that decides who reaches what with which approvals, in one stream, so that two changes at
+ * once are decided one after the other. Each record comes before the record of the change itself.
+ */
+export type ControlsEvent =
+  | { readonly type: "ControlsChanged"; readonly data: Changed }
+  /** A person has weakened controls. `reasons`: in sentences, which and how. */
+  | { readonly type: "ControlsWeakened"; readonly data: Changed & { readonly reasons: readonly string[] } };

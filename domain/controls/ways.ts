@@ -1,0 +1,126 @@
+import { inScope } from "../agent/scope.ts";
+import type { ApprovalRule } from "../policy/definition.ts";
+import type { Configuration } from "./configuration.ts";
+
+/** What an agent or a source can reach: `action` is null for a source. */
+export type Way = {
+  readonly sender: { readonly kind: "agent" | "source"; readonly id: string };
+  readonly action: string | null;
+  /** The action that is asked for where `action` undoes it; else null. */
+  readonly undoes: string | null;
+  readonly endpoint: string;
+  /** The policy of the agent or source; null for none. */
+  readonly own: string | null;
+  /** The policies that apply whoever asks. */
+  readonly floors: readonly string[];
+};
+
+/** An action or an endpoint, as `action refund.create`. */
+export type Target = string;
+
+export const targetsOf = ({ action, endpoint }: Pick<Way, "action" | "endpoint">): readonly Target[] => [
+  ...(action === null ? [] : [`action ${action}`]),
+  `endpoint ${endpoint}`,
+];
+
+export const wayId = ({ sender, action, undoes, endpoint }: Way): string =>
+  JSON.stringify([sender.kind, sender.id, action, undoes, endpoint]);
+
+const named = (ids: readonly (string | null | undefined)[]): readonly string[] => [
+  ...new Set(ids.filter((id) => id !== null && id !== undefined)),
+];
+
+/** The endpoint that an action leads to, with the policies of both; null where there is no such action or endpoint. */
+const behind = ({ action, endpoint }: Configuration, name: string) => {
+  const it = action.get(name);
+  const to = it === undefined ? undefined : endpoint.get(it.endpoint_id);
+  return it === undefined || to === undefined
+    ? null
+    : { endpoint: it.endpoint_id, floors: named([it.policy_id, to.policy_id]), compensation: it.compensation };
+};
+
+/** What an action leads to: itself, and the action that undoes it, which is sent without being asked for. */
+const reachedBy = (configuration: Configuration, name: string) => {
+  const it = behind(configuration, name);
+  if (it === null) return [];
+  const undo = it.compensation === null ? null : behind(configuration, it.compensation);
+  const undone =
+    undo === null ? [] : [{ action: it.compensation, undoes: name, endpoint: undo.endpoint, floors: it.floors }];
+  return [{ action: name, undoes: null, endpoint: it.endpoint, floors: it.floors }, ...undone];
+};
+
+/** Every way of an agent, or of a source, that there is. */
+export const waysOf = (configuration: Configuration, { kind, id }: Way["sender"]): readonly Way[] => {
+  if (kind === "source") {
+    const source = configuration.source.get(id);
+    const to = configuration.endpoint.get(source?.endpoint_id ?? "");
+    if (source === undefined || source.endpoint_id === null || to === undefined) return [];
+    const { policy_id: own, endpoint_id: endpoint } = source;
+    return [{ sender: { kind, id }, action: null, undoes: null, endpoint, own, floors: named([to.policy_id]) }];
+  }
+  const agent = configuration.agent.get(id);
+  if (agent === undefined) return [];
+  return [...configuration.action.keys()]
+    .filter((name) => inScope(agent.scope, name))
+    .flatMap((name) => reachedBy(configuration, name))
+    .map((reached) => ({ sender: { kind, id }, own: agent.policy_id, ...reached }));
+};
+
+/** A rule that asks for approvals, and the policy that has it. `ofAction`: the action that the policy is on, else null. */
+export type Rule = { readonly policyId: string; readonly rule: ApprovalRule; readonly ofAction: string | null };
+
+export const rulesOf = (
+  { policy }: Configuration,
+  ids: readonly (string | null)[],
+  ofAction: string | null = null,
+): readonly Rule[] =>
+  ids.flatMap((policyId) => {
+    const rule = policyId === null ? undefined : policy.get(policyId)?.approval;
+    return policyId === null || rule === undefined ? [] : [{ policyId, rule, ofAction }];
+  });
+
+const hasApproval = ({ policy }: Configuration, id: string | null): boolean =>
+  id !== null && policy.get(id)?.approval !== undefined;
+
+/** Agents with the same policy and scope need the same approvals. Those that need none are left out. */
+const underApproval = (configuration: Configuration): readonly Way["sender"][] => {
+  const found = new Map<string, Way["sender"]>();
+  for (const [id, { policy_id, scope }] of configuration.agent) {
+    if (hasApproval(configuration, policy_id)) found.set(JSON.stringify([policy_id, scope]), { kind: "agent", id });
+  }
+  for (const [id, { policy_id, endpoint_id }] of configuration.source) {
+    if (hasApproval(configuration, policy_id)) {
+      found.set(JSON.stringify([policy_id, endpoint_id]), { kind: "source", id });
+    }
+  }
+  return [...found.values()];
+};
+
+/** For each action and endpoint the rules that anybody has to pass who reaches it; those without any are left out. */
+export const requirements = (configuration: Configuration): ReadonlyMap<Target, readonly Rule[]> => {
+  const found = new Map<Target, Rule[]>();
+  const add = (way: Pick<Way, "action" | "endpoint">, rules: readonly Rule[]): void => {
+    for (const target of rules.length === 0 ? [] : targetsOf(way)) {
+      const known = found.get(target) ?? [];
+      const isKnown = ({ policyId, ofAction }: Rule): boolean =>
+        known.some((it) => it.policyId === policyId && it.ofAction === ofAction);
+      const fresh = rules.filter((rule) => !isKnown(rule));
+      found.set(target, [...known, ...fresh]);
+    }
+  };
+  for (const [endpoint, { policy_id }] of configuration.endpoint) {
+    add({ action: null, endpoint }, rulesOf(configuration, [policy_id]));
+  }
+  // A policy on an action counts before any agent can ask for the action.
+  for (const [action, { policy_id }] of configuration.action) {
+    const it = behind(configuration, action);
+    if (it === null) continue;
+    const onEndpoint = it.floors.filter((id) => id !== policy_id);
+    add({ action, endpoint: it.endpoint }, rulesOf(configuration, onEndpoint));
+    add({ action, endpoint: it.endpoint }, rulesOf(configuration, [policy_id], action));
+  }
+  for (const sender of underApproval(configuration)) {
+    for (const way of waysOf(configuration, sender)) add(way, rulesOf(configuration, [way.own]));
+  }
+  return found;
+};

@@ -1,0 +1,170 @@
+import { roleIncludes } from "../account/events.ts";
+import type { ApprovalRule } from "../policy/definition.ts";
+import { sameJson } from "../same-json.ts";
+import type { ActionPart, Configuration, MemberPart } from "./configuration.ts";
+import { isAsStrict, loosened, reads } from "./loosened.ts";
+import { type Rule, requirements, rulesOf, type Target, targetsOf, type Way, wayId, waysOf } from "./ways.ts";
+
+/** One control that a change weakens: the policy whose approvals are passed by, and a sentence for a person. */
+export type Weakening = { readonly policyId: string; readonly why: string };
+
+type Requirements = ReadonlyMap<Target, readonly Rule[]>;
+type Sides = { readonly before: Configuration; readonly after: Configuration };
+
+/** A way of an agent or a source, or of whoever may ask for an action. */
+type AnyWay = Omit<Way, "sender"> & { readonly sender: { readonly kind: Way["sender"]["kind"] | "anyone" } };
+
+const isThere = ({ action, endpoint }: Configuration, target: Target): boolean => {
+  const [kind, id = ""] = target.split(" ");
+  return kind === "action" ? action.has(id) : endpoint.has(id);
+};
+
+/** A condition over the cost is evaluated with another cost where an action has a cost rule of its own. */
+const costOfAction = ({ action }: Configuration, name: string | null): ActionPart["cost"] =>
+  name === null ? null : (action.get(name)?.cost ?? null);
+
+/** Whether `when` may come out otherwise for a new way than for those that there were. */
+const mayDiffer = ({ when }: ApprovalRule, way: AnyWay, { before, after }: Sides): boolean =>
+  (way.sender.kind !== "anyone" && reads(when, way.sender.kind)) ||
+  (way.action !== null && !before.action.has(way.action) && reads(when, "action")) ||
+  (reads(when, "cost_eur") && !sameJson(costOfAction(before, way.action), costOfAction(after, way.action)));
+
+/** The rules of a way that ask every request on it as much as `wanted` does. */
+const isCovered = (wanted: Rule, rules: readonly Rule[], way: AnyWay, sides: Sides): boolean =>
+  rules.some(({ rule }) => isAsStrict(rule, wanted.rule) && !mayDiffer(rule, way, sides));
+
+/** What was asked for at an action or an endpoint, and is asked for by nothing any more. */
+const lost = (before: Requirements, after: Requirements, now: Configuration): readonly Weakening[] =>
+  [...before].flatMap(([target, rules]) =>
+    isThere(now, target)
+      ? rules
+          .filter(({ rule }) => !(after.get(target) ?? []).some((it) => isAsStrict(it.rule, rule)))
+          .map(({ policyId }) => ({ policyId, why: `the approvals of ${policyId} no longer guard the ${target}` }))
+      : [],
+  );
+
+const wordsOf = ({ sender, action, endpoint }: Way): string =>
+  action === null
+    ? `${sender.kind} ${sender.id} reaches endpoint ${endpoint}`
+    : `${sender.kind} ${sender.id} reaches action ${action}`;
+
+const ledTo = ({ before }: Sides, { action, endpoint }: Pick<Way, "action" | "endpoint">): boolean =>
+  action !== null && before.action.get(action)?.endpoint_id === endpoint;
+
+/**
+ * A way that did not exist before, measured by what anybody had to pass who reached its action or endpoint. The policies on
+ * other actions say nothing of an action that led to the endpoint beside them before.
+ */
+const opened = (way: Way, rules: readonly Rule[], required: Requirements, sides: Sides): readonly Weakening[] =>
+  targetsOf(way)
+    .flatMap((target) => required.get(target) ?? [])
+    .filter(({ ofAction }) => ofAction === null || ofAction === way.action || !ledTo(sides, way))
+    .filter((wanted) => !isCovered(wanted, rules, way, sides))
+    .map(({ policyId }) => ({ policyId, why: `${wordsOf(way)} without the approvals of ${policyId}` }));
+
+/** An action that did not lead to its endpoint before: what guards the endpoint has to hold for whoever asks for it. */
+const added = (required: Requirements, sides: Sides): readonly Weakening[] =>
+  [...sides.after.action].flatMap(([action, { endpoint_id: endpoint, policy_id }]) => {
+    if (ledTo(sides, { action, endpoint })) return [];
+    const floors = [policy_id, sides.after.endpoint.get(endpoint)?.policy_id ?? null];
+    const way = { sender: { kind: "anyone", id: "" }, action, undoes: null, endpoint, own: null, floors: [] } as const;
+    return (required.get(`endpoint ${endpoint}`) ?? [])
+      .filter((wanted) => !isCovered(wanted, rulesOf(sides.after, floors), way, sides))
+      .map(({ policyId }) => ({
+        policyId,
+        why: `action ${action} leads to endpoint ${endpoint} without the approvals of ${policyId}`,
+      }));
+  });
+
+/** The name of the agent or source, and the costs, that conditions see. */
+const isSeenOtherwise = ({ when }: { readonly when?: string }, way: Way, { before, after }: Sides): boolean => {
+  const { kind, id } = way.sender;
+  return (
+    (reads(when, kind) && before[kind].get(id)?.name !== after[kind].get(id)?.name) ||
+    (reads(when, "cost_eur") && !sameJson(costOfAction(before, way.action), costOfAction(after, way.action)))
+  );
+};
+
+/** A way that there was: no policy of it may be gone or looser, and no condition may see something else. */
+const widened = (old: Way, way: Way, required: Requirements, sides: Sides): readonly Weakening[] => {
+  const guards = targetsOf(old).flatMap((target) => required.get(target) ?? []);
+  const [first] = guards;
+  if (first === undefined) return [];
+  const ids = new Set([way.own, ...way.floors]);
+  const rules = rulesOf(sides.after, [way.own, ...way.floors]);
+  return [old.own, ...old.floors].flatMap((id) => {
+    const before = id === null ? undefined : sides.before.policy.get(id);
+    if (id === null || before === undefined) return [];
+    const asked = before.approval;
+    const after = ids.has(id) ? (sides.after.policy.get(id) ?? null) : null;
+    const isReplaced = asked !== undefined && rules.some(({ rule }) => isAsStrict(rule, asked));
+    const words = loosened(before, after).filter((_, index) => !(isReplaced && after === null && index === 0));
+    const policyId = asked === undefined ? first.policyId : id;
+    const conditions = [asked ?? {}, ...(before.deny ?? [])];
+    const differs = after !== null && conditions.some((it) => isSeenOtherwise(it, way, sides));
+    return [
+      ...words.map((what) => ({ policyId, why: `${wordsOf(way)} with ${what} of policy ${id}` })),
+      ...(differs ? [{ policyId, why: `${wordsOf(way)} with another name or cost in the conditions of ${id}` }] : []),
+    ];
+  });
+};
+
+const approves = (part: MemberPart | undefined): boolean => part !== undefined && roleIncludes(part.role, "approver");
+
+/** A further person who may approve: a quorum is met with one person less of those who were there before. */
+const joined = (required: Requirements, { before, after }: Sides): readonly Weakening[] => {
+  const ids = [...after.member].filter(([id, part]) => approves(part) && !approves(before.member.get(id)));
+  const policies = new Set([...required.values()].flat().map(({ policyId }) => policyId));
+  return ids.flatMap(([id]) =>
+    [...policies].map((policyId) => ({ policyId, why: `member ${id} can approve what policy ${policyId} holds` })),
+  );
+};
+
+const sendersOf = ({ agent, source }: Configuration): readonly Way["sender"][] => [
+  ...[...agent.keys()].map((id) => ({ kind: "agent", id }) as const),
+  ...[...source.keys()].map((id) => ({ kind: "source", id }) as const),
+];
+
+/** Whether anybody's approval is asked for anywhere: where it is not, there is no control that could be weakened. */
+const isControlled = ({ policy }: Configuration): boolean =>
+  [...policy.values()].some(({ approval }) => approval !== undefined);
+
+/**
+ * The controls that are weaker after a change: where afterwards any credential reaches an action or an endpoint with fewer
+ * approvals than before, or under a wider condition. `issued`: an agent or source whose credential is made anew. Whoever
+ * makes it has it in hand, so what guards its ways has to be on the action or the endpoint.
+ */
+export const weakenings = (
+  before: Configuration,
+  after: Configuration,
+  issued: Way["sender"] | null = null,
+): readonly Weakening[] => {
+  if (!isControlled(before)) return [];
+  const required = requirements(before);
+  if (required.size === 0) return [];
+  const sides = { before, after };
+  const found: Weakening[] = [
+    ...lost(required, requirements(after), after),
+    ...joined(required, sides),
+    ...added(required, sides),
+  ];
+  for (const sender of sendersOf(after)) {
+    const isIssued = issued?.kind === sender.kind && issued.id === sender.id;
+    const isUnchanged =
+      !isIssued &&
+      before.policy === after.policy &&
+      before.action === after.action &&
+      before.endpoint === after.endpoint &&
+      before[sender.kind].get(sender.id) === after[sender.kind].get(sender.id);
+    if (isUnchanged) continue;
+    const old = new Map(waysOf(before, sender).map((way) => [wayId(way), way]));
+    for (const way of waysOf(after, sender)) {
+      const known = old.get(wayId(way));
+      if (known !== undefined) found.push(...widened(known, way, required, sides));
+      if (isIssued) found.push(...opened(way, rulesOf(after, way.floors), required, sides));
+      else if (known === undefined)
+        found.push(...opened(way, rulesOf(after, [way.own, ...way.floors]), required, sides));
+    }
+  }
+  return [...new Map(found.map((it) => [it.why, it])).values()];
+};

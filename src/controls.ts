@@ -1,0 +1,102 @@
+import { hash } from "node:crypto";
+import type { ActionDefinition } from "../domain/action/definition.ts";
+import type { Configuration, PartChange, PartKind, Parts, PolicyPart } from "../domain/controls/configuration.ts";
+import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../domain/controls/decider.ts";
+import type { PolicyDefinition } from "../domain/policy/definition.ts";
+import type { Json } from "../domain/ports.ts";
+import type { Aggregates } from "./aggregates.ts";
+import { canonicalJson } from "./audit/canonical-json.ts";
+import type { Envelope } from "./envelope.ts";
+import { LISTED_ERRORS_MAX } from "./http/limits.ts";
+import { type Problem, problem } from "./problems.ts";
+
+/**
+ * A change that a route is about to make. `base`: the part as its own stream has it; null for a new one. `changes`: the
+ * members that are to be others; null where the part is deleted. `issues`: its credential is made anew.
+ * `replaces`: members that `changes` leaves out are gone.
+ */
+export type ControlChange = {
+  readonly [Kind in PartKind]: {
+    readonly kind: Kind;
+    readonly id: string;
+    readonly base: Parts[Kind] | null;
+    readonly changes: Partial<Parts[Kind]> | null;
+    readonly issues?: true;
+    readonly replaces?: true;
+  };
+}[PartKind];
+
+/** Who asks for the change. */
+export type ControlCaller = {
+  readonly principal: { readonly kind: "member" | "key" | "agent"; readonly account: string; readonly id: string };
+  readonly envelope: Envelope;
+};
+
+export type Controls = {
+  /**
+   * Decides whether the caller may make a change and records it, before it is made. Null: it may be made. What weakens a
+   * control takes a person with a session.
+   */
+  authorize(call: ControlCaller, change: ControlChange): Promise<Problem | null>;
+  /** For something new that was authorized and is not made after all, as the account has no room for it. */
+  withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
+};
+
+export const controlsStream = (account: string): string => `controls-${account}`;
+
+export const policyPart = ({ schema, redact: _, ...definition }: PolicyDefinition): PolicyPart => ({
+  ...definition,
+  schema: schema === undefined ? null : hash("sha256", canonicalJson(schema as Json)), // A schema is JSON by its parser.
+});
+
+export const actionPart = ({ endpoint_id, policy_id, compensation, cost }: ActionDefinition): Parts["action"] => ({
+  endpoint_id,
+  policy_id: policy_id ?? null,
+  compensation: compensation ?? null,
+  cost: cost ?? null,
+});
+
+/** The part as it will be: made of what the stream of controls has, so that of two changes at once both count. */
+const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
+  const before = replaces === true ? null : (state[kind].get(id) ?? base);
+  const part = changes === null ? null : { ...before, ...changes };
+  // The kind says which part it is, and a new one is complete.
+  return { kind, id, part } as PartChange;
+};
+
+const personRequired = (command: ChangeControls, state: Configuration): Problem => {
+  const reasons = weakenedBy(command, state).map(({ why }) => why);
+  return problem(
+    "person-required",
+    `A key cannot weaken a control: ${reasons[0] ?? "the change does"}. A person with a session can make this change. ` +
+      "Keys can make it as well where the policy is on the action or the endpoint (policy_id), as it then applies whoever asks.",
+    { errors: reasons.slice(0, LISTED_ERRORS_MAX).map((message) => ({ path: "", message })) },
+  );
+};
+
+export const controls = ({ aggregates }: { readonly aggregates: Pick<Aggregates, "handleLooked"> }): Controls => ({
+  async authorize({ principal, envelope }, change) {
+    const { account, id: by, kind } = principal;
+    const commandOf = (state: Configuration): ChangeControls => ({
+      type: "ChangeControls",
+      account,
+      change: changed(state, change),
+      // The kind says which part it is.
+      base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
+      issues: change.issues === true,
+      asker: kind === "member" ? "person" : "key",
+      by,
+      at: envelope.at,
+    });
+    // The ids of its records are others than those of the change itself.
+    const own = { ...envelope, commandId: `${envelope.commandId}/controls` };
+    const done = await aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, own);
+    return done.outcome === "rejected" ? personRequired(commandOf(done.state), done.state) : null;
+  },
+
+  async withdraw({ principal: { account, id: by }, envelope }, kind, id) {
+    const command = { type: "WithdrawPart", account, kind, id, by, at: envelope.at } as const;
+    const own = { ...envelope, commandId: `${envelope.commandId}/withdrawn` };
+    await aggregates.handleLooked(controlsDecider, controlsStream(account), () => command, own);
+  },
+});

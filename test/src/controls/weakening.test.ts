@@ -1,0 +1,214 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Agent, agentAt, defineAction, registerAgent } from "../../support/agent.ts";
+import { type Client, type Reply, signUp } from "../../support/client.ts";
+import { type InsideService, insideService } from "../../support/inside-service.ts";
+import { addMember } from "../../support/members.ts";
+
+const test = suite("a key cannot weaken a control");
+let world: InsideService;
+test.before(async () => {
+  world = await insideService({ SIGNUP_PLAN: "scale" });
+});
+test.after(async () => {
+  await world.stop();
+});
+
+const APPROVAL = { min_approvals: 2, expires_after_s: 3_600 };
+/** A port that nothing listens on: nothing that is tested here has to arrive. */
+const NOWHERE = "http://127.0.0.1:9/hook";
+
+type Guarded = { readonly client: Client; readonly policy: string; readonly endpoint: string; readonly agent: Agent };
+
+/** An agent whose requests for refunds need two approvals, and a second endpoint and agent for notes. */
+const guarded = async (): Promise<Guarded & { readonly notes: string; readonly clerk: Agent }> => {
+  const client = await signUp(world.base);
+  const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL });
+  const { id: endpoint } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE });
+  const { id: notes } = await client.make("/v1/endpoints", { name: "notes", url: NOWHERE });
+  await defineAction(client, "refund.create", endpoint);
+  await defineAction(client, "note.write", notes);
+  const agent = await registerAgent(world.base, client, { policy_id: policy, scope: { actions: ["refund.*"] } });
+  const clerk = await registerAgent(world.base, client, { scope: { actions: ["note.write"] } });
+  return { client, policy, endpoint, agent, notes, clerk };
+};
+
+/** The same rule as a policy of the endpoint, so that it applies whoever asks. */
+const floored = async (): Promise<Guarded> => {
+  const client = await signUp(world.base);
+  const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL });
+  const { id: endpoint } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE, policy_id: policy });
+  await defineAction(client, "refund.create", endpoint);
+  const agent = await registerAgent(world.base, client);
+  return { client, policy, endpoint, agent };
+};
+
+const held = async (agent: Agent, key: string, action = "refund.create"): Promise<string> =>
+  (await agent.execute(key, { action, payload: { amount: 1 }, wait_ms: 0 })).body.status;
+
+/** Makes a read wait until its view shows what was answered. */
+const after = (answer: Reply | undefined): string => `&after=${answer?.headers.get("countersign-position")}`;
+
+const byKey = async (client: Client, method: string, path: string, body: object): Promise<string> => {
+  const answer = await client.call(method, path, body);
+  assert.is(answer.status, 201, `${method} ${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body.id;
+};
+
+type Attempt = readonly [what: string, method: string, path: string, body: object | undefined];
+
+const attempts = ({ policy, endpoint, agent, clerk }: Awaited<ReturnType<typeof guarded>>): readonly Attempt[] => [
+  ["detaching the policy", "PATCH", `/v1/agents/${agent.id}`, { policy_id: null }],
+  ["a second agent without it", "POST", "/v1/agents", { name: "b", scope: { actions: ["refund.*"] } }],
+  ["a wider scope", "PATCH", `/v1/agents/${clerk.id}`, { scope: { actions: ["*"] } }],
+  ["a new key of the agent", "POST", `/v1/agents/${agent.id}/key`, undefined],
+  ["deleting the agent that the approvals hang on", "DELETE", `/v1/agents/${agent.id}`, undefined],
+  ["narrowing its scope away", "PATCH", `/v1/agents/${agent.id}`, { scope: { actions: ["note.write"] } }],
+  ["a lower quorum", "PUT", `/v1/policies/${policy}`, { name: "two", approval: { ...APPROVAL, min_approvals: 1 } }],
+  ["a condition", "PUT", `/v1/policies/${policy}`, { name: "two", approval: { ...APPROVAL, when: "cost_eur > 5.0" } }],
+  ["no approvals", "PUT", `/v1/policies/${policy}`, { name: "two" }],
+  ["only observing", "PUT", `/v1/policies/${policy}`, { name: "two", approval: APPROVAL, block_on_violation: false }],
+  ["a source to the endpoint", "POST", "/v1/sources", { name: "s", type: "hmac", endpoint_id: endpoint }],
+  [
+    "a second action on the endpoint that another agent may ask for",
+    "PUT",
+    "/v1/actions/note.write",
+    { endpoint_id: endpoint, reversibility: "reversible" },
+  ],
+  [
+    "an undo that reaches the action",
+    "PUT",
+    "/v1/actions/note.write",
+    { endpoint_id: endpoint, reversibility: "compensable", compensation: "refund.create" },
+  ],
+  ["deleting the action's endpoint", "DELETE", `/v1/endpoints/${endpoint}`, undefined],
+];
+
+test("each way around the approvals takes a person, and changes nothing", async () => {
+  const it = await guarded();
+  const { client, agent } = it;
+  for (const [what, method, path, body] of attempts(it)) {
+    const answer = await client.call(method, path, body);
+    assert.equal([what, answer.status, answer.body?.code], [what, 403, "person-required"]);
+    assert.match(answer.body.detail, /person with a session.*policy_id/, what);
+  }
+  assert.is(await held(agent, "1"), "held");
+  const sources = await client.call("GET", "/v1/sources");
+  assert.equal(sources.body.data, []);
+});
+
+test("a person with a session may do it, and it is recorded as a weakening", async () => {
+  const { client, agent, policy } = await guarded();
+  const changed = await client.session("PATCH", `/v1/agents/${agent.id}`, { policy_id: null });
+  assert.equal([changed.status, changed.body.policy_id], [200, null]);
+  assert.is.not(await held(agent, "1"), "held");
+  const audit = await client.session("GET", `/v1/audit?type=ControlsWeakened${after(changed)}`);
+  const [record] = audit.body.data;
+  assert.equal([audit.body.data.length, record.actor.kind, record.data.change.id], [1, "member", agent.id]);
+  assert.equal([record.data.before.policy_id, record.data.change.part.policy_id], [policy, null]);
+  assert.match(record.data.reasons[0], /approvals of pol_/);
+});
+
+test("where nothing requires approvals, keys configure everything", async () => {
+  const client = await signUp(world.base);
+  const make = (path: string, body: object): Promise<string> => byKey(client, "POST", path, body);
+  const policy = await make("/v1/policies", { name: "p", rate_per_minute: 5 });
+  const endpoint = await make("/v1/endpoints", { name: "app", url: NOWHERE });
+  await byKey(client, "PUT", "/v1/actions/refund.create", { endpoint_id: endpoint, reversibility: "reversible" });
+  const agent = await make("/v1/agents", { name: "a", policy_id: policy, scope: { actions: ["*"] } });
+  const source = await make("/v1/sources", { name: "s", type: "hmac", endpoint_id: endpoint, policy_id: policy });
+  const calls: readonly (readonly [string, string, object?])[] = [
+    ["PATCH", `/v1/agents/${agent}`, { policy_id: null }],
+    ["POST", `/v1/agents/${agent}/key`],
+    ["PUT", `/v1/policies/${policy}`, { name: "p" }],
+    ["PATCH", `/v1/sources/${source}`, { policy_id: null }],
+    ["POST", `/v1/sources/${source}/secret`, { secret: "another secret of the sender" }],
+    ["DELETE", `/v1/sources/${source}`],
+    ["DELETE", "/v1/actions/refund.create"],
+    ["DELETE", `/v1/agents/${agent}`],
+    ["DELETE", `/v1/endpoints/${endpoint}`],
+  ];
+  for (const [method, path, body] of calls) {
+    const { status } = await client.call(method, path, body);
+    assert.ok(status === 200 || status === 204, `${method} ${path}: ${status}`);
+  }
+});
+
+test("under a policy on the endpoint, keys make, widen and renew agents, and all of them are held", async () => {
+  const { client, policy, endpoint, agent } = await floored();
+  const scope = { actions: ["refund.create"] };
+  const answer = await client.call("POST", "/v1/agents", { name: "b", scope });
+  assert.is(answer.status, 201);
+  const made = agentAt(world.base, answer.body.id, answer.body.key);
+  const calls: readonly (readonly [string, string, object?])[] = [
+    ["PATCH", `/v1/agents/${made.id}`, { scope: { actions: ["*"] } }],
+    ["POST", `/v1/agents/${agent.id}/key`],
+    ["DELETE", `/v1/agents/${agent.id}`],
+    ["POST", "/v1/sources", { name: "s", type: "hmac", endpoint_id: endpoint }],
+    ["PUT", "/v1/actions/refund.again", { endpoint_id: endpoint, reversibility: "reversible" }],
+    ["PUT", `/v1/policies/${policy}`, { name: "three", approval: { ...APPROVAL, min_approvals: 3 } }],
+  ];
+  for (const [method, path, body] of calls) {
+    const { status, body: said } = await client.call(method, path, body);
+    assert.ok(status < 300, `${method} ${path}: ${status} ${JSON.stringify(said)}`);
+  }
+  assert.equal([await held(made, "1"), await held(made, "2", "refund.again")], ["held", "held"]);
+  const detached = await client.call("PATCH", `/v1/endpoints/${endpoint}`, { policy_id: null });
+  assert.equal([detached.status, detached.body.code], [403, "person-required"]);
+});
+
+test("of two changes at once that together open a way, one is refused", async () => {
+  const { client, policy, endpoint } = await guarded();
+  const { body } = await client.call("POST", "/v1/agents", {
+    ...{ name: "b", policy_id: policy },
+    scope: { actions: ["other.*"] },
+  });
+  // Alone, each is harmless: the agent reaches no refund, and then it needs the approvals.
+  const detach = client.call("PATCH", `/v1/agents/${body.id}`, { policy_id: null });
+  const define = client.call("PUT", "/v1/actions/other.one", { endpoint_id: endpoint, reversibility: "reversible" });
+  const statuses = (await Promise.all([detach, define])).map(({ status }) => status);
+  assert.is(statuses.filter((status) => status === 403).length, 1, String(statuses));
+});
+
+test("a repeat under the same Idempotency-Key finds what was decided", async () => {
+  const { client, agent } = await guarded();
+  const once = { "idempotency-key": "detach" };
+  const answers: Reply[] = [];
+  for (let time = 0; time < 2; time += 1) {
+    answers.push(await client.session("PATCH", `/v1/agents/${agent.id}`, { policy_id: null }, once));
+  }
+  assert.equal(
+    answers.map(({ status }) => status),
+    [200, 200],
+  );
+  const audit = await client.session("GET", `/v1/audit?type=ControlsWeakened${after(answers[0])}`);
+  assert.is(audit.body.data.length, 1);
+});
+
+test("adding somebody who can approve is recorded as a weakening, where approvals are asked for", async () => {
+  const { client } = await guarded();
+  const free = await signUp(world.base);
+  for (const [who, weakened] of [
+    [client, 2],
+    [free, 0],
+  ] as const) {
+    const email = `approver-${weakened}@example.com`;
+    const invited = await who.session("POST", "/v1/members/invitations", { email, role: "approver" });
+    assert.is(invited.status, 201);
+    const viewer = await addMember(who, `v-${email}`);
+    const changed = await who.session("PATCH", `/v1/members/${viewer.id}`, { role: "approver" });
+    assert.is(changed.status, 200);
+    const audit = await who.session("GET", `/v1/audit?type=ControlsWeakened${after(changed)}`);
+    assert.is(audit.body.data.length, weakened);
+  }
+});
+
+test("one account's approvals are nothing to another account", async () => {
+  await guarded();
+  const other = await signUp(world.base);
+  const { id: endpoint } = await other.make("/v1/endpoints", { name: "app", url: NOWHERE });
+  await defineAction(other, "refund.create", endpoint);
+  await registerAgent(world.base, other);
+});
+
+test.run();

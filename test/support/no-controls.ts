@@ -1,0 +1,4 @@
+import type { Controls } from "../../src/controls.ts";
+
+/** For a test that is not about controls: every change may be made, and nothing is recorded for it. */
+export const noControls: Controls = { authorize: async () => null, withdraw: async () => undefined };
