@@ -64,6 +64,6 @@ export const heldForAgain = (
   approval_id: approvalId,
   digest,
   expires_at: new Date(atMs + Date.parse(approval.expires_at) - Date.parse(heldAt)).toISOString(),
-  reasons: [...approval.reasons.filter((reason) => !reason.startsWith(CHANGED)), ...changes],
+  reasons: [...approval.reasons.filter((reason) => !reason.startsWith(CHANGED)), ...changes.map(visibleText)],
   ...(member === undefined ? {} : { member }),
 });

@@ -456,8 +456,9 @@ export const attempts = (deps: AttemptDeps): Attempts => {
 
     const startedAt = clock.now();
     const begun = { atMs: startedAt, steadyMs: timers.now() };
-    const [timeoutMs, target] = [endpoint.settings.timeout_ms, targetOf(endpoint)];
-    const start = startOf(job, known.state, startedAt, { timeoutMs, target }, isProbe);
+    const target = request.bound === undefined ? {} : { target: targetOf(endpoint) };
+    const timeoutMs = endpoint.settings.timeout_ms;
+    const start = startOf(job, known.state, startedAt, { timeoutMs, ...target }, isProbe);
     const ran = await run(job, start, known, trace);
     if (ran.outcome === "rejected" && ran.rejection === "target-changed") {
       await retargeted(job, ran.known, trace);

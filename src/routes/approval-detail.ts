@@ -51,9 +51,9 @@ export const hiddenOfSubject = async (
 };
 
 /** What would be executed. */
-const contentShown = async (deps: DetailDeps, { kind, state }: ApprovalSubject, hidden: Hidden) => {
-  if (kind === "bundle" && "request" in state) return stepsShown(deps, state.request, hidden);
-  return kind === "event" && "request" in state ? payloadShown(deps, state.request, hidden) : NOTHING_SHOWN;
+const contentShown = async (deps: DetailDeps, { kind, asked }: ApprovalSubject, hidden: Hidden) => {
+  if (asked === null) return NOTHING_SHOWN;
+  return kind === "bundle" ? stepsShown(deps, asked, hidden) : payloadShown(deps, asked, hidden);
 };
 
 /** `position`: up to which the subject is shown. */

@@ -1,14 +1,15 @@
 import { isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
-import type { BundleRequest } from "../../domain/bundle/events.ts";
+import type { BundleRequest, HeldBundle } from "../../domain/bundle/events.ts";
 import { bundleStatus } from "../../domain/bundle/status.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
-import type { Bound, HoldOutcome, PayloadRef } from "../../domain/delivery/events.ts";
+import type { Bound, HeldRequest, HoldOutcome, PayloadRef, Request } from "../../domain/delivery/events.ts";
 import { statusOf as deliveryStatus } from "../../domain/delivery/status.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
 import { targetOf } from "../../domain/endpoint/target.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { isHold } from "../approval-requests.ts";
 import { bundleStream } from "../bundles/bundle-id.ts";
 import type { Envelope, Trace } from "../envelope.ts";
 import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
@@ -28,10 +29,14 @@ export type ApprovalTarget = {
   readonly headers: readonly { readonly name: string; readonly secret: boolean }[];
 };
 
+/** `asked`: the request as it was when this approval was asked for. It may have been held again since, for another target. */
+type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & Known<S>;
+
 /** What an approval is for, as its stream has it up to a position. */
 export type ApprovalSubject = {
-  /** Why it was cancelled or its hold was ended; null if it was not. */ readonly endedBecause: string | null;
-} & (({ readonly kind: "event" } & Known<Delivery>) | ({ readonly kind: "bundle" } & Known<Bundle>));
+  /** Why it was cancelled or its hold was ended; null if it was not. */
+  readonly endedBecause: string | null;
+} & (SubjectOf<"event", Delivery, Request> | SubjectOf<"bundle", Bundle, BundleRequest>);
 
 export const APPROVAL_TARGET: JsonSchema = {
   type: ["object", "null"],
@@ -65,15 +70,21 @@ const ENDS: ReadonlySet<string> = new Set(["HoldEnded", "EventCancelled", "Bundl
 export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
   const { kind, id } = request.subject;
   let endedBecause: string | null = null;
-  const seen = ({ type, data }: RecordedEvent): void => {
+  let held: RecordedEvent["data"] | null = null;
+  const seen = (event: RecordedEvent): void => {
+    const { type, data } = event;
     if (ENDS.has(type)) endedBecause = String(data.reason);
+    // What a hold says of its approval is plain JSON.
+    if (isHold(event) && (data.approval as { approval_id: string }).approval_id === request.approval_id) held = data;
   };
   if (kind === "bundle") {
     const from = { state: bundle.initial, revision: null };
-    return { kind, ...(await readOn(log, bundle, bundleStream(id), from, seen)), endedBecause };
+    const known = await readOn(log, bundle, bundleStream(id), from, seen);
+    return { kind, ...known, asked: held as HeldBundle | null, endedBecause };
   }
   const from = { state: delivery.initial, revision: null };
-  return { kind, ...(await readOn(log, delivery, `delivery-${id}`, from, seen)), endedBecause };
+  const known = await readOn(log, delivery, `delivery-${id}`, from, seen);
+  return { kind, ...known, asked: held as HeldRequest | null, endedBecause };
 };
 
 /** What has become of the request so far, in the words of its event or bundle. */
@@ -98,10 +109,10 @@ export const endpointShown = async (
 /** Of an event; each step of a bundle has its own. */
 export const targetShown = async (
   aggregates: Aggregates,
-  { kind, state }: ApprovalSubject,
+  { kind, asked }: ApprovalSubject,
 ): Promise<ApprovalTarget | null> => {
-  if (kind !== "event" || !("request" in state) || state.request.endpoint_id === null) return null;
-  return endpointShown(aggregates, state.request.endpoint_id, state.request.bound);
+  if (kind !== "event" || asked === null || asked.endpoint_id === null) return null;
+  return endpointShown(aggregates, asked.endpoint_id, asked.bound);
 };
 
 const ERASED = "Its payload was erased: nothing is left to execute. Reject it.";

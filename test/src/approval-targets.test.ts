@@ -168,7 +168,8 @@ test("a later attempt to another target sends nothing: the event is held again, 
   await until("it is tried", () => sentTo(good, eventId).length === 1);
   await client.call("PATCH", `/v1/endpoints/${endpointId}`, { url: evil.url });
   const next = await nextApproval(client, eventId, approval.id);
-  assert.equal([(await approvalOf(client, approval.id)).status, next.endpoint.url], ["consumed", evil.url]);
+  const used = await approvalOf(client, approval.id);
+  assert.equal([used.status, used.endpoint.url, next.endpoint.url], ["consumed", good.url, evil.url]);
   assert.is(sentTo(evil, eventId).length, 0);
 
   assert.is((await approve(client, next)).status, 200);
