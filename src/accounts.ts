@@ -10,6 +10,7 @@ import { derivedId, randomId } from "../infra/crypto/ids.ts";
 import type { Passwords } from "../infra/crypto/passwords.ts";
 import type { SealedAt, SecretBox } from "../infra/crypto/secret-box.ts";
 import type { Aggregates } from "./aggregates.ts";
+import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Envelope } from "./envelope.ts";
 import type { PersonalData } from "./personal-data.ts";
 import type { Concerned } from "./problems.ts";
@@ -20,6 +21,7 @@ export type AccountsDeps = {
   readonly box: SecretBox;
   readonly personal: Pick<PersonalData, "keep" | "forget">;
   readonly passwords: Passwords;
+  readonly hashes: Pick<CredentialHashes, "role">;
   /** The plan of a new account; "free" unless configured. */
   readonly signupPlan: Plan["name"];
 };
@@ -116,7 +118,15 @@ const passwordPlace = (account: string, member: string): SealedAt => ({
   field: `password/${member}`,
 });
 
-export const accounts = ({ aggregates, randomness, box, personal, passwords, signupPlan }: AccountsDeps): Accounts => {
+export const accounts = ({
+  aggregates,
+  randomness,
+  box,
+  personal,
+  passwords,
+  hashes,
+  signupPlan,
+}: AccountsDeps): Accounts => {
   const sealedHash = async (account: string, member: string, password: string): Promise<Sealed | "overloaded"> => {
     const hashed = await passwords.hash(password);
     return hashed === "overloaded" ? hashed : box.seal(hashed.hash, passwordPlace(account, member));
@@ -139,7 +149,13 @@ export const accounts = ({ aggregates, randomness, box, personal, passwords, sig
       accountStream(claim.account),
       opens === null
         ? { type: "AcceptInvitation", member, password, client, at }
-        : { type: "OpenAccount", account: claim.account, ...opens, member, email, password, client, at },
+        : {
+            type: "OpenAccount",
+            account: claim.account,
+            ...opens,
+            ...{ member, email, password, client, at },
+            grant: hashes.role({ account: claim.account, member, role: "owner" }),
+          },
       envelope,
     );
     if (joined.outcome === "rejected") {

@@ -10,6 +10,8 @@ export type SessionGrant = {
 
 export type ApiKeyGrant = { readonly account: string; readonly role: string; readonly expires_at: string | null };
 
+export type RoleGrant = { readonly account: string; readonly member: string; readonly role: string };
+
 export type AgentKeyGrant = { readonly account: string; readonly agent: string };
 
 /**
@@ -20,18 +22,18 @@ export type CredentialHashes = {
   session(token: string, grant: SessionGrant): string;
   apiKey(key: string, grant: ApiKeyGrant): string;
   agentKey(key: string, grant: AgentKeyGrant): string;
+  /** Nothing is secret about a role: the hash shows that it was given here. */
+  role(grant: RoleGrant): string;
 };
 
 export const credentialHashes = (key: Uint8Array): CredentialHashes => {
-  const [ofSession, ofApiKey, ofAgentKey] = [
-    keyedHash(key, "sessions"),
-    keyedHash(key, "api-keys"),
-    keyedHash(key, "agent-keys"),
-  ];
+  const [ofSession, ofApiKey] = [keyedHash(key, "sessions"), keyedHash(key, "api-keys")];
+  const [ofAgentKey, ofRole] = [keyedHash(key, "agent-keys"), keyedHash(key, "roles")];
   return {
     session: (token, { account, member, epoch, expires_at }) =>
       ofSession(token, account, member, String(epoch), expires_at),
     apiKey: (apiKey, { account, role, expires_at }) => ofApiKey(apiKey, account, role, expires_at ?? ""),
     agentKey: (agentKey, { account, agent }) => ofAgentKey(agentKey, account, agent),
+    role: ({ account, member, role }) => ofRole(account, member, role),
   };
 };

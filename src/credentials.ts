@@ -1,6 +1,6 @@
 import { apiKey } from "../domain/account/api-key.ts";
 import { account, isExpired, type OpenAccount } from "../domain/account/decider.ts";
-import { holdsSession } from "../domain/account/membership.ts";
+import { holdsSession, type Member } from "../domain/account/membership.ts";
 import { session } from "../domain/account/session.ts";
 import { agent } from "../domain/agent/decider.ts";
 import type { Clock } from "../domain/ports.ts";
@@ -69,6 +69,9 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
     return null;
   };
 
+  const isGranted = ({ account, member }: { account: string; member: string }, { role, grant }: Member): boolean =>
+    isSameHash(grant, hashes.role({ account, member, role }));
+
   const fromSession = async (token: string): Promise<Principal | null> => {
     const stream = sessionStream(token);
     if (stream === null) return null;
@@ -78,7 +81,7 @@ export const credentials = ({ aggregates, hashes, clock }: CredentialsDeps): Aut
     const opened = { id: sessionIdOf(stream), epoch: state.epoch };
     const member = await ofAccount(state.account, ({ members }) => {
       const found = members.get(state.member);
-      return found !== undefined && holdsSession(found, opened) ? found : undefined;
+      return found !== undefined && holdsSession(found, opened) && isGranted(state, found) ? found : undefined;
     });
     if (member === undefined) return null;
     const { email, role } = member;

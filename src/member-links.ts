@@ -5,12 +5,14 @@ import type { Position, Randomness } from "../domain/ports.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import { type AccountRefusal, accountStream, refused } from "./accounts.ts";
 import type { Aggregates } from "./aggregates.ts";
+import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Envelope } from "./envelope.ts";
 import { LINK_LIFETIME_MS, type Links, memberToken, memberTokenOf } from "./links.ts";
 
 export type MemberLinksDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly links: Links;
+  readonly hashes: Pick<CredentialHashes, "role">;
   readonly randomness: Randomness;
 };
 
@@ -58,7 +60,7 @@ const ofInvitation = ({ account, member, expires_at }: Stands, { email, role }: 
 ];
 const ofReset = ({ account, member, expires_at }: Stands) => [account, member, expires_at];
 
-export const memberLinks = ({ aggregates, links, randomness }: MemberLinksDeps): MemberLinks => {
+export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLinksDeps): MemberLinks => {
   /** The names of a repeat's events must differ from the first one's, since its link does. */
   const once = (envelope: Envelope): Envelope => ({ ...envelope, commandId: randomId("cmd_", randomness) });
 
@@ -69,7 +71,8 @@ export const memberLinks = ({ aggregates, links, randomness }: MemberLinksDeps):
       const secret = links.secret();
       const mac = links.mac("invitation", secret, ofInvitation(stands, person));
       const { expires_at } = stands;
-      const command = { type: "InviteMember", member, ...person, mac, expires_at, by: makerOf(envelope), at } as const;
+      const granted = { ...person, grant: hashes.role({ account: id, member, role: person.role }) };
+      const command = { type: "InviteMember", member, ...granted, mac, expires_at, by: makerOf(envelope), at } as const;
       const invited = await aggregates.handle(account, accountStream(id), command, once(envelope));
       if (invited.outcome === "rejected") return refused(invited.rejection);
       const token = memberToken({ secret, account: id, member });

@@ -322,10 +322,11 @@ export const service = async (engines: Engines): Promise<Service> => {
   });
 
   const linking = links(key, randomness);
-  const memberLinking = memberLinks({ aggregates: streams, links: linking, randomness });
+  const memberLinking = memberLinks({ aggregates: streams, links: linking, hashes, randomness });
   const people = accounts({
     personal,
     aggregates: streams,
+    hashes,
     randomness,
     box,
     passwords: passwords(),
@@ -508,6 +509,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...sessionRoutes({ aggregates: streams, sessions: entering.sessions, personal, views, clock }),
     ...memberRoutes({
       accounts: people,
+      hashes,
       memberLinks: memberLinking,
       aggregates: streams,
       views,

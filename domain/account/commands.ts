@@ -14,6 +14,7 @@ export type AccountCommand =
       readonly time_zone: string;
       readonly member: string;
       readonly email: string;
+      readonly grant: string;
       readonly password: Sealed;
       readonly client: Commitment;
       readonly at: string;

@@ -89,12 +89,12 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent, Accoun
     if (command.type === "OpenAccount") {
       // A repeat, or the process manager that finishes an opening: the account is there, nothing is left to do.
       if (state.phase === "open") return accept();
-      const { account, name, plan, time_zone, member, email, password, client, at } = command;
+      const { account, name, plan, time_zone, member, email, grant, password, client, at } = command;
       return accept<AccountEvent>(
         { type: "AccountOpened", data: { account, name, plan, time_zone, at } },
         {
           type: "MemberAdded",
-          data: { account, member, email, role: "owner", password, client, invited_by: null, at },
+          data: { account, member, email, role: "owner", grant, password, client, invited_by: null, at },
         },
       );
     }

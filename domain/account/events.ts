@@ -33,10 +33,13 @@ type LinkMade = {
   readonly at: string;
 };
 
+/** `grant`: hex HMAC over the account, the member and the role (`src/credential-hashes.ts`). */
+type GrantedRole = { readonly role: Role; readonly grant: string };
+
 /** Who belongs to an account, in its stream. */
 export type MembershipEvent =
   /** `member`: the id that they will have. An invitation occupies no address. */
-  | { readonly type: "MemberInvited"; readonly data: LinkMade & { readonly email: string; readonly role: Role } }
+  | { readonly type: "MemberInvited"; readonly data: LinkMade & { readonly email: string } & GrantedRole }
   | { readonly type: "InvitationWithdrawn"; readonly data: { account: string; member: string; at: string } }
   | {
       readonly type: "MemberAdded";
@@ -44,20 +47,19 @@ export type MembershipEvent =
         account: string;
         member: string;
         email: string;
-        role: Role;
         password: Sealed;
         /** Where the request came from that made them a member. */
         client: Commitment;
         /** Null: this member opened the account. */
         invited_by: LinkMaker | null;
         at: string;
-      };
+      } & GrantedRole;
     }
   /** Carries the address, so that its release can be finished from this event alone. */
   | { readonly type: "MemberRemoved"; readonly data: { account: string; member: string; email: string; at: string } }
   | {
       readonly type: "MemberRoleChanged";
-      readonly data: { account: string; member: string; role: Role; previous_role: Role; at: string };
+      readonly data: GrantedRole & { account: string; member: string; previous_role: Role; at: string };
     }
   /** Replaces an earlier one of the member. */
   | { readonly type: "ResetLinkMade"; readonly data: LinkMade }

@@ -17,6 +17,8 @@ export type OpenLink = {
 export type Member = {
   readonly email: string;
   readonly role: Role;
+  /** Hex HMAC over the account, the member and the role (`src/credential-hashes.ts`). */
+  readonly grant: string;
   /** The password's hash, sealed. */
   readonly password: Sealed;
   /** A session holds if it was opened in this epoch, or if its id is `keeps`. */
@@ -29,7 +31,7 @@ export type Member = {
   readonly openReset: OpenLink | null;
 };
 
-export type Invitation = OpenLink & { readonly email: string; readonly role: Role };
+export type Invitation = OpenLink & { readonly email: string; readonly role: Role; readonly grant: string };
 
 export type Membership = {
   readonly account: string;
@@ -46,11 +48,12 @@ type NewPassword = { readonly password: Sealed; readonly client: Commitment };
 type Link = { readonly mac: string; readonly expires_at: string; readonly by: LinkMaker };
 
 export type MembershipCommand =
-  | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role } & Link & AboutMember)
+  | ({ readonly type: "InviteMember"; readonly email: string; readonly role: Role; readonly grant: string } & Link &
+      AboutMember)
   /** `at`: when the address was claimed, which is when the link was used. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
   | ({ readonly type: "RemoveMember" } & AboutMember)
-  | ({ readonly type: "ChangeRole"; readonly role: Role } & AboutMember)
+  | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string } & AboutMember)
   | ({ readonly type: "MakeResetLink" } & Link & AboutMember)
   | ({ readonly type: "ResetPassword"; readonly mac: string } & NewPassword & AboutMember)
   /** `verified`: the sealed hash that the current password was compared with. `keeps`: the session that asks. */
@@ -122,9 +125,12 @@ const acceptInvitation = (
   const invitation = openInvitation(state, member, at);
   if (invitation === undefined) return reject("link-gone");
   if (state.members.size >= membersMax) return reject("member-limit");
-  const { email, role, by } = invitation;
+  const { email, role, grant, by } = invitation;
   const { account } = state;
-  return accept({ type: "MemberAdded", data: { account, member, email, role, password, client, invited_by: by, at } });
+  return accept({
+    type: "MemberAdded",
+    data: { account, member, email, role, grant, password, client, invited_by: by, at },
+  });
 };
 
 /** Invitations of an owner who leaves or is no owner any more are withdrawn. */
@@ -147,7 +153,7 @@ const remove = ({ member, at }: CommandOf<"RemoveMember">, state: Membership): D
   return accept(removed, ...withdrawnOf(state, member, at));
 };
 
-const changeRole = ({ member, role, at }: CommandOf<"ChangeRole">, state: Membership): Decided => {
+const changeRole = ({ member, role, grant, at }: CommandOf<"ChangeRole">, state: Membership): Decided => {
   const current = state.members.get(member);
   if (current === undefined) return reject("member-absent");
   if (current.role === role) return accept();
@@ -155,7 +161,7 @@ const changeRole = ({ member, role, at }: CommandOf<"ChangeRole">, state: Member
   const { account } = state;
   const changed: AccountEvent = {
     type: "MemberRoleChanged",
-    data: { account, member, role, previous_role: current.role, at },
+    data: { account, member, role, grant, previous_role: current.role, at },
   };
   return current.role === "owner" ? accept(changed, ...withdrawnOf(state, member, at)) : accept(changed);
 };
@@ -232,10 +238,10 @@ const changed = (state: Membership, id: string, change: Partial<Member>): Partia
 };
 
 const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "MemberInvited" }>["data"]) => {
-  const { member, email, role, mac, expires_at, by, at } = data;
+  const { member, email, role, grant, mac, expires_at, by, at } = data;
   // Only those are kept that could still be accepted: so their number is bounded.
   const open = new Map([...state.invitations].filter(([, it]) => isOpen(it, at)));
-  return { invitations: open.set(member, { email, role, mac, expires_at, by }) };
+  return { invitations: open.set(member, { email, role, grant, mac, expires_at, by }) };
 };
 
 /** What of the account's state an event changes. */
@@ -246,9 +252,19 @@ export const evolveMembership = (state: Membership, event: MembershipEvent): Par
     case "InvitationWithdrawn":
       return { invitations: without(state.invitations, event.data.member) };
     case "MemberAdded": {
-      const { member, email, role, password, invited_by, at } = event.data;
+      const { member, email, role, grant, password, invited_by, at } = event.data;
       const invited = invited_by === null ? null : { by: invited_by, at };
-      const added: Member = { email, role, password, epoch: 0, keeps: null, invited, reset: null, openReset: null };
+      const added: Member = {
+        email,
+        role,
+        grant,
+        password,
+        epoch: 0,
+        keeps: null,
+        invited,
+        reset: null,
+        openReset: null,
+      };
       return { members: withEntry(state.members, member, added), invitations: without(state.invitations, member) };
     }
     case "MemberRemoved": {
@@ -256,7 +272,7 @@ export const evolveMembership = (state: Membership, event: MembershipEvent): Par
       return { members: without(state.members, member), gone: withGone(state.gone, member) };
     }
     case "MemberRoleChanged":
-      return changed(state, event.data.member, { role: event.data.role });
+      return changed(state, event.data.member, { role: event.data.role, grant: event.data.grant });
     case "ResetLinkMade": {
       const { member, mac, expires_at, by } = event.data;
       return changed(state, member, { openReset: { mac, expires_at, by } });

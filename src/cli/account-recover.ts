@@ -8,6 +8,7 @@ import { randomness } from "../../infra/crypto/randomness.ts";
 import { accountStream, emailStream } from "../accounts.ts";
 import { aggregates } from "../aggregates.ts";
 import { type Config, readConfig } from "../config.ts";
+import { credentialHashes } from "../credential-hashes.ts";
 import { openLog, placesOf } from "../engines.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { hasRing } from "../key-ring.ts";
@@ -35,7 +36,8 @@ const recover = async (log: EventLog, config: Config, email: string): Promise<st
   const { state } = await streams.load(account, accountStream(id));
   if (state.phase !== "open" || state.members.get(member)?.role !== "owner")
     throw new Error("This person is not an owner: an owner of the account can make a reset link for them.");
-  const making = memberLinks({ aggregates: streams, links: links(key, randomness), randomness });
+  const hashes = credentialHashes(key);
+  const making = memberLinks({ aggregates: streams, links: links(key, randomness), hashes, randomness });
   const envelope = {
     commandId: randomId("cmd_", randomness),
     account: id,

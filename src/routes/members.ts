@@ -6,6 +6,7 @@ import { MEMBER_STATES, type MemberDocument, members } from "../../projections/m
 import { type Accounts, accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Controls } from "../controls.ts";
+import type { CredentialHashes } from "../credential-hashes.ts";
 import { linkUrl } from "../links.ts";
 import type { MemberLinks } from "../member-links.ts";
 import { notFound } from "../problems.ts";
@@ -22,6 +23,7 @@ export type MembersDeps = {
   readonly views: Pick<ViewStore, "page">;
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
+  readonly hashes: Pick<CredentialHashes, "role">;
 };
 
 type InvitationBody = { readonly email: string; readonly role: Role };
@@ -103,7 +105,7 @@ const reset =
   };
 
 const changeRole =
-  ({ aggregates, controls }: MembersDeps): Route["handle"] =>
+  ({ aggregates, controls, hashes }: MembersDeps): Route["handle"] =>
   async (call) => {
     const { params, body, envelope } = call;
     const { id = "" } = params;
@@ -115,7 +117,8 @@ const changeRole =
     const base = { role: before.role };
     const refusal = await controls.authorize(call, { kind: "member", id, base, changes: { role } });
     if (refusal !== null) return refusal;
-    const command = { type: "ChangeRole", member: id, role, at: envelope.at } as const;
+    const grant = hashes.role({ account: envelope.account, member: id, role });
+    const command = { type: "ChangeRole", member: id, role, grant, at: envelope.at } as const;
     const changed = await aggregates.handle(account, accountStream(envelope.account), command, envelope);
     if (changed.outcome === "rejected") return accountProblem(changed.rejection);
     const member = changed.state.phase === "open" ? changed.state.members.get(id) : undefined;

@@ -35,7 +35,15 @@ const fill = async (log: EventLog, principal: Principal): Promise<void> => {
   const { account } = principal;
   const { envelope } = callOf({ principal });
   const filling = Array.from({ length: PLANS.free.counts.members - 1 }, (_, i) => {
-    const data = { account, member: `mem_${i}`, email: `m${i}@shop.example`, role: "viewer", invited_by: null, at: AT };
+    const data = {
+      account,
+      member: `mem_${i}`,
+      email: `m${i}@shop.example`,
+      role: "viewer",
+      grant: "",
+      invited_by: null,
+      at: AT,
+    };
     return { type: "MemberAdded", data };
   });
   await log.append(accountStream(account), "any", toEvents(filling, { ...envelope, commandId: "fill" }));

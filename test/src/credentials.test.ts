@@ -97,6 +97,22 @@ test("an API key's record that was rewritten to another account, role or expiry 
   assert.is(await seenBy(world, "ApiKeyIssued", { account: other.account })("bearer", token), null);
 });
 
+test("a member whose role was rewritten or appended in the log's file does not have it", async () => {
+  const world = accountsWorld();
+  const owner = await world.openAccount("ana@shop.example");
+  const { id } = await world.addMember(owner, "bob@shop.example");
+  const token = world.cookieOf(await world.logIn("bob@shop.example"));
+  assert.is(await seenBy(world, "MemberAdded", { role: "owner" })("session", token), null);
+  const params = { id };
+  await world.call("PATCH", "/v1/members/{id}", { principal: owner, params, body: { role: "approver" } });
+  const principal = await seenBy(world, "MemberRoleChanged", {})("session", token);
+  assert.is(principal?.kind === "member" && principal.role, "approver");
+  // The owner's own grant, copied.
+  const added = (await world.log.readAll(null, 100)).find(({ type }) => type === "MemberAdded");
+  for (const grant of [added?.data.grant ?? "", "00"])
+    assert.is(await seenBy(world, "MemberRoleChanged", { role: "owner", grant })("session", token), null);
+});
+
 test("an address whose claim was rewritten to another member lets nobody in with a password of their own", async () => {
   const world = accountsWorld();
   const owner = await world.openAccount("ana@shop.example");

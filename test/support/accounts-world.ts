@@ -49,22 +49,23 @@ const node = (
   const streams = aggregates(log, clock);
   const box = secretBox(key, randomness);
   const personal = personalData(log, randomness);
+  const hashes = credentialHashes(key);
   const all = accounts({
     aggregates: streams,
     personal,
     randomness,
     box,
     passwords: passwords(line),
+    hashes,
     signupPlan: "free",
   });
-  const hashes = credentialHashes(key);
   const tries = attempts(clock);
   const pauses: number[] = [];
   const linking = links(key, randomness);
   const starting = startLinks({ log, aggregates: streams, links: linking, clock, randomness });
   const deps = {
     accounts: all,
-    memberLinks: memberLinks({ aggregates: streams, links: linking, randomness }),
+    memberLinks: memberLinks({ aggregates: streams, links: linking, hashes, randomness }),
     sessions: sessions({ aggregates: streams, hashes, personal, clock, randomness }),
     attempts: tries,
     signup,

@@ -90,7 +90,14 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     if (who.kind !== "member") return;
     const { account: id, id: member, email, role } = who;
     const opens = { type: "OpenAccount", account: id, name: "a", plan: "free", time_zone: "UTC" } as const;
-    const founder = { member: "mem_founder", email: "founder@a.example", password: "", client: CLIENT, at: now() };
+    const founder = {
+      member: "mem_founder",
+      email: "founder@a.example",
+      password: "",
+      grant: "",
+      client: CLIENT,
+      at: now(),
+    };
     await streams.handle(account, accountStream(id), { ...opens, ...founder }, envelope());
     await joinAccount(streams, { member, email, role }, { ...envelope(), account: id });
   };

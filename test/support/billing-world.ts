@@ -51,7 +51,14 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
     return streams.handle(account, accountStream(ACCOUNT), it, { ...about, trace, at: it.at });
   };
   const now = (): string => new Date(clock.now()).toISOString();
-  const member = { member: OWNER.id, email: "ana@a.example", password: "", client: CLIENT, at: now() } as const;
+  const member = {
+    member: OWNER.id,
+    email: "ana@a.example",
+    password: "",
+    grant: "",
+    client: CLIENT,
+    at: now(),
+  } as const;
   await command({ type: "OpenAccount", account: ACCOUNT, name, plan, time_zone: "UTC", ...member });
 
   const subscriptionOf = async () => {

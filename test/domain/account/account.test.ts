@@ -25,6 +25,7 @@ const added = (member: string, role: Role): AccountEvent => ({
     member,
     email: `${member}@a.example`,
     role,
+    grant: `${role} ${member}`,
     password: `of ${member}`,
     client: CLIENT,
     invited_by: by,
@@ -38,6 +39,7 @@ const founded: AccountEvent = {
     member: "ana",
     email: "ana@a.example",
     role: "owner",
+    grant: "owner ana",
     password: "of ana",
     client: CLIENT,
     invited_by: null,
@@ -48,7 +50,7 @@ const link = { mac: "its mac", expires_at: "2026-03-08T12:00:00.000Z", by };
 const late = link.expires_at;
 const invited = (member: string, role: Role = "viewer", more: Partial<typeof link> = {}): AccountEvent => ({
   type: "MemberInvited",
-  data: { ...of, member, email: `${member}@a.example`, role, ...link, ...more, at },
+  data: { ...of, member, email: `${member}@a.example`, role, grant: `${role} ${member}`, ...link, ...more, at },
 });
 const withdrawn = (member: string): AccountEvent => ({ type: "InvitationWithdrawn", data: { ...of, member, at } });
 const removed = (member: string): AccountEvent => ({
@@ -63,6 +65,7 @@ const open = {
   time_zone: "UTC",
   member: "ana",
   email: "ana@a.example",
+  grant: "owner ana",
   password: "of ana",
   client: CLIENT,
   at,
@@ -72,6 +75,7 @@ const invite = (member: string, role: Role = "viewer"): AccountCommand => ({
   member,
   email: `${member}@a.example`,
   role,
+  grant: `${role} ${member}`,
   ...link,
   at,
 });
@@ -84,7 +88,7 @@ const acceptance = (member: string, when = at): AccountCommand => ({
 });
 const roleChanged = (member: string, previous_role: Role, role: Role): AccountEvent => ({
   type: "MemberRoleChanged",
-  data: { ...of, member, role, previous_role, at },
+  data: { ...of, member, role, grant: `${role} ${member}`, previous_role, at },
 });
 const remove = (member: string): AccountCommand => ({ type: "RemoveMember", member, at });
 
@@ -146,10 +150,10 @@ test("an invitation ends when it expires, is withdrawn, or its owner is an owner
 });
 test("a second invitation of an address replaces the first one, and a member's address is refused", () => {
   const again = { ...invite("bo2"), email: "bo@a.example" } as AccountCommand;
-  const invitedAgain = { type: "MemberInvited", data: { ...of, member: "bo2", email: "bo@a.example", role: "viewer" } };
+  const data = { ...of, member: "bo2", email: "bo@a.example", role: "viewer", grant: "viewer bo2", ...link, at };
   given(...owned, invited("bo"))
     .when(again)
-    .then(withdrawn("bo"), { ...invitedAgain, data: { ...invitedAgain.data, ...link, at } } as AccountEvent);
+    .then(withdrawn("bo"), { type: "MemberInvited", data } as AccountEvent);
   given(...owned, added("bo", "viewer"))
     .when(again)
     .rejects("member-already");
@@ -167,7 +171,13 @@ test("members and open invitations are limited together; a removal or an expiry 
     .then(invited("bo"));
 });
 test("a role is changed once, and the last owner stays an owner", () => {
-  const change = (member: string, role: Role): AccountCommand => ({ type: "ChangeRole", member, role, at });
+  const change = (member: string, role: Role): AccountCommand => ({
+    type: "ChangeRole",
+    member,
+    role,
+    grant: `${role} ${member}`,
+    at,
+  });
   given(...owned, added("bo", "viewer"))
     .when(change("bo", "approver"))
     .then(roleChanged("bo", "viewer", "approver"));

@@ -227,7 +227,15 @@ test("a link ends with the rights of whom it was given to", async () => {
   const { body } = await world.start("core");
   const at = world.now();
   const link = { mac: "", expires_at: "9999-12-31T23:59:59.999Z", by: { kind: "system", id: "test" } } as const;
-  await world.command({ type: "InviteMember", member: "mem_b", email: "ben@a.example", role: "owner", ...link, at });
+  await world.command({
+    type: "InviteMember",
+    member: "mem_b",
+    email: "ben@a.example",
+    role: "owner",
+    grant: "",
+    ...link,
+    at,
+  });
   await world.command({ type: "AcceptInvitation", member: "mem_b", password: "", client: CLIENT, at });
   await world.command({ type: "RemoveMember", member: OWNER.id, at });
   assert.is((await go.send(`${body.checkout_url}/confirm`)).status, 410);
