@@ -154,7 +154,7 @@ test("what waits for an endpoint that was deleted is not approved, and nothing i
   const it = await account();
   const { client } = it;
   const { eventId, approval } = await heldExecute(it);
-  assert.is((await client.call("DELETE", `/v1/endpoints/${it.endpointId}`)).status, 204);
+  assert.is((await client.session("DELETE", `/v1/endpoints/${it.endpointId}`)).status, 204);
   assert.equal([(await approve(client, approval)).body.code, await statusOf(client, eventId)], ["conflict", "held"]);
   assert.is(sentTo(good, eventId).length, 0);
 });
