@@ -1,7 +1,7 @@
 import { accept, type Decider, reject } from "./decider.ts";
 
 /** What an account has a limited number of. Each of them holds a slot in a ledger of the account as long as it exists. */
-export const SLOT_KINDS = ["sources", "delivery_endpoints", "policies", "agents", "actions"] as const;
+export const SLOT_KINDS = ["sources", "delivery_endpoints", "policies", "agents", "actions", "sessions"] as const;
 export type SlotKind = (typeof SLOT_KINDS)[number];
 
 /**

@@ -120,6 +120,7 @@ import { replayRoutes } from "./routes/replays.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { sourceRoutes } from "./routes/sources.ts";
 import { statusNow, statusRoutes } from "./routes/status.ts";
+import { sessionRoom } from "./session-room.ts";
 import { sessions } from "./sessions.ts";
 import { startLinks } from "./start-links.ts";
 import { tallies } from "./tallies.ts";
@@ -484,7 +485,10 @@ export const service = async (engines: Engines): Promise<Service> => {
     startLinks: starting,
     accounts: people,
     memberLinks: memberLinking,
-    sessions: sessions({ aggregates: streams, hashes, personal, clock, randomness }),
+    sessions: sessions({
+      ...{ aggregates: streams, hashes, personal, clock, randomness, slots: registering },
+      makeRoom: sessionRoom({ aggregates: streams, slots: registering }),
+    }),
     attempts: attempts(clock),
   };
   const routes = [

@@ -2,6 +2,8 @@ import { session } from "../domain/account/session.ts";
 import type { Client } from "../domain/personal/events.ts";
 import type { Clock, Position, Randomness } from "../domain/ports.ts";
 import { derivedId } from "../infra/crypto/ids.ts";
+import { LogUnavailable } from "../infra/log-errors.ts";
+import type { Slots } from "./admission/slots.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Envelope } from "./envelope.ts";
@@ -54,29 +56,40 @@ type SessionsDeps = {
   readonly personal: Pick<PersonalData, "keep">;
   readonly clock: Clock;
   readonly randomness: Randomness;
+  readonly slots: Pick<Slots, "register">;
+  /** Makes room where the account has as many sessions as it may have. */
+  readonly makeRoom: (account: string, member: string, envelope: Envelope) => Promise<void>;
 };
 
-export const sessions = ({ aggregates, hashes, personal, clock, randomness }: SessionsDeps): Sessions => ({
-  async open(of, from, envelope) {
-    const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
-    const id = derivedId("ses_", token);
-    const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
-    const grant = { ...of, expires_at };
-    const stream = `${STREAM_PREFIX}${id}`;
-    const client = await personal.keep(stream, from, envelope);
-    const mac = hashes.session(token, grant);
-    const command = { type: "OpenSession", ...grant, mac, client, at: envelope.at } as const;
-    // Named after the session and not after the request, which may append to other streams as well.
-    const opened = await aggregates.handle(session, stream, command, {
-      ...envelope,
-      commandId: `open-${id}`,
-    });
-    if (opened.outcome !== "accepted") throw new Error("a random session token was there before");
-    return { token, position: opened.position };
-  },
+/** Each try means that others have opened sessions in the room that was made. */
+const TRIES_MAX = 16;
 
-  async close(stream, envelope) {
-    const closed = await aggregates.handle(session, stream, { type: "CloseSession", at: envelope.at }, envelope);
-    return closed.outcome === "rejected" ? undefined : closed.position;
-  },
-});
+export const sessions = (deps: SessionsDeps): Sessions => {
+  const { aggregates, hashes, personal, clock, randomness, slots, makeRoom } = deps;
+  return {
+    async open(of, from, envelope) {
+      const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
+      const id = derivedId("ses_", token);
+      const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
+      const grant = { ...of, expires_at };
+      const stream = `${STREAM_PREFIX}${id}`;
+      const client = await personal.keep(stream, from, envelope);
+      const mac = hashes.session(token, grant);
+      const command = { type: "OpenSession", ...grant, mac, client, at: envelope.at } as const;
+      // Named after the session and not after the request, which may append to other streams as well.
+      const named = { ...envelope, account: of.account, commandId: `open-${id}` };
+      for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+        const opened = await slots.register("sessions", id, session, command, named);
+        if (opened.outcome === "accepted") return { token, position: opened.position };
+        if (opened.outcome !== "full") throw new Error("a random session token was there before");
+        await makeRoom(of.account, of.member, named);
+      }
+      throw new LogUnavailable(`too many sessions of ${of.account} are opened at once`);
+    },
+
+    async close(stream, envelope) {
+      const closed = await aggregates.handle(session, stream, { type: "CloseSession", at: envelope.at }, envelope);
+      return closed.outcome === "rejected" ? undefined : closed.position;
+    },
+  };
+};

@@ -31,7 +31,7 @@ export type SessionCommand =
 export const session: Decider<SessionState, SessionCommand, SessionEvent, "session-exists"> = {
   initial: { phase: "absent" },
 
-  evolve(_state, event) {
+  evolve(state, event) {
     switch (event.type) {
       case "SessionOpened": {
         const { account, member, epoch, expires_at, mac } = event.data;
@@ -39,6 +39,9 @@ export const session: Decider<SessionState, SessionCommand, SessionEvent, "sessi
       }
       case "SessionClosed":
         return { phase: "closed", account: event.data.account, member: event.data.member };
+      default:
+        // A record of another type says nothing of the session (`SlotFreed`).
+        return state;
     }
   },
 

@@ -116,6 +116,8 @@ export type LedgerStream = {
   resolve(event: string): Promise<void>;
   /** As the log has it at this moment, without the places of requests that died. */
   figures(): Promise<LedgerFigures>;
+  /** The events that hold open places, in the order in which they took them. */
+  holders(): Promise<readonly string[]>;
   /** Whether something is under way or waits here: else it can be forgotten, and is read again from its stream. */
   busy(): boolean;
   /** Whether events hold places, as far as is known here. */
@@ -397,6 +399,13 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
           return { reserved, settled, overrun, open, spent };
         });
       }),
+    holders: () =>
+      during(() =>
+        inTurn(async () => {
+          await catchUp();
+          return [...ledger.open.keys()];
+        }),
+      ),
     busy: () => running || queue.length > 0 || underWay > 0,
     hasPlaces: () => ledger.open.size > 0,
   };

@@ -51,6 +51,8 @@ export type Ledgers = {
    * became of it stay, for instance that of a replay. Resolves when it is written down.
    */
   resolve(stream: string, account: string, event: string): Promise<void>;
+  /** Who holds open places in a ledger, in the order in which they took them. */
+  holders(stream: string, account: string): Promise<readonly string[]>;
   /** A ledger as the log has it at this moment; one that nothing was reserved in is all zeros. */
   figures(stream: string, account: string): Promise<LedgerFigures>;
   /**
@@ -201,6 +203,8 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
     },
 
     resolve: (stream, account, event) => streamOf(stream, account).resolve(event),
+
+    holders: (stream, account) => streamOf(stream, account).holders(),
 
     figures: (stream, account) => streamOf(stream, account).figures(),
 

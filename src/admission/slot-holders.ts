@@ -1,3 +1,4 @@
+import { session } from "../../domain/account/session.ts";
 import { action } from "../../domain/action/decider.ts";
 import { agent } from "../../domain/agent/decider.ts";
 import type { Decider } from "../../domain/decider.ts";
@@ -20,7 +21,7 @@ export type SlotHolder = {
   readonly keepsSlot: (log: EventLog, id: string, envelope: Envelope) => Promise<boolean>;
 };
 
-/** `phase`: that of an existing thing. `isForever`: what was deleted never comes back, so nothing has to be fenced. */
+/** `phase`: that of an existing thing. `isForever`: what has ended never comes back, so nothing has to be fenced. */
 const holder = <S extends { readonly phase: string }, E extends Fact>(
   prefix: string,
   category: string,
@@ -30,7 +31,7 @@ const holder = <S extends { readonly phase: string }, E extends Fact>(
 ): SlotHolder => {
   const streamOf = (id: string): string => `${category}-${id}`;
   const exists = (state: S): boolean => state.phase === phase;
-  const isOver = (state: S): boolean => exists(state) || (isForever && state.phase === "deleted");
+  const isSettled = (state: S): boolean => exists(state) || (isForever && state.phase !== "absent");
   return {
     prefix,
     streamOf,
@@ -38,7 +39,7 @@ const holder = <S extends { readonly phase: string }, E extends Fact>(
     exists: (state) => exists(state as S),
     async keepsSlot(log, id, envelope) {
       const command = { type: "FreeSlot", id, at: envelope.at } as const;
-      const { state } = await fenced(log, slotFence(decider, isOver), streamOf(id), command, envelope);
+      const { state } = await fenced(log, slotFence(decider, isSettled), streamOf(id), command, envelope);
       return exists(state);
     },
   };
@@ -51,6 +52,7 @@ export const SLOT_HOLDERS: Readonly<Record<SlotKind, SlotHolder>> = {
   agents: holder("agt_", "agent", agent, "present", true),
   // An action that was deleted may be defined again under its name, and then has the same id.
   actions: holder("act_", "action", action, "defined", false),
+  sessions: holder("ses_", "session", session, "open", true),
 };
 
 /** Of the thing with this id; undefined for what holds no slot. */

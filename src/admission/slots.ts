@@ -24,10 +24,12 @@ export type Slots = {
   ): Promise<Registered<S, R>>;
   /** Gives back the slot of something that was deleted. */
   free(kind: SlotKind, account: string, id: string): Promise<void>;
+  /** The ids of what holds slots of an account, the oldest first. */
+  holders(kind: SlotKind, account: string): Promise<readonly string[]>;
 };
 
 export type SlotsDeps = {
-  readonly ledgers: Pick<Ledgers, "reserve" | "release" | "resolve">;
+  readonly ledgers: Pick<Ledgers, "reserve" | "release" | "resolve" | "holders">;
   readonly aggregates: Pick<Aggregates, "handleLooked">;
   readonly planOf: (account: string) => Promise<Plan>;
 };
@@ -69,6 +71,8 @@ export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
     return rejection === "no-slot" ? { outcome: "full", limit } : { outcome: "rejected", rejection, state };
   },
 
+  holders: (kind, account) => ledgers.holders(ledgerOf(account, kind), account),
+
   free: (kind, account, id) => ledgers.resolve(ledgerOf(account, kind), account, id),
 });
 
@@ -77,6 +81,7 @@ const DELETED: Readonly<Partial<Record<SlotKind, string>>> = {
   delivery_endpoints: "EndpointDeleted",
   agents: "AgentDeleted",
   actions: "ActionDeleted",
+  sessions: "SessionClosed",
 };
 
 /** Gives back the slots of what was deleted, as a crash may have come between a deletion and its slot. */

@@ -67,7 +67,7 @@ test("or by the login, whichever comes first", async () => {
   assert.equal(await types(), ["EmailClaimed"]);
   assert.is((await logIn("ana@shop.example")).outcome, 200);
   await react();
-  assert.equal(await types(), ["EmailClaimed", "AccountOpened", "MemberAdded", "SessionOpened"]);
+  assert.equal(await types(), ["EmailClaimed", "AccountOpened", "MemberAdded", "Reserved", "SessionOpened"]);
 });
 
 test("a member's address is given back after a removal that was cut off", async () => {
@@ -158,7 +158,10 @@ test("all events of an account carry it in their metadata, under ids of their ow
   const { openAccount, log } = breakable();
   const { account, id } = await openAccount("ana@shop.example");
   const events = await log.readAll(null, 100);
-  for (const { meta } of events) assert.equal([meta.account, meta.actor], [account, { kind: "member", id }]);
+  for (const { meta, stream } of events) {
+    const actor = stream.startsWith("ledger-") ? { kind: "system", id: "ledger" } : { kind: "member", id };
+    assert.equal([meta.account, meta.actor], [account, actor]);
+  }
   assert.is(new Set(events.map((event) => event.id)).size, events.length);
 });
 test.run();

@@ -1,4 +1,5 @@
 import type { Role } from "../../domain/account/events.ts";
+import { PLANS } from "../../domain/account/plans.ts";
 import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
 import { passwords } from "../../infra/crypto/passwords.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
@@ -25,6 +26,7 @@ import { linkRoutes } from "../../src/routes/links.ts";
 import { memberRoutes } from "../../src/routes/members.ts";
 import type { Call, Principal } from "../../src/routes/route.ts";
 import { sessionRoutes } from "../../src/routes/sessions.ts";
+import { sessionRoom } from "../../src/session-room.ts";
 import { sessions } from "../../src/sessions.ts";
 import { startLinks } from "../../src/start-links.ts";
 import { AT, type Called, caller } from "./call.ts";
@@ -32,6 +34,7 @@ import { foldInto } from "./fold-into.ts";
 import { PUBLIC_URL } from "./http-app.ts";
 import { tokenOf } from "./members.ts";
 import { noControls } from "./no-controls.ts";
+import { slotsOn } from "./slots-on.ts";
 
 const PROJECTIONS = [members, sessionsView, apiKeys];
 export const PASSWORD = "correct horse battery";
@@ -60,13 +63,17 @@ const node = (
     signupPlan: "free",
   });
   const tries = attempts(clock);
+  const slots = slotsOn(log, clock, streams, PLANS.free);
   const pauses: number[] = [];
   const linking = links(key, randomness);
   const starting = startLinks({ log, aggregates: streams, links: linking, clock, randomness });
   const deps = {
     accounts: all,
     memberLinks: memberLinks({ aggregates: streams, links: linking, hashes, randomness }),
-    sessions: sessions({ aggregates: streams, hashes, personal, clock, randomness }),
+    sessions: sessions({
+      ...{ aggregates: streams, hashes, personal, clock, randomness, slots },
+      makeRoom: sessionRoom({ aggregates: streams, slots }),
+    }),
     attempts: tries,
     signup,
     startLinks: starting,

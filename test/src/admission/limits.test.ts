@@ -7,8 +7,9 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
 import { NO_TRACE } from "../../../src/envelope.ts";
 import { registerAgent } from "../../support/agent.ts";
-import { type Client, type Reply, signUp } from "../../support/client.ts";
+import { type Client, clientAt, type Reply, reply, signUp } from "../../support/client.ts";
 import { insideService } from "../../support/inside-service.ts";
+import { addMember, MEMBER_PASSWORD as PASSWORD } from "../../support/members.ts";
 
 const test = suite("what an account may have");
 
@@ -19,6 +20,14 @@ test.after(async () => {
 });
 
 const { counts } = PLANS.free;
+/** The session that a login or a link opens, as a cookie. */
+const enter = async (base: string, path: string, body: object): Promise<string> => {
+  const headers = { "content-type": "application/json" };
+  const answer = await reply(await fetch(`${base}${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
+  assert.is(answer.status, 200, JSON.stringify(answer.body));
+  return answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+};
+
 const URL_OF_APP = "http://127.0.0.1:9/";
 
 /** As if the account had so many already. */
@@ -26,7 +35,7 @@ const fill = async ({ account }: Client, kind: keyof Counts, places: number): Pr
   const onError = (error: unknown): never => {
     throw error;
   };
-  const filled = ledgers({ log, clock: systemClock, randomness, orphanAgeMs: 0, fate: async () => "spent", onError });
+  const filled = ledgers({ log, clock: systemClock, randomness, orphanAgeMs: 0, fate: async () => "kept", onError });
   const stream = `ledger-${account}-${kind}`;
   await filled.reserve(stream, account, "filled", { count: Number.MAX_SAFE_INTEGER }, NO_TRACE, places);
   await filled.settleNow(stream, account, "filled", 0, NO_TRACE);
@@ -108,6 +117,48 @@ test("what is there is changed, published and defined again at the limit, and a 
     assert.is((await actions.make(1)).status, 201);
     assert.is((await actions.make(2)).status, 403);
   }
+});
+
+const logInAt = (base: string, email: string): Promise<string> =>
+  enter(base, "/v1/auth/login", { email, password: PASSWORD });
+const holds = async (cookie: string, base = nodes[0].base): Promise<boolean> =>
+  (await fetch(`${base}/v1/auth/me`, { headers: { cookie } })).status === 200;
+
+test("a session above the limit ends the oldest of the member with the most, never another member's", async () => {
+  const owner = await signUp(nodes[0].base);
+  const { body: me } = await owner.session("GET", "/v1/auth/me");
+  const email = `viewer-${owner.account}@example.com`;
+  const { cookie: joined } = await addMember(owner, email);
+  await fill(owner, "sessions", counts.sessions - 4);
+  // Two slots are free. The viewer takes them, and goes on.
+  const cookies = [joined];
+  for (let n = 0; n < 5; n += 1) cookies.push(await logInAt(nodes[n % 2 === 0 ? 0 : 1].base, email));
+  assert.equal(await Promise.all(cookies.map((cookie) => holds(cookie))), [false, false, false, true, true, true]);
+  assert.ok(await holds(owner.cookie), "the owner's only session holds");
+  const { body: listed } = await clientAt(nodes[0].base, { ...owner, cookie: cookies[5] ?? "" }).session(
+    "GET",
+    "/v1/auth/sessions",
+  );
+  assert.ok(listed.data.length <= 4);
+  const again = await logInAt(nodes[1].base, me.member.email);
+  assert.equal(await Promise.all([holds(again), holds(owner.cookie), holds(cookies[3] ?? "")]), [true, true, false]);
+});
+
+test("a session that was closed, or ended by a new password, makes room before any other ends", async () => {
+  const owner = await signUp(nodes[0].base);
+  const { body: me } = await owner.session("GET", "/v1/auth/me");
+  await fill(owner, "sessions", counts.sessions - 3);
+  const second = await logInAt(nodes[0].base, me.member.email);
+  const third = await logInAt(nodes[0].base, me.member.email);
+  const headers = { cookie: second, "sec-fetch-site": "same-origin" };
+  await fetch(`${nodes[0].base}/v1/auth/logout`, { method: "POST", headers });
+  const fourth = await logInAt(nodes[0].base, me.member.email);
+  const open = [owner.cookie, second, third, fourth];
+  assert.equal(await Promise.all(open.map((cookie) => holds(cookie))), [true, false, true, true]);
+  await owner.session("DELETE", "/v1/auth/sessions");
+  const fifth = await logInAt(nodes[1].base, me.member.email);
+  const left = [owner.cookie, third, fourth, fifth];
+  assert.equal(await Promise.all(left.map((cookie) => holds(cookie))), [true, false, false, true]);
 });
 
 test("the capabilities name every limit", async () => {

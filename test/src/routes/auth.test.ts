@@ -32,7 +32,7 @@ test("a signup opens an account, its owner and a session", async () => {
   );
   const principal = await memberBy(cookieOf({ outcome, body, headers, detail: "", retryAfterS: undefined }));
   assert.is(principal.account, account.id);
-  assert.equal(await types(), ["EmailClaimed", "AccountOpened", "MemberAdded", "SessionOpened"]);
+  assert.equal(await types(), ["EmailClaimed", "AccountOpened", "MemberAdded", "Reserved", "SessionOpened"]);
 });
 
 test("neither a password, nor its hash, nor a token is in the log", async () => {
