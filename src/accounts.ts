@@ -149,13 +149,7 @@ export const accounts = ({
       accountStream(claim.account),
       opens === null
         ? { type: "AcceptInvitation", member, password, client, at }
-        : {
-            type: "OpenAccount",
-            account: claim.account,
-            ...opens,
-            ...{ member, email, password, client, at },
-            grant: hashes.role({ account: claim.account, member, role: "owner" }),
-          },
+        : { type: "OpenAccount", account: claim.account, ...opens, member, email, password, client, at },
       envelope,
     );
     if (joined.outcome === "rejected") {
@@ -206,7 +200,9 @@ export const accounts = ({
       const id = randomId("acc_", randomness);
       const member = randomId("mem_", randomness);
       const envelope: Envelope = { ...call, account: id, actor: { kind: "member", id: member } };
-      const opens = { name, plan: signupPlan, time_zone: timeZone };
+      // Granted here alone: whoever could rewrite a claim into one that opens an account would else be granted its owner's role.
+      const grant = hashes.role({ account: id, member, role: "owner" });
+      const opens = { name, plan: signupPlan, time_zone: timeZone, grant };
       const claim = { account: id, member, email, opens, at: call.at };
       return await join(claim, { password, client }, envelope, () => isFirst({ account: id, member }, envelope));
     },

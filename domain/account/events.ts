@@ -134,7 +134,7 @@ export type EmailEvent =
         member: string;
         email: string;
         /** Set when the claim opens an account; null when it accepts an invitation to one. */
-        opens: { name: string; plan: string; time_zone: string } | null;
+        opens: { name: string; plan: string; time_zone: string; grant: string } | null;
         password: Sealed;
         client: Commitment;
         at: string;

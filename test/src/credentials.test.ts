@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { EventLog, JsonObject } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { SESSION_LIFETIME_S } from "../../src/sessions.ts";
 import { accountsWorld, PASSWORD } from "../support/accounts-world.ts";
 import { rewrittenLog } from "../support/rewritten-log.ts";
@@ -111,6 +112,31 @@ test("a member whose role was rewritten or appended in the log's file does not h
   const added = (await world.log.readAll(null, 100)).find(({ type }) => type === "MemberAdded");
   for (const grant of [added?.data.grant ?? "", "00"])
     assert.is(await seenBy(world, "MemberRoleChanged", { role: "owner", grant })("session", token), null);
+});
+
+test("a member's claim that was rewritten to open the account, which was taken out of the log, makes no owner", async () => {
+  const world = accountsWorld();
+  const owner = await world.openAccount("ana@shop.example");
+  await world.addMember(owner, "bob@shop.example");
+  const isBobs = ({ email }: JsonObject): boolean => email === "bob@shop.example";
+  const opens = { name: "shop", plan: "free", time_zone: "UTC", grant: "" };
+  const claimed = rewrittenLog(world.log, {
+    type: "EmailClaimed",
+    data: (data) => (isBobs(data) ? { ...data, opens } : data),
+  });
+  const emptied = {
+    ...memoryEventLog(),
+    read: async (...args: Parameters<EventLog["read"]>) =>
+      args[0].startsWith("account-") ? [] : await claimed.read(...args),
+  };
+  const node = world.another(emptied);
+  const body = { email: "bob@shop.example", password: PASSWORD };
+  await node.call("POST", "/v1/auth/login", { body });
+  const added = (await emptied.readAll(null, 100)).filter(({ type }) => type === "MemberAdded");
+  assert.equal(
+    added.map(({ data }) => [data.role, data.grant]),
+    [["owner", ""]],
+  );
 });
 
 test("an address whose claim was rewritten to another member lets nobody in with a password of their own", async () => {
