@@ -233,6 +233,8 @@ export type HttpRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** Whose share of the look-ups in the DNS it takes; left out: nobody's. */
+  readonly account?: string;
   /** For the whole exchange: DNS, connection, request and response. */
   readonly timeoutMs: number;
   /** Aborts the attempt; its outcome is then unknown, as after a reset. */
@@ -265,6 +267,8 @@ export type Sent = { readonly resent?: true } & (
       readonly statusCode?: number;
       /** It ended before there was a connection to send it on. */
       readonly unsent?: true;
+      /** Our own resolver could not resolve the name in time: this says nothing about the receiver. */
+      readonly resolverFailed?: true;
       readonly timings: Timings;
     }
 );

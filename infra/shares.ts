@@ -4,11 +4,14 @@
  */
 export class Shares {
   readonly #max: number;
+  readonly #partyMax: number;
   readonly #byParty = new Map<string, number>();
   #total = 0;
 
-  constructor(max: number) {
+  /** `partyMax`: what one party may have in any case. */
+  constructor(max: number, partyMax = max) {
     this.#max = max;
+    this.#partyMax = partyMax;
   }
 
   get total(): number {
@@ -21,7 +24,7 @@ export class Shares {
 
   /** Takes `amount` in the name of each of the parties, if the share of each has room for it. */
   take(parties: readonly string[], amount: number): boolean {
-    const free = this.#max - this.#total - amount;
+    const free = Math.min(this.#partyMax, this.#max - this.#total - amount);
     if (parties.some((party) => this.of(party) + amount > free)) return false;
     this.#total += amount;
     for (const party of parties) this.#byParty.set(party, this.of(party) + amount);

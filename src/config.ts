@@ -9,6 +9,8 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 const SIGNUPS = ["open", "closed"] as const;
 export type Signup = (typeof SIGNUPS)[number];
 
+const DELIVERY_DNS = ["direct", "system"] as const;
+
 export type Config = {
   readonly host: string;
   readonly port: number;
@@ -18,6 +20,10 @@ export type Config = {
   readonly key: string | null;
   readonly roles: readonly Role[];
   readonly deliveryAllowCidrs: readonly string[];
+  /** How the names of endpoints are resolved: with queries of our own, or by getaddrinfo. */
+  readonly deliveryDns: (typeof DELIVERY_DNS)[number];
+  /** Threads of libuv, on which getaddrinfo runs. */
+  readonly threadPoolSize: number;
   readonly trustProxy: boolean | string[];
   /** Who shows it may scrape the metrics from elsewhere; null: nobody may. */
   readonly metricsToken: string | null;
@@ -67,6 +73,15 @@ const port = (value: string): number => {
   const parsed = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (!(parsed <= PORT_MAX)) throw new ConfigError(`PORT is "${value}": it has to be a number from 0 to 65535.`);
   return parsed;
+};
+
+/** libuv's own limit. */
+const THREADS_MAX = 1_024;
+
+const threadPoolSize = (value: string): number => {
+  const parsed = /^\d{1,4}$/.test(value) ? Number(value) : 0;
+  if (parsed >= 1 && parsed <= THREADS_MAX) return parsed;
+  throw new ConfigError(`UV_THREADPOOL_SIZE is "${value}": it has to be a number from 1 to ${THREADS_MAX}.`);
 };
 
 const publicUrl = (value: string | undefined): string | null => {
@@ -272,6 +287,8 @@ export const readConfig = (env: Env): Config => {
     key: env.COUNTERSIGN_KEY || null,
     roles: roles(env.ROLES),
     deliveryAllowCidrs: list(env.DELIVERY_ALLOW_CIDRS),
+    deliveryDns: oneOf(env, "DELIVERY_DNS", DELIVERY_DNS, "direct"),
+    threadPoolSize: threadPoolSize(env.UV_THREADPOOL_SIZE || "4"),
     trustProxy: trustProxy(env.TRUST_PROXY),
     metricsToken: metricsToken(env.METRICS_TOKEN),
     logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),

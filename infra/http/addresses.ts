@@ -26,8 +26,8 @@ export type Refused = {
 export type Vetted = { readonly ok: true; readonly url: string };
 
 export type AddressRules = {
-  /** For registration: names are resolved, and one that does not resolve is left to the rule at connect. */
-  vetUrl(url: string): Promise<Vetted | Refused>;
+  /** For registration by an account: names are resolved, and one that does not resolve is left to the rule at connect. */
+  vetUrl(url: string, account: string): Promise<Vetted | Refused>;
   /** For each connect: every address of the name must be allowed, since any of them could be the one taken. */
   vetHost(hostname: string, addresses: readonly string[]): { readonly ok: true } | Refused;
 };
@@ -107,7 +107,7 @@ export const addressRules = (allowCidrs: readonly string[], resolve: Resolve): A
 
   return {
     vetHost,
-    async vetUrl(url) {
+    async vetUrl(url, account) {
       const parsed = targetOf(url);
       if (!parsed.ok) return parsed;
       const { hostname } = parsed.target;
@@ -115,7 +115,7 @@ export const addressRules = (allowCidrs: readonly string[], resolve: Resolve): A
         const vetted = vetHost(hostname, [hostname]);
         return vetted.ok ? { ok: true, url } : vetted;
       }
-      const resolved = await resolve(hostname, RESOLVE_LIMIT_MS);
+      const resolved = await resolve(hostname, { account, limitMs: RESOLVE_LIMIT_MS });
       const vetted = vetHost(hostname, resolved.ok ? resolved.addresses : []);
       return vetted.ok ? { ok: true, url } : vetted;
     },

@@ -10,8 +10,9 @@ export type Connection = {
   readonly client: Client;
   /** Its socket has carried a request before, so that the receiver may just have closed it. */
   reused: boolean;
-  /** Of the request that has it: undici asks for a new socket when the old one has gone. */
+  /** Both of the request that has it: undici asks for a new socket when the old one has gone. */
   stopwatch: Stopwatch;
+  account: string;
   /** Informational answers to the request that has it. */
   readonly interim: InterimAnswers;
   /** Ends a connection attempt that is under way. */
@@ -20,8 +21,8 @@ export type Connection = {
 
 export type Connections = {
   /** The connection used last, as its window and the receiver's caches are warm; else a new one. */
-  take(target: Target, stopwatch: Stopwatch): Connection;
-  open(target: Target, stopwatch: Stopwatch): Connection;
+  take(target: Target, account: string, stopwatch: Stopwatch): Connection;
+  open(target: Target, account: string, stopwatch: Stopwatch): Connection;
   /** Back, after its answer was read to the end. */
   give(connection: Connection): void;
   /** Closes one in an unknown state. */
@@ -67,7 +68,7 @@ export const connections = (connect: Connector): Connections => {
     void connection.client.destroy();
   };
 
-  const open = (target: Target, watch: Stopwatch): Connection => {
+  const open = (target: Target, account: string, watch: Stopwatch): Connection => {
     const client = new Client(target.origin, {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -80,7 +81,7 @@ export const connections = (connect: Connector): Connections => {
       connect: (_options, callback) => {
         connection.reused = false;
         connection.interim.expectAnswer();
-        connect(target, connection.stopwatch, connection.ended.signal).then(
+        connect(target, connection.account, connection.stopwatch, connection.ended.signal).then(
           (socket) => callback(null, withoutInterim(socket, connection.interim)),
           (error: Error) => callback(error, null),
         );
@@ -92,6 +93,7 @@ export const connections = (connect: Connector): Connections => {
       client,
       reused: false,
       stopwatch: watch,
+      account,
       interim: interimAnswers(),
       ended: new AbortController(),
     };
@@ -100,11 +102,12 @@ export const connections = (connect: Connector): Connections => {
   };
 
   return {
-    take(target, watch) {
+    take(target, account, watch) {
       const connection = idleByOrigin.get(target.origin)?.at(-1);
-      if (connection === undefined) return open(target, watch);
+      if (connection === undefined) return open(target, account, watch);
       forget(connection);
       connection.stopwatch = watch;
+      connection.account = account;
       connection.reused = true;
       connection.interim.expectAnswer();
       return connection;

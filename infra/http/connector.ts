@@ -9,15 +9,18 @@ import type { Stopwatch } from "./stopwatch.ts";
 export class ConnectFailure extends Error {
   override readonly name = "ConnectFailure";
   readonly kind: FailureKind;
+  /** Our own resolver could not tell: it says nothing about the receiver. */
+  readonly isResolvers: boolean;
 
-  constructor(kind: FailureKind, detail: string) {
+  constructor(kind: FailureKind, detail: string, isResolvers = false) {
     super(detail);
     this.kind = kind;
+    this.isResolvers = isResolvers;
   }
 }
 
-/** Opens a connection for one attempt, which `stopwatch` measures and `ended` gives up. */
-export type Connector = (target: Target, stopwatch: Stopwatch, ended: AbortSignal) => Promise<Socket>;
+/** Opens a connection for one attempt of an account, which `stopwatch` measures and `ended` gives up. */
+export type Connector = (target: Target, account: string, stopwatch: Stopwatch, ended: AbortSignal) => Promise<Socket>;
 
 export type ConnectorOptions = {
   readonly addresses: Pick<AddressRules, "vetHost">;
@@ -107,9 +110,14 @@ const startTls = async (tcp: Socket, hostname: string, ended: AbortSignal, ca?: 
  * second look-up can answer something else.
  */
 export const connector = ({ addresses, resolve, ca }: ConnectorOptions): Connector => {
-  const vettedAddresses = async (hostname: string): Promise<readonly string[]> => {
-    const resolved = isIP(hostname) === 0 ? await resolve(hostname, DNS_LIMIT_MS) : undefined;
-    if (resolved?.ok === false) throw new ConnectFailure("dns", `${hostname}: ${resolved.detail}`);
+  const vettedAddresses = async (
+    hostname: string,
+    account: string,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> => {
+    const options = { account, limitMs: DNS_LIMIT_MS, signal };
+    const resolved = isIP(hostname) === 0 ? await resolve(hostname, options) : undefined;
+    if (resolved?.ok === false) throw new ConnectFailure("dns", `${hostname}: ${resolved.detail}`, resolved.isOurs);
     const found = resolved?.addresses ?? [hostname];
     if (found.length === 0) throw new ConnectFailure("dns", `${hostname}: no address`);
     const vetted = addresses.vetHost(hostname, found);
@@ -117,9 +125,9 @@ export const connector = ({ addresses, resolve, ca }: ConnectorOptions): Connect
     throw new ConnectFailure("blocked-address", `${hostname} is ${vetted.address}, which is refused: ${vetted.rule}`);
   };
 
-  return async (target, stopwatch, ended) => {
+  return async (target, account, stopwatch, ended) => {
     stopwatch.enter("dns");
-    const vetted = await vettedAddresses(target.hostname);
+    const vetted = await vettedAddresses(target.hostname, account, ended);
     stopwatch.enter("connect");
     const tcp = await openTcp(vetted, target.port, ended);
     if (target.secure) stopwatch.enter("tls");

@@ -3,7 +3,7 @@ import type { Failure, FailureKind, Timings } from "../../domain/delivery/events
 import type { Clock, HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
 import { type Target, targetOf } from "./addresses.ts";
 import { type Connection, connections } from "./connections.ts";
-import { type ConnectorOptions, connector } from "./connector.ts";
+import { ConnectFailure, type ConnectorOptions, connector } from "./connector.ts";
 import { failure, failureOfError } from "./failures.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { type Phase, type Stopwatch, stopwatch } from "./stopwatch.ts";
@@ -102,7 +102,8 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
 
   const exchange = (request: HttpRequest, target: Target, watch: Stopwatch, resolve: (sent: Sent) => void): void => {
     const begun = { atMs: clock.now(), steadyMs: performance.now() };
-    let connection: Connection = pool.take(target, watch);
+    const { account = "" } = request;
+    let connection: Connection = pool.take(target, account, watch);
     const answer = answerOf(clock);
     let answering = false;
     let settled = false;
@@ -119,14 +120,20 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
       resolve(resent ? { ...sent, resent } : sent);
     };
     const isBeforeRequest = (): boolean => BEFORE_REQUEST.has(watch.phase());
-    const fail = (it: Failure, isUnsent = isBeforeRequest()): void => {
+    const fail = (it: Failure, isUnsent = isBeforeRequest(), cause?: Error): void => {
       const status = answer.status() === 0 ? {} : { statusCode: answer.status() };
       const unsent = UNSENT_IF_ENDED.has(it.kind) && isUnsent ? ({ unsent: true } as const) : {};
-      settle({ outcome: "failed", ...it, ...status, ...unsent, timings: watch.timings() }, false);
+      // A time that is up while a name is being resolved is our resolver's as well.
+      const isResolvers =
+        cause instanceof ConnectFailure
+          ? cause.isResolvers
+          : UNSENT_IF_ENDED.has(it.kind) && !resent && watch.phase() === "dns";
+      const ours = isResolvers ? ({ resolverFailed: true } as const) : {};
+      settle({ outcome: "failed", ...it, ...status, ...unsent, ...ours, timings: watch.timings() }, false);
     };
     /** Whatever ends an exchange after the status has come is no failure. */
-    const end = (it: () => Failure): void =>
-      answering ? settle(answer.answered(true, watch.timings()), false) : fail(it());
+    const end = (it: () => Failure, cause?: Error): void =>
+      answering ? settle(answer.answered(true, watch.timings()), false) : fail(it(), isBeforeRequest(), cause);
 
     const giveUp = (): void => end(() => failure("reset", "given up on our side; whether it had an effect is unknown"));
     const timer = setTimeout(
@@ -167,9 +174,9 @@ export const httpSender = ({ clock, ...options }: HttpSenderOptions): HttpSender
         if (!settled && isUnanswered && failed.kind === "reset" && connection.reused) {
           resent = true;
           pool.distrust(connection);
-          connection = pool.open(target, watch);
+          connection = pool.open(target, account, watch);
           dispatch();
-        } else end(() => (resent ? failure(failed.kind, `${failed.detail}; ${RESENT}`) : failed));
+        } else end(() => (resent ? failure(failed.kind, `${failed.detail}; ${RESENT}`) : failed), error);
       },
     };
     const dispatch = (): void => {

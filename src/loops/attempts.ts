@@ -396,7 +396,8 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     const content = { contentType, contentEncoding, body };
     const headers = headersOf({ job, endpoint, number, ...content, trace, nowMs: startedAt, request });
     const { url, timeout_ms: timeoutMs } = endpoint.settings;
-    const sent = headers === null ? UNMADE : await deps.sender.send({ url, headers, body, timeoutMs });
+    const sent =
+      headers === null ? UNMADE : await deps.sender.send({ account: job.account, url, headers, body, timeoutMs });
     return async () => {
       const answered = answerOf(sent, attemptOfSchedule(state, number), startedAt, clock.now());
       // Where the endpoint was before says nothing of how it is now.

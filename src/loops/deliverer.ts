@@ -199,9 +199,9 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
     pump();
   };
 
-  /** None that hangs has all the requests: it takes no more of them than it leaves to the others. */
+  /** Neither an endpoint nor an account takes more requests than it leaves to the others. */
   const room = (lane: Lane<Offered>): number => {
-    if (lane.running >= RUNNING_MAX - queue.running()) return 0;
+    if (queue.runningOf(lane.account) >= RUNNING_MAX - queue.running()) return 0;
     const wake = (): void => {
       const waiting = queue.lane(lane.endpointId);
       if (waiting !== undefined) queue.wake(waiting);

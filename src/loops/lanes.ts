@@ -44,6 +44,8 @@ export type Lanes<J extends Job> = {
   isRunning(eventId: string): boolean;
   all(): IterableIterator<Lane<J>>;
   readonly running: () => number;
+  /** Of all endpoints of an account. */
+  runningOf(account: string): number;
   readonly waiting: () => number;
 };
 
@@ -54,6 +56,9 @@ export const lanes = <J extends Job>(): Lanes<J> => {
   const ready = new Set<Lane<J>>();
   const known = new Set<string>();
   const runningIds = new Set<string>();
+  const runningByAccount = new Map<string, number>();
+  /** By account, lanes that had no room although nothing of theirs runs: their account had too much under way. */
+  const asideByAccount = new Map<string, Set<Lane<J>>>();
   let waiting = 0;
 
   const laneOf = (endpointId: string, account: string): Lane<J> => {
@@ -71,6 +76,18 @@ export const lanes = <J extends Job>(): Lanes<J> => {
   /** One that is held, or has more on disk, says so as long as it is there. */
   const forget = (lane: Lane<J>): void => {
     if (lane.waiting.length === 0 && lane.running === 0 && !lane.overflowed) byEndpoint.delete(lane.endpointId);
+  };
+
+  const leaveAside = (lane: Lane<J>): void => {
+    const aside = asideByAccount.get(lane.account);
+    if (aside === undefined) asideByAccount.set(lane.account, new Set([lane]));
+    else aside.add(lane);
+  };
+
+  const countRunning = (account: string, more: 1 | -1): void => {
+    const count = (runningByAccount.get(account) ?? 0) + more;
+    if (count > 0) runningByAccount.set(account, count);
+    else runningByAccount.delete(account);
   };
 
   return {
@@ -91,13 +108,17 @@ export const lanes = <J extends Job>(): Lanes<J> => {
       for (const lane of ready) {
         ready.delete(lane);
         if (lane.waiting.length === 0) continue;
-        // Without room it comes back by `done`, or by the timer of its rate.
-        if (room(lane) <= 0) continue;
+        // Without room it comes back by `done` of a job of its own or its account, or by the timer of its rate.
+        if (room(lane) <= 0) {
+          if (lane.running === 0) leaveAside(lane);
+          continue;
+        }
         const job = lane.waiting.shift();
         if (job === undefined) continue;
         if (lane.waiting.length > 0) ready.add(lane);
         lane.running += 1;
         runningIds.add(job.eventId);
+        countRunning(job.account, 1);
         waiting -= 1;
         return job;
       }
@@ -105,7 +126,9 @@ export const lanes = <J extends Job>(): Lanes<J> => {
     },
     done(job) {
       known.delete(job.eventId);
-      runningIds.delete(job.eventId);
+      if (runningIds.delete(job.eventId)) countRunning(job.account, -1);
+      for (const aside of asideByAccount.get(job.account) ?? []) ready.add(aside);
+      asideByAccount.delete(job.account);
       const lane = byEndpoint.get(job.endpointId);
       if (lane === undefined) return;
       lane.running -= 1;
@@ -137,6 +160,7 @@ export const lanes = <J extends Job>(): Lanes<J> => {
     all: () => byEndpoint.values(),
     isRunning: (eventId) => runningIds.has(eventId),
     running: () => runningIds.size,
+    runningOf: (account) => runningByAccount.get(account) ?? 0,
     waiting: () => waiting,
   };
 };

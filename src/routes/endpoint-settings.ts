@@ -30,8 +30,12 @@ const WHY: Readonly<Record<string, string>> = {
   "too-long": "it is too long",
 };
 
-const refusedAddress = async (addresses: SettingsDeps["addresses"], url: string): Promise<Problem | null> => {
-  const vetted = await addresses.vetUrl(url);
+const refusedAddress = async (
+  addresses: SettingsDeps["addresses"],
+  url: string,
+  account: string,
+): Promise<Problem | null> => {
+  const vetted = await addresses.vetUrl(url, account);
   if (vetted.ok) return null;
   const { host, address, rule } = vetted;
   const where = host === "" ? "The URL" : address === null || address === host ? host : `${host} (${address})`;
@@ -84,7 +88,7 @@ export const settingsOf = async (
     given === undefined ? {} : sealedHeaders(deps, before, given);
   if ("problem" in sealed) return sealed;
   if (body.url !== undefined) {
-    const refused = await refusedAddress(deps.addresses, body.url);
+    const refused = await refusedAddress(deps.addresses, body.url, before.account);
     if (refused !== null) return refused;
   }
   return {

@@ -50,7 +50,7 @@ export const sendTest =
       nowMs,
     });
     const timeoutMs = Math.min(settings.timeout_ms, TIMEOUT_MAX_MS);
-    const sent = await deps.sender.send({ url: settings.url, headers, body, timeoutMs });
+    const sent = await deps.sender.send({ account, url: settings.url, headers, body, timeoutMs });
     const failure = failureOf(sent);
     const answer = {
       outcome: failure === null ? "succeeded" : "failed",

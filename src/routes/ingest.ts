@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../domain/ports.ts";
 import { networkOf } from "../../infra/http/network.ts";
+import { windowOf } from "../../infra/window.ts";
 import type { Accepting } from "../admission/accepting.ts";
 import type { Admission } from "../admission/admission.ts";
 import { BodyBudget, type BudgetedBody } from "../http/body-budget.ts";
@@ -10,7 +11,6 @@ import type { PositionText } from "../http/position-text.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { GATE_PROBLEMS, listedProblems } from "../http/route-problems.ts";
 import { traceOf } from "../http/trace.ts";
-import { windowOf } from "../http/window.ts";
 import { PAYLOAD_BYTES_MAX } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
 import { isProblem } from "./route.ts";

@@ -15,11 +15,12 @@ import { removeFolder, temporaryFolder } from "./program.ts";
 import { seeded } from "./seeded.ts";
 import { virtualTime } from "./virtual-time.ts";
 
-/** What a receiver does with a request: the status of its answer, and after how many ms; null: it never answers. */
+/** What a receiver does with a request: the status of its answer, and after how many ms; null: it never answers;
+ * "unresolved": our resolver cannot tell where it is. */
 export type Answers = (
   eventId: string,
   nowMs: number,
-) => { readonly status: number; readonly ms: number; readonly retryAfterMs?: number } | null;
+) => { readonly status: number; readonly ms: number; readonly retryAfterMs?: number } | "unresolved" | null;
 
 export type Sent = {
   readonly endpointId: string;
@@ -121,6 +122,9 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     async send({ url, headers, timeoutMs }) {
       const [endpointId, eventId] = [new URL(url).hostname, String(headers["webhook-id"])];
       const answer = receivers[endpointId]?.(eventId, clock.now()) ?? null;
+      if (answer === "unresolved") {
+        return { outcome: "failed", kind: "dns", detail: "no answer from the DNS", resolverFailed: true, timings };
+      }
       sent.push({ endpointId, eventId, at: clock.now(), status: answer?.status ?? null });
       await time.sleep(answer?.ms ?? timeoutMs);
       if (answer === null) return { outcome: "failed", kind: "timeout", detail: "no answer", timings };

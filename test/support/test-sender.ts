@@ -1,6 +1,6 @@
 import type { Clock, HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
 import { addressRules } from "../../infra/http/addresses.ts";
-import { type Lookup, resolver } from "../../infra/http/resolve.ts";
+import { type Lookup, systemResolver } from "../../infra/http/resolve.ts";
 import { httpSender } from "../../infra/http/sender.ts";
 import { ca } from "./certificates.ts";
 import { type Behaviour, type MisbehavingServer, misbehavingServer } from "./misbehaving-server.ts";
@@ -21,7 +21,7 @@ export const testSender = (
   allow: readonly string[] = ["127.0.0.0/8"],
   clock: Clock = { now: () => NOW },
 ): HttpSender => {
-  const resolve = resolver(lookup);
+  const resolve = systemResolver(lookup);
   return httpSender({ addresses: addressRules(allow, resolve), resolve, ca, clock });
 };
 

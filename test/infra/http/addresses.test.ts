@@ -8,12 +8,12 @@ const test = suite("address rules");
 const resolving =
   (...addresses: readonly string[]): Resolve =>
   async () => ({ ok: true, addresses });
-const unresolved: Resolve = async () => ({ ok: false, detail: "ENOTFOUND" });
+const unresolved: Resolve = async () => ({ ok: false, detail: "ENOTFOUND", isOurs: false });
 
 const closed = addressRules([], resolving("93.184.216.34"));
 
 const ruleOf = async (rules: AddressRules, url: string): Promise<string> => {
-  const vetted = await rules.vetUrl(url);
+  const vetted = await rules.vetUrl(url, "acc");
   return vetted.ok ? "ok" : vetted.rule;
 };
 
@@ -112,7 +112,7 @@ for (const url of [
   "HTTPS://EXAMPLE.com",
 ]) {
   test(`${url} is allowed and kept as it was written`, async () => {
-    assert.equal(await closed.vetUrl(url), { ok: true, url });
+    assert.equal(await closed.vetUrl(url, "acc"), { ok: true, url });
   });
 }
 
@@ -160,7 +160,7 @@ test("names that mean something inside a network only are refused, whatever they
 });
 
 test("a name is judged by every address it has", async () => {
-  assert.equal(await addressRules([], resolving("93.184.216.34", "10.0.0.7")).vetUrl("https://mixed.example/"), {
+  assert.equal(await addressRules([], resolving("93.184.216.34", "10.0.0.7")).vetUrl("https://mixed.example/", "acc"), {
     ok: false,
     host: "mixed.example",
     address: "10.0.0.7",

@@ -95,4 +95,18 @@ test("a lane that is let go is forgotten once nothing is in it", () => {
   assert.equal([queue.lane("b")?.overflowed, queue.lane("b")?.waiting.length], [false, 1]);
 });
 
+test("an endpoint whose account has too much under way is passed over until any job of the account is done", () => {
+  const queue = lanes();
+  const [first, second] = [job("a", 1), job("b", 1)];
+  queue.put(first);
+  queue.put(second);
+  const room = ({ account }: { account: string }) => 1 - queue.runningOf(account);
+  assert.is(queue.take(room), first);
+  assert.equal([queue.take(room), queue.runningOf("acc"), queue.runningOf("other")], [null, 1, 0]);
+  queue.done(first);
+  assert.is(queue.take(room), second);
+  queue.done(second);
+  assert.is(queue.runningOf("acc"), 0);
+});
+
 test.run();

@@ -372,4 +372,23 @@ test("an endpoint that was down when the clock was set back is found well again 
   await it.close();
 });
 
+test("trouble of our own resolver opens no circuit, and the events are tried again and delivered", async () => {
+  let isDown = true;
+  const it = await deliverySimulation({ end_1: () => (isDown ? "unresolved" : { status: 200, ms: 1 }) });
+  await it.endpoint("end_1", { retry_schedule_s: [5, 30, 120] });
+  const node = it.node("node_1");
+  node.start();
+  const events = steady(it, node, "end_1", 10);
+  events.stopAt(START + 10_000);
+  await it.time.runUntil(START + 15_000);
+  assert.ok(it.all("AttemptFailed").length >= 50);
+  isDown = false;
+  await it.time.runUntil(START + 120_000);
+  assert.equal([it.all("EndpointDegraded").length, it.all("EndpointOpened").length], [0, 0]);
+  assert.is(it.all("EventDelivered").length, events.admitted.length);
+  assert.equal(it.errors, []);
+  await node.stop(0);
+  await it.close();
+});
+
 test.run();

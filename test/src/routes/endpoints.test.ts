@@ -7,7 +7,7 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { addressRules } from "../../../infra/http/addresses.ts";
 import type { Lookup } from "../../../infra/http/resolve.ts";
-import { resolver } from "../../../infra/http/resolve.ts";
+import { systemResolver } from "../../../infra/http/resolve.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { endpoints } from "../../../projections/endpoints.ts";
@@ -49,7 +49,7 @@ const world = (key = randomness.bytes(32)) => {
       views,
       box,
       headerDigest: headerDigests(key),
-      addresses: addressRules(["127.0.0.0/8"], resolver(publicLookup)),
+      addresses: addressRules(["127.0.0.0/8"], systemResolver(publicLookup)),
       sender: testSender(),
       outbound: outbound(box, "0.0.0"),
       policyExists: async () => true,

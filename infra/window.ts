@@ -1,4 +1,4 @@
-import { Shares } from "../../infra/shares.ts";
+import { Shares } from "./shares.ts";
 
 /**
  * So many at once, in shares. Who comes then waits, no longer than it says: the parties take turns, and of one party the
@@ -10,8 +10,9 @@ export type Window = {
   leave(party: string): void;
 };
 
-export const windowOf = (size: number): Window => {
-  const places = new Shares(size);
+/** `partyMax`: places that one party may have in any case. */
+export const windowOf = (size: number, partyMax = size): Window => {
+  const places = new Shares(size, partyMax);
   /** By party, in the order of their next turns. */
   const waiting = new Map<string, Set<() => void>>();
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { windowOf } from "../../../src/http/window.ts";
+import { windowOf } from "../../infra/window.ts";
 
 const test = suite("a window of places");
 const LONG_MS = 60_000;
