@@ -80,19 +80,16 @@ const isOpen = (link: OpenLink, at: string): boolean => link.expires_at > at;
 
 const isOwner = (state: Membership, id: string): boolean => state.members.get(id)?.role === "owner";
 
-/** A link of somebody who is not an owner any more opens nothing. The machine's own (`account recover`) always hold. */
-const holds = (state: Membership, { by }: OpenLink): boolean => by.kind === "system" || isOwner(state, by.id);
-
 /** The invitation that a link's holder may accept; undefined when it was used, withdrawn or has expired. */
 export const openInvitation = (state: Membership, member: string, at: string): Invitation | undefined => {
   const invitation = state.invitations.get(member);
-  return invitation !== undefined && isOpen(invitation, at) && holds(state, invitation) ? invitation : undefined;
+  return invitation !== undefined && isOpen(invitation, at) ? invitation : undefined;
 };
 
 /** The same of a reset link. */
 export const openReset = (state: Membership, member: string, at: string): OpenLink | undefined => {
   const link = state.members.get(member)?.openReset ?? null;
-  return link !== null && isOpen(link, at) && holds(state, link) ? link : undefined;
+  return link !== null && isOpen(link, at) ? link : undefined;
 };
 
 export const holdsSession = ({ epoch, keeps }: Member, session: { id: string; epoch: number }): boolean =>
@@ -244,6 +241,10 @@ const invitedNow = (state: Membership, data: Extract<MembershipEvent, { type: "M
   return { invitations: open.set(member, { email, role, grant, mac, expires_at, by }) };
 };
 
+/** Reset links end when their maker is no owner any more. */
+const withoutResetsOf = (members: Membership["members"], maker: string): Membership["members"] =>
+  new Map([...members].map(([id, it]) => [id, it.openReset?.by.id === maker ? { ...it, openReset: null } : it]));
+
 /** What of the account's state an event changes. */
 export const evolveMembership = (state: Membership, event: MembershipEvent): Partial<Membership> => {
   switch (event.type) {
@@ -269,10 +270,14 @@ export const evolveMembership = (state: Membership, event: MembershipEvent): Par
     }
     case "MemberRemoved": {
       const { member } = event.data;
-      return { members: without(state.members, member), gone: withGone(state.gone, member) };
+      const members = withoutResetsOf(without(state.members, member), member);
+      return { members, gone: withGone(state.gone, member) };
     }
-    case "MemberRoleChanged":
-      return changed(state, event.data.member, { role: event.data.role, grant: event.data.grant });
+    case "MemberRoleChanged": {
+      const { member, role, grant } = event.data;
+      const { members = state.members } = changed(state, member, { role, grant });
+      return { members: role === "owner" ? members : withoutResetsOf(members, member) };
+    }
     case "ResetLinkMade": {
       const { member, mac, expires_at, by } = event.data;
       return changed(state, member, { openReset: { mac, expires_at, by } });

@@ -38,6 +38,22 @@ const BODY: JsonSchema = {
 
 type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
 
+/** A link that opens nothing counts as a failed login: each makes us read a stream that the caller names. */
+const limited =
+  ({ attempts }: LinksDeps, handle: Route["handle"]): Route["handle"] =>
+  async (call) => {
+    const attempt = attempts.take("failed-login-ip", call.ip);
+    if (!attempt.ok) return rateLimited(attempt.retryAfterS);
+    let isGone = false;
+    try {
+      const answer = await handle(call);
+      isGone = "problem" in answer && answer.problem === "not-found";
+      return answer;
+    } finally {
+      if (!isGone) attempts.giveBack("failed-login-ip", call.ip);
+    }
+  };
+
 /** The link of this call, if it still opens something, and the new password if it is strong enough. */
 const useOf = async (
   { memberLinks }: LinksDeps,
@@ -100,7 +116,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     body: BODY,
     problems: ["not-found", "email-taken", "weak-password", "limit-reached", "conflict", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
-    handle: accept(deps),
+    handle: limited(deps, accept(deps)),
   },
   {
     method: "POST",
@@ -111,7 +127,7 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
     body: BODY,
     problems: ["not-found", "weak-password", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
-    handle: reset(deps),
+    handle: limited(deps, reset(deps)),
   },
   {
     method: "POST",
@@ -125,8 +141,8 @@ export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
       additionalProperties: false,
       properties: { token: TOKEN_SCHEMA, ...SIGNUP_PROPERTIES },
     },
-    problems: ["not-found", "email-taken", "weak-password", "overloaded"],
+    problems: ["not-found", "email-taken", "weak-password", "rate-limited", "overloaded"],
     answers: { 200: BELONGING },
-    handle: start(deps),
+    handle: limited(deps, start(deps)),
   },
 ];

@@ -446,7 +446,7 @@ export const WITHOUT_POSITION: Readonly<Record<string, object>> = {
 /** Only the first account of a program without one is made by this call: `test/program/first-account.test.ts`. */
 export const FIRST_ACCOUNT = "POST /v1/auth/start";
 
-/** Signs up, logs in and out, ends sessions and changes the password. */
+/** Signs up, logs in and out, ends sessions, erases an address, and changes the password. */
 export const signsUp = async (base: string, found: (client: Client) => Found): Promise<void> => {
   const who = { email: `${randomUUID()}@example.com`, password: PASSWORD };
   const post = async (path: string, body: unknown, cookie?: string): Promise<Reply> =>
@@ -473,6 +473,11 @@ export const signsUp = async (base: string, found: (client: Client) => Found): P
   const isAlone = ({ data }: Reply["body"]): boolean => data.length === 1 && data[0].current;
   const endAll = made(await person.session("DELETE", "/v1/auth/sessions"));
   await asPerson("DELETE /v1/auth/sessions", endAll, [sessions, isAlone]);
+  const opened = made(await person.session("GET", `/v1/audit?type=SessionOpened${after}`)).body.data;
+  const [personal = ""] = Object.keys(opened[0].personal);
+  const erased = made(await person.session("DELETE", `/v1/audit/personal/${personal}`, { reason: "a test" }));
+  const names = ({ data }: Reply["body"]): boolean => data.some((it: Reply["body"]) => it.data.id === personal);
+  await asPerson("DELETE /v1/audit/personal/{id}", erased, ["/v1/audit?type=PersonalDataErased", names]);
   const passwords = { current_password: PASSWORD, new_password: "another horse battery" };
   const changed = made(await person.session("POST", "/v1/auth/password", passwords));
   await asPerson("POST /v1/auth/password", changed, [sessions, isAlone]);

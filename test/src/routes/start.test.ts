@@ -1,7 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { ATTEMPT_LIMITS } from "../../../src/http/rate-limit.ts";
 import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
 import { callOf } from "../../support/call.ts";
+import { failingLog } from "../../support/failing-log.ts";
 import { testApp } from "../../support/http-app.ts";
 
 const test = suite("closed sign-up and the first account");
@@ -71,6 +74,45 @@ test("a link of an earlier start works as well, until one was used, it has expir
   await other.signUp("ana@shop.example");
   const body = { token, email: "bo@shop.example", password: PASSWORD };
   assert.is((await other.call("POST", "/v1/auth/start", { body })).outcome, "not-found");
+});
+
+test("a start that is cut off after its link was used is made up for by the next one", async () => {
+  const broken = { isBroken: true };
+  const log = failingLog(memoryEventLog(), (stream) => broken.isBroken && stream.startsWith("email-"));
+  const it = accountsWorld({ signup: "closed", log });
+  const start = async () => {
+    const body = {
+      token: await it.startLinks.make(),
+      email: "ana@shop.example",
+      password: PASSWORD,
+      account_name: "Shop",
+    };
+    return { body, called: () => it.call("POST", "/v1/auth/start", { body }) };
+  };
+  const first = await start();
+  await first.called().then(
+    () => assert.unreachable(),
+    (error) => assert.is(error.name, "LogUnavailable"),
+  );
+  broken.isBroken = false;
+  assert.is((await first.called()).outcome, "not-found");
+  assert.is((await (await start()).called()).outcome, 200);
+});
+
+test("links that open nothing are counted with the failed logins of their network", async () => {
+  const { start, link, call } = closed();
+  const body = { token: `${"A".repeat(43)}.acc_${"a".repeat(32)}.mem_${"a".repeat(32)}`, password: PASSWORD };
+  const token = await link();
+  const guess = (path: string, more: object = {}) => call("POST", path, { body: { ...body, ...more } });
+  for (let i = 0; i < ATTEMPT_LIMITS["failed-login-ip"].limit; i += 2) {
+    assert.is((await guess("/v1/auth/reset")).outcome, "not-found");
+    assert.is((await guess("/v1/auth/invitations/accept")).outcome, "not-found");
+  }
+  for (const path of ["/v1/auth/reset", "/v1/auth/invitations/accept", "/v1/auth/start"])
+    assert.is((await guess(path)).outcome, "rate-limited");
+  const body200 = { token, email: "ana@shop.example", password: PASSWORD, account_name: "Shop" };
+  assert.is((await call("POST", "/v1/auth/start", { body: body200, ip: "198.51.100.7" })).outcome, 200);
+  assert.is((await start(token)).outcome, "not-found");
 });
 
 test("the log has the link's HMAC alone", async () => {
