@@ -42,9 +42,11 @@ import { bundling } from "./bundles/claiming.ts";
 import { BUNDLE_REACTOR, bundleReactions, stoppedBundles } from "./bundles/reactions.ts";
 import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
+import { callRecords } from "./call-records.ts";
 import { changedTargets } from "./changed-targets.ts";
 import type { Config } from "./config.ts";
 import { controls } from "./controls.ts";
+import { countedCalls } from "./counted-calls.ts";
 import { credentialHashes } from "./credential-hashes.ts";
 import { credentials, lapsedCredentials } from "./credentials.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
@@ -62,7 +64,6 @@ import { passwordGuesses } from "./http/password-guesses.ts";
 import { positionText } from "./http/position-text.ts";
 import { problemRecords } from "./http/problem-records.ts";
 import { attempts } from "./http/rate-limit.ts";
-import { refusedCalls } from "./http/refused-calls.ts";
 import { links, linkUrl } from "./links.ts";
 import { approvalExpiry } from "./loops/approval-expiry.ts";
 import { deliverer } from "./loops/deliverer.ts";
@@ -243,6 +244,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   });
   const recordingCounts = errorsOf("counts", "recording refusals and repeats");
   const counted = tallies(log, clock, randomness, recordingCounts);
+  const calls = countedCalls(counted, observer.refused);
+  const recordCall = callRecords(log, personal);
   const compile = policyCompiler();
   const resolve = config.deliveryDns === "system" ? systemResolver(undefined, config.threadPoolSize) : dnsResolver();
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
@@ -529,7 +532,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       maxPayloadBytes: PAYLOAD_BYTES_MAX,
     }),
     ...billingRoutes({ views, clock, subscriptionOf, provider: provider.name }),
-    ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf, clock }),
+    ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf, clock, recordCall }),
     ...sourceRoutes({
       aggregates: streams,
       views,
@@ -542,6 +545,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     }),
     ...rejectionRoutes({ aggregates: streams, views, personal }),
     ...endpointRoutes({
+      recordCall,
       aggregates: streams,
       views,
       box,
@@ -582,10 +586,10 @@ export const service = async (engines: Engines): Promise<Service> => {
       approvals: approvalRequests({ log, aggregates: streams, clock }),
       outcomes: bundlesWaiting,
     }),
-    ...eventRoutes({ views, log, payloads: kept, publicUrl }),
+    ...eventRoutes({ views, log, payloads: kept, publicUrl, calls }),
     ...replayRoutes({
       ...{ log, views, progress: projector, aggregates: streams },
-      ...{ replaying: replayOne, starting: startReplay, loop: replayMany },
+      ...{ replaying: replayOne, starting: startReplay, loop: replayMany, calls },
     }),
     ...approvalRoutes({
       aggregates: streams,
@@ -635,7 +639,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     logger: loggerOptions(config, lines),
     onAnswered: observer.answered,
     onProblem: problemRecords({
-      calls: refusedCalls(counted, observer.refused),
+      calls,
       lapsedOf: lapsedCredentials({ aggregates: streams, clock }),
       onError: recordingCounts,
     }),
@@ -643,8 +647,8 @@ export const service = async (engines: Engines): Promise<Service> => {
       await scope.register(ingest({ accepting: accepts, admit, positions, clock }));
       await scope.register(
         provider.name === "manual"
-          ? manualPages({ aggregates: streams, views, box, clock, publicUrl })
-          : providerWebhooks(provider, { aggregates: streams, clock }),
+          ? manualPages({ aggregates: streams, views, box, clock, publicUrl, calls })
+          : providerWebhooks(provider, { aggregates: streams, clock, calls }),
       );
       await scope.register(metricsRoute({ meters, readings, token: config.metricsToken }));
     },

@@ -75,7 +75,7 @@ type Batch = {
 };
 
 /** Records that are written whatever the stream holds. */
-const recording: Decider<null, readonly Fact[], Fact, never> = {
+export const recording: Decider<null, readonly Fact[], Fact, never> = {
   initial: null,
   evolve: () => null,
   decide: (facts) => accept(...facts),

@@ -1,11 +1,18 @@
 import type { Commitment } from "../personal/events.ts";
+import type { ReplayFilter } from "../replay/events.ts";
 
-/** Calls of one minute that are too cheap to provoke to be a record each. Several nodes' records of a minute add up. */
+/** Calls of one minute. Several nodes' records of a minute add up. */
+type Counted = { readonly minute: string; readonly count: number; readonly at: string };
+
+/** `client`: where the first of them came from (a `Client`). */
+type CountedFrom = Counted & { readonly client: Commitment | null };
+
+/** Stream `calls-<subject>`: what was asked for and changed nothing. */
 export type CallsEvent =
   | {
-      /** Stream `calls-<subject>`: calls of one actor that were refused for one reason. */
+      /** Calls of one actor that were refused for one reason. */
       readonly type: "CallsRefused";
-      readonly data: {
+      readonly data: CountedFrom & {
         /** The problem's code. */
         readonly problem: string;
         /** Why, as the first caller was told; shortened. */
@@ -14,25 +21,53 @@ export type CallsEvent =
         readonly route: string;
         /** The id in the path, or null. It was only checked where it is also the stream's. */
         readonly target: string | null;
-        readonly minute: string;
-        readonly count: number;
-        /** Where the first of them came from: a `Client`. */
-        readonly client: Commitment | null;
-        readonly at: string;
       };
     }
-  | {
-      /** Stream `calls-<account>`: what was refused in a minute in which too many kinds were. */
-      readonly type: "MoreCallsRefused";
-      readonly data: { readonly minute: string; readonly count: number; readonly at: string };
-    }
+  /** Of an account: what was refused beyond the kinds that are told apart in a minute. */
+  | { readonly type: "MoreCallsRefused"; readonly data: Counted }
   | {
       /** Stream `calls-installation`, of no account: refusals where nobody can tell whose account is meant. */
       readonly type: "StrangersRefused";
       readonly data: {
         readonly minute: string;
-        /** By the problem's code. */
+        /** By the problem's code; `billing-link` for a link that this service has not made. */
         readonly counts: Readonly<Record<string, number>>;
+        readonly at: string;
+      };
+    }
+  /** Of an event: its payload was shown to the actor as it was received. */
+  | { readonly type: "PayloadRead"; readonly data: CountedFrom & { readonly event_id: string } }
+  /** Of the actor: what was read beyond the payloads that are told apart in a minute; the ids of the first ones. */
+  | { readonly type: "MorePayloadsRead"; readonly data: Counted & { readonly events: readonly string[] } }
+  /** Of the actor: a dry run. `events`: how many the filter chose the first time. */
+  | {
+      readonly type: "ReplayTried";
+      readonly data: CountedFrom & { readonly filter: ReplayFilter; readonly events: number };
+    }
+  /** Of an account: dry runs beyond the filters that are told apart in a minute. */
+  | { readonly type: "MoreReplaysTried"; readonly data: Counted }
+  /** Of an endpoint: a signed test is about to be sent to it. */
+  | {
+      readonly type: "EndpointTestSent";
+      readonly data: {
+        readonly endpoint_id: string;
+        readonly webhook_id: string;
+        readonly url: string;
+        readonly client: Commitment;
+        readonly at: string;
+      };
+    }
+  /** Of an account: a link to a page of the billing provider was made. */
+  | {
+      readonly type: "BillingLinkMade";
+      readonly data: {
+        readonly page: "checkout" | "portal";
+        readonly provider: string;
+        readonly session_id: string;
+        /** Of a checkout; null for the portal. */
+        readonly plan: string | null;
+        readonly expires_at: string;
+        readonly client: Commitment;
         readonly at: string;
       };
     };

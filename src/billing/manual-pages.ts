@@ -9,10 +9,13 @@ import { type BillingLink, type LinkKind, links } from "../../infra/billing/manu
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { CountedCalls } from "../counted-calls.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { crossSite } from "../http/cross-site.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";
+import { traceOf } from "../http/trace.ts";
+import { clientOf } from "../personal-data.ts";
 import { checkoutView, forbiddenView, oldPortalView, portalView, type View } from "./manual-views.ts";
 import { sourcesInUse } from "./notices.ts";
 import { BILLING_CSP, billingPage } from "./pages.ts";
@@ -24,6 +27,7 @@ export type ManualPagesDeps = {
   readonly clock: Clock;
   /** Without a slash at the end. */
   readonly publicUrl: () => string;
+  readonly calls: Pick<CountedCalls, "refused" | "stranger">;
 };
 
 /** Forms of the pages carry no fields. */
@@ -72,24 +76,43 @@ export type Opened = {
  * credential: it was given to an admin, says for what, and expires. A wildcard, as tokens are longer than parameters may be.
  */
 export const manualPages =
-  ({ aggregates, views, box, clock, publicUrl }: ManualPagesDeps) =>
+  ({ aggregates, views, box, clock, publicUrl, calls }: ManualPagesDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const { open } = links(box);
     const send = (reply: FastifyReply, { status, page }: View): FastifyReply =>
       reply.code(status).headers(HEADERS).send(billingPage(page));
 
+    const refused = (kind: LinkKind, request: FastifyRequest, { account, by }: BillingLink, detail: string): void => {
+      const { method, ip, headers } = request;
+      calls.refused({
+        ...{ account, actor: { kind: "member", id: by }, subject: account, target: null },
+        ...{ problem: "forbidden", detail, route: `${method} /billing/${kind}` },
+        client: clientOf({ ip, userAgent: headers["user-agent"] ?? "" }),
+        trace: traceOf(request),
+      });
+    };
+
     /** What the address opens, or the page that says why it opens nothing. `rest` is what stands behind the token. */
     const opened = async (kind: LinkKind, request: FastifyRequest): Promise<Opened | View> => {
       const [token = ""] = pathOf(request);
       const link = open(kind, token);
-      if (link === null) return forbiddenView("unknown");
+      if (link === null) {
+        calls.stranger("billing-link");
+        return forbiddenView("unknown");
+      }
       const at = new Date(clock.now()).toISOString();
-      if (link.expiresAt <= at) return forbiddenView("expired");
+      if (link.expiresAt <= at) {
+        refused(kind, request, link, "The link had expired.");
+        return forbiddenView("expired");
+      }
       const { state } = await aggregates.load(accountDecider, accountStream(link.account), 0);
       if (state.phase !== "open") return forbiddenView("unknown");
       const asker = state.members.get(link.by);
       // Who was removed, or is no admin any more, has left nothing behind that still changes the plan.
-      if (asker === undefined || !roleIncludes(asker.role, "admin")) return forbiddenView("expired");
+      if (asker === undefined || !roleIncludes(asker.role, "admin")) {
+        refused(kind, request, link, "Whoever asked for the link is no admin any more.");
+        return forbiddenView("expired");
+      }
       const address = `${new URL(publicUrl()).pathname.replace(/\/$/, "")}/billing/${kind}/${token}`;
       const inUse = await sourcesInUse(views, link.account);
       return { link, address, state, inUse, at };

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { BillingProvider } from "../../domain/ports.ts";
+import type { CountedCalls } from "../counted-calls.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";
 import { problem } from "../problems.ts";
@@ -8,11 +9,13 @@ import { type FollowingDeps, following } from "./following.ts";
 /** The largest that providers send are below 256 KiB. */
 const BODY_BYTES_MAX = 1_048_576;
 
+export type ProviderWebhooksDeps = FollowingDeps & { readonly calls: Pick<CountedCalls, "stranger"> };
+
 const PROBLEMS = listedProblems("invalid-signature", "too-large");
 
 /** `POST /billing/<provider>/webhook`: outside of the route table, as its credential is a signature over the raw body. */
 export const providerWebhooks =
-  (provider: BillingProvider, deps: FollowingDeps) =>
+  (provider: BillingProvider, deps: ProviderWebhooksDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const { name, webhooks } = provider;
     if (webhooks === null) return;
@@ -30,6 +33,7 @@ export const providerWebhooks =
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const notice = webhooks.read(request.headers, body);
         if (notice === "forged") {
+          deps.calls.stranger("invalid-signature");
           const detail = "The signature is not valid for this body at this time.";
           return sendProblem(request, reply, problem("invalid-signature", detail));
         }

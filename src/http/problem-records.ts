@@ -1,19 +1,19 @@
 import type { FastifyRequest } from "fastify";
 import type { Actor } from "../../domain/ports.ts";
+import type { CountedCalls, RefusedCall } from "../counted-calls.ts";
 import { clientOf } from "../personal-data.ts";
 import type { Problem } from "../problems.ts";
 import type { Presented } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
 import { presentedBy } from "./presented.ts";
 import { isTargetKnown, whyUnrecorded } from "./recorded-problems.ts";
-import type { RefusedCall, RefusedCalls } from "./refused-calls.ts";
 import { traceOf } from "./trace.ts";
 
 /** Whose a credential was that holds no longer, and why it does not. */
 export type Lapsed = { readonly account: string; readonly actor: Actor; readonly why: string };
 
 export type ProblemRecordsDeps = {
-  readonly calls: RefusedCalls;
+  readonly calls: CountedCalls;
   /** Null for a credential that never held. */
   readonly lapsedOf: (presented: Presented) => Promise<Lapsed | null>;
   /** Told of a refusal that is not recorded, because nobody could find out whom it concerns. */

@@ -1,6 +1,6 @@
 import type { ProblemCode } from "../problems.ts";
 
-/** A record by the table (`refused-calls.ts`), or the reason why there is none. */
+/** A record by the table (`counted-calls.ts`), or the reason why there is none. */
 type Recorded = "recorded" | { readonly because: string };
 
 const NOT_UNDERSTOOD: Recorded = { because: "The request is not well-formed: nothing was decided." };

@@ -7,9 +7,10 @@ import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { following } from "../billing/following.ts";
 import { noticesFor, PAID, sourcesInUse } from "../billing/notices.ts";
+import type { RecordCall } from "../call-records.ts";
 import { type Problem, problem } from "../problems.ts";
 import { time } from "./json-schema.ts";
-import type { Call, JsonSchema, Route } from "./route.ts";
+import { type Call, type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type CheckoutDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
@@ -17,6 +18,7 @@ export type CheckoutDeps = {
   readonly provider: BillingProvider;
   readonly subscriptionOf: (account: string) => Promise<Subscription>;
   readonly clock: Clock;
+  readonly recordCall: RecordCall;
 };
 
 /** Longer addresses do not fit everywhere: old browsers and proxies take 2,083. */
@@ -120,6 +122,21 @@ const remember = async (
   );
 };
 
+/** Before the link is given to anybody: whoever has it can change what the account pays. */
+const recordLink = (
+  { provider, recordCall }: CheckoutDeps,
+  call: Call,
+  { sessionId, expiresAt }: BillingPage,
+  what: { readonly page: "checkout" | "portal"; readonly plan: string | null },
+) =>
+  recordCall(call.principal.account, call, (client) => ({
+    type: "BillingLinkMade",
+    data: {
+      ...{ ...what, provider: provider.name, session_id: sessionId, expires_at: expiresAt },
+      ...{ client, at: call.envelope.at },
+    },
+  }));
+
 /**
  * A webhook may be late, or lost for good: whoever wants to buy is told of what holds at the provider, and neither sold what
  * they have nor refused what they have lost.
@@ -166,10 +183,12 @@ const start =
     const order = { plan: body.plan, successUrl: addresses.success_url, cancelUrl: addresses.cancel_url };
     const page = await deps.provider.startCheckout(payerOf(call, subscription), order);
     await remember(deps, call, page, subscription);
+    const position = await recordLink(deps, call, page, { page: "checkout", plan: body.plan });
     const notices = noticesFor(planNamed(body.plan), planNamed(holding), await sourcesInUse(deps.views, account));
     return {
       status: 200,
       body: { checkout_url: page.url, session_id: page.sessionId, expires_at: page.expiresAt, notices },
+      ...positionOf({ position }),
     };
   };
 
@@ -182,7 +201,9 @@ const portal =
     const subscription = asKnownTo(deps.provider, await deps.subscriptionOf(call.principal.account));
     const page = await deps.provider.portal(payerOf(call, subscription), addresses.return_url);
     await remember(deps, call, page, subscription);
-    return { status: 200, body: { portal_url: page.url, expires_at: page.expiresAt } };
+    const position = await recordLink(deps, call, page, { page: "portal", plan: null });
+    const body = { portal_url: page.url, expires_at: page.expiresAt };
+    return { status: 200, body, ...positionOf({ position }) };
   };
 
 export const checkoutRoutes = (deps: CheckoutDeps): readonly Route[] => [

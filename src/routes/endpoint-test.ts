@@ -3,6 +3,7 @@ import { endpoint as endpointDecider, type PresentEndpoint } from "../../domain/
 import type { Clock, HttpSender } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { RecordCall } from "../call-records.ts";
 import type { Outbound } from "../loops/outbound.ts";
 import { type Answer, type Call, positionOf } from "./route.ts";
 
@@ -11,6 +12,7 @@ export type EndpointTestDeps = {
   readonly sender: Pick<HttpSender, "send">;
   readonly outbound: Pick<Outbound, "headers">;
   readonly clock: Clock;
+  readonly recordCall: RecordCall;
   /** What waits for an endpoint may go. */
   readonly wake: () => void;
 };
@@ -27,12 +29,14 @@ const NOTHING_COUNTED = {
 } as const;
 
 /**
- * Sends a test, also to a disabled endpoint, as one tries it before enabling it. It is no event, and nothing is recorded but
- * what it finds out: an endpoint whose circuit is open and that takes it is well again.
+ * Sends a test, also to a disabled endpoint, as one tries it before enabling it. It is no event. Its record says that it was
+ * sent; an endpoint whose circuit is open and that takes it is well again.
  */
 export const sendTest =
   (deps: EndpointTestDeps) =>
-  async ({ principal: { account }, envelope }: Call, endpoint: PresentEndpoint): Promise<Answer> => {
+  async (call: Call, endpoint: PresentEndpoint): Promise<Answer> => {
+    const { account } = call.principal;
+    const { envelope } = call;
     const { commandId, trace, at } = envelope;
     const { endpointId, settings, circuit, disabled } = endpoint;
     const eventId = derivedId("test_", account, commandId);
@@ -49,6 +53,12 @@ export const sendTest =
       trace,
       nowMs,
     });
+    // Before it is sent: no signed request leaves without a record.
+    const test = { endpoint_id: endpointId, webhook_id: eventId, url: settings.url, at };
+    const recorded = await deps.recordCall(endpointId, call, (client) => ({
+      type: "EndpointTestSent",
+      data: { ...test, client },
+    }));
     const timeoutMs = Math.min(settings.timeout_ms, TIMEOUT_MAX_MS);
     const sent = await deps.sender.send({ account, url: settings.url, headers, body, timeoutMs });
     const failure = failureOf(sent);
@@ -58,7 +68,8 @@ export const sendTest =
       timings_ms: sent.timings,
       failure,
     };
-    if (failure !== null || disabled !== null || circuit.state !== "open") return { status: 200, body: answer };
+    if (failure !== null || disabled !== null || circuit.state !== "open")
+      return { status: 200, body: answer, ...positionOf({ position: recorded }) };
 
     const endedAt = new Date(deps.clock.now()).toISOString();
     const seen = { startedAt: new Date(nowMs).toISOString(), succeeded: true, notBefore: null };

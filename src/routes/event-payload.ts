@@ -2,6 +2,7 @@ import { erasure } from "../../domain/delivery/erasure.ts";
 import type { BundleStep, DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
+import type { CountedCalls } from "../counted-calls.ts";
 import { erase } from "../erasures.ts";
 import { isEventId } from "../event-id.ts";
 import { payloadDamaged } from "../payload-damage.ts";
@@ -10,7 +11,7 @@ import { redactText } from "../redact-text.ts";
 import { readOn } from "../run-command.ts";
 import { eraseOwnBundle } from "./bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
-import { type Answer, type Call, type Principal, positionOf } from "./route.ts";
+import { type Answer, type Call, calledBy, positionOf } from "./route.ts";
 
 /** Whatever a sender put there must not run in the console's origin. */
 const safeHeaders = (id: string, contentType: string, contentEncoding: string | undefined): Record<string, string> => ({
@@ -33,21 +34,26 @@ export type VisiblePayload = {
   readonly isRedacted: boolean;
 };
 
-/** The bytes as received; for a role below admin the fields that the policy redacts are hidden. */
+export type PayloadDeps = HiddenDeps & { readonly calls: Pick<CountedCalls, "payloadRead"> };
+
+/** The bytes as received, which is recorded; for a role below admin the fields that the policy redacts are hidden. */
 export const visiblePayload = async (
-  deps: HiddenDeps,
+  deps: PayloadDeps,
   id: string,
   event: EventDocument,
-  principal: Principal,
+  call: Call,
 ): Promise<VisiblePayload | Problem> => {
   const kept = event.payload.erased_at === null ? await deps.payloads.read(id, event.payload) : null;
   if (kept === "damaged") return payloadDamaged();
   if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
   const { body, content_encoding: contentEncoding } = kept;
   const { content_type: contentType } = event.payload;
-  const hidden = await hiddenOfEvent(deps, event, principal);
+  const hidden = await hiddenOfEvent(deps, event, call.principal);
   const isHead = event.payload.head !== undefined;
-  if (hidden.length === 0) return { body, contentType, contentEncoding, isHead, isRedacted: false };
+  if (hidden.length === 0) {
+    deps.calls.payloadRead(calledBy(call), id);
+    return { body, contentType, contentEncoding, isHead, isRedacted: false };
+  }
   const shown = redactText(body.toString("utf8"), hidden);
   // Nothing is shown rather than too much.
   if (shown === null)
@@ -56,12 +62,12 @@ export const visiblePayload = async (
 };
 
 export const readPayload = async (
-  deps: HiddenDeps,
+  deps: PayloadDeps,
   id: string,
   event: EventDocument,
-  principal: Principal,
+  call: Call,
 ): Promise<Answer | Problem> => {
-  const it = await visiblePayload(deps, id, event, principal);
+  const it = await visiblePayload(deps, id, event, call);
   if ("problem" in it) return it;
   // The beginning of a document is no document of its type.
   const contentType = it.isHead ? "application/octet-stream" : it.contentType;

@@ -1,6 +1,7 @@
 import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
 import { refusals } from "../../projections/refusals.ts";
+import type { CountedCalls } from "../counted-calls.ts";
 import { exchangesOf } from "../exchanges.ts";
 import { hiddenAnswer } from "../hidden-answer.ts";
 import type { Payloads } from "../payloads.ts";
@@ -21,6 +22,7 @@ export type EventsDeps = {
   readonly payloads: Pick<Payloads, "read">;
   /** Where the payload can be fetched. */
   readonly publicUrl: () => string;
+  readonly calls: Pick<CountedCalls, "payloadRead">;
 };
 
 const VIEW = events.schema.name;
@@ -49,7 +51,7 @@ const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.m
 
 /** The request of the last attempt where there is one. */
 const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Answer | Problem> => {
-  const payload = await visiblePayload(deps, id, event, call.principal);
+  const payload = await visiblePayload(deps, id, event, call);
   if ("problem" in payload) return payload;
   if (payload.isHead) return payloadNotKept(payload.body.length, event.payload.size);
   const { responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
@@ -113,7 +115,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     problems: ["payload-damaged"],
     answers: { 200: { type: "string", format: "binary" } },
     reads: [VIEW],
-    handle: ofOne(deps, ({ id, event }, { principal }) => readPayload(deps, id, event, principal)),
+    handle: ofOne(deps, ({ id, event }, call) => readPayload(deps, id, event, call)),
   },
   {
     method: "GET",

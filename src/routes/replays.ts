@@ -9,6 +9,7 @@ import { endpoints as endpointsView } from "../../projections/endpoints.ts";
 import { events } from "../../projections/events.ts";
 import { type ReplayDocument, replays } from "../../projections/replays.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { CountedCalls } from "../counted-calls.ts";
 import { isEventId } from "../event-id.ts";
 import { GATE_PROBLEMS } from "../http/route-problems.ts";
 import type { ReplaysLoop } from "../loops/replays.ts";
@@ -28,7 +29,7 @@ import {
   REPLAYED_EVENT,
   STARTED,
 } from "./replay-schemas.ts";
-import { ADMINS, type Call, type Principal, positionOf, READERS, type Route } from "./route.ts";
+import { ADMINS, type Call, calledBy, type Principal, positionOf, READERS, type Route } from "./route.ts";
 import { timeRangeOf } from "./time-range.ts";
 
 export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
@@ -38,6 +39,7 @@ export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
   readonly replaying: Replaying;
   readonly starting: StartingReplays;
   readonly loop: Pick<ReplaysLoop, "begin">;
+  readonly calls: Pick<CountedCalls, "replayTried">;
 };
 
 type Handle = (deps: ReplayRoutesDeps) => Route["handle"];
@@ -123,6 +125,7 @@ const begin: Handle = (deps) => async (call) => {
   const { count, oldest, newest, upTo } = plan;
   if (dry_run) {
     const endpoints = [...plan.endpoints].map(([id, ofThis]) => ({ id, count: ofThis }));
+    deps.calls.replayTried(calledBy(call), { filter, events: count });
     const estimated_s = await estimatedS(deps, plan, rate);
     return { status: 200, body: { count, oldest, newest, endpoints, estimated_s } };
   }

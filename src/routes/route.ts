@@ -1,6 +1,8 @@
 import { type Role, roleIncludes } from "../../domain/account/events.ts";
 import type { Position } from "../../domain/ports.ts";
+import type { CalledBy } from "../counted-calls.ts";
 import type { Envelope } from "../envelope.ts";
+import { clientOf } from "../personal-data.ts";
 import type { Problem, ProblemCode } from "../problems.ts";
 
 /** Who calls. Everything that a principal may see or change belongs to its `account`. */
@@ -52,6 +54,14 @@ export type Call = {
   /** Aborted when the server begins to close, as then an answer that lasts ends; of a route that waits also when its client is gone. */
   readonly closing: AbortSignal;
 };
+
+/** Who makes a call, and from where, for its record. */
+export const calledBy = ({ envelope, ip, userAgent }: Call): CalledBy => ({
+  account: envelope.account,
+  actor: envelope.actor,
+  client: clientOf({ ip, userAgent }),
+  trace: envelope.trace,
+});
 
 export type Answer = {
   readonly status: number;

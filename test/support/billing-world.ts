@@ -21,6 +21,7 @@ import { checkoutRoutes } from "../../src/routes/checkout.ts";
 import { foldInto } from "./fold-into.ts";
 import { COOKIE, OWNER, PUBLIC_URL, SAME_ORIGIN, testApp, testClock } from "./http-app.ts";
 import { CLIENT } from "./members.ts";
+import { NO_CALLS } from "./no-calls.ts";
 
 const PROJECTIONS = [billing, usage, sources];
 export const ACCOUNT = OWNER.account;
@@ -69,7 +70,14 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
   const app = await testApp(
     [
       ...billingRoutes({ views, clock, subscriptionOf, provider: provider.name }),
-      ...checkoutRoutes({ aggregates: streams, views, provider, subscriptionOf, clock }),
+      ...checkoutRoutes({
+        aggregates: streams,
+        views,
+        provider,
+        subscriptionOf,
+        clock,
+        recordCall: async () => undefined,
+      }),
       ...capabilityRoutes({ planOf: async () => ({ plan: await planOf() }), providers: [], maxPayloadBytes: 1 }),
     ],
     {
@@ -78,8 +86,8 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
       log,
       planOf,
       register: async (scope) => {
-        await scope.register(manualPages({ aggregates: streams, views, box, clock, publicUrl }));
-        await scope.register(providerWebhooks(provider, { aggregates: streams, clock }));
+        await scope.register(manualPages({ aggregates: streams, views, box, clock, publicUrl, calls: NO_CALLS }));
+        await scope.register(providerWebhooks(provider, { aggregates: streams, clock, calls: NO_CALLS }));
       },
     },
   );

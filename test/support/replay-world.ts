@@ -29,6 +29,7 @@ import type { Principal } from "../../src/routes/route.ts";
 import { readOn } from "../../src/run-command.ts";
 import { caller } from "./call.ts";
 import { enoughBytes } from "./enough-bytes.ts";
+import { NO_CALLS } from "./no-calls.ts";
 import { noonClock } from "./noon-clock.ts";
 
 export const ACCOUNT = "acc_a";
@@ -278,7 +279,16 @@ export const replayNode = async (
     },
   });
   const starting = startingReplays({ log, aggregates: streams, clock, randomness });
-  const routes = replayRoutes({ log, views, progress, aggregates: streams, replaying: replayOne, starting, loop });
+  const routes = replayRoutes({
+    log,
+    views,
+    progress,
+    aggregates: streams,
+    replaying: replayOne,
+    starting,
+    loop,
+    calls: NO_CALLS,
+  });
   let orders = 0;
   return {
     node,

@@ -1,3 +1,4 @@
+import type { EventLog } from "../../domain/ports.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
@@ -13,6 +14,7 @@ import { until } from "./program.ts";
 export type AuditRecord = {
   readonly type: string;
   readonly stream: string;
+  readonly revision: number;
   readonly subject: string;
   readonly actor: { readonly kind: string; readonly id: string };
   // biome-ignore lint/suspicious/noExplicitAny: a record's data are what its type says; a wrong guess fails the test
@@ -48,13 +50,23 @@ export const startService = async (env: Record<string, string> = {}) => {
   };
 };
 
-/** An account's newest records, as its owner finds them. */
-export const auditOf = async (client: Client, query = ""): Promise<readonly AuditRecord[]> => {
-  const { status, body } = await client.session("GET", `/v1/audit?limit=100${query}`);
-  if (status !== 200) throw new Error(`audit: ${status} ${JSON.stringify(body)}`);
-  return body.data;
+/**
+ * The first record that is found in the log, also one that is counted first and written a moment later; as the owner finds
+ * it in the audit.
+ */
+export const recordOf = async (
+  { log }: { readonly log: EventLog },
+  client: Client,
+  what: string,
+  is: (record: Pick<AuditRecord, "type" | "stream" | "data">) => boolean,
+): Promise<AuditRecord> => {
+  const { stream, revision } = await until(`${what} is recorded`, async () => {
+    const all = await log.readAll(null, 10_000, "records");
+    return all.find((record) => record.meta.account === client.account && is(record)) ?? null;
+  });
+  return until(`${what} is found in the audit`, async () => {
+    const { body } = await client.session("GET", `/v1/audit?limit=100&stream=${stream}`);
+    const found: readonly AuditRecord[] = body.data;
+    return found.find((record) => record.revision === revision) ?? null;
+  });
 };
-
-/** The first record that is found, also one that is counted first and written a moment later. */
-export const recordOf = (client: Client, what: string, is: (record: AuditRecord) => boolean): Promise<AuditRecord> =>
-  until(what, async () => (await auditOf(client)).find(is) ?? null);

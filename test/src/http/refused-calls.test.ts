@@ -5,10 +5,10 @@ import type { EventLog, RecordedEvent } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { countedCalls } from "../../../src/counted-calls.ts";
 import { isUnsafe } from "../../../src/http/cross-site.ts";
 import { type Lapsed, problemRecords } from "../../../src/http/problem-records.ts";
 import { whyUnrecorded } from "../../../src/http/recorded-problems.ts";
-import { refusedCalls } from "../../../src/http/refused-calls.ts";
 import { personalData } from "../../../src/personal-data.ts";
 import { PROBLEMS, type ProblemCode, problem } from "../../../src/problems.ts";
 import type { Route } from "../../../src/routes/route.ts";
@@ -33,7 +33,7 @@ const world = async (routes: readonly Route[], over: Partial<EventLog> = {}) => 
   const counted = tallies({ ...log, ...over }, clock, randomness, () => undefined);
   const told: string[] = [];
   const onProblem = problemRecords({
-    calls: refusedCalls(counted, (code, whose) => told.push(`${code} ${whose}`)),
+    calls: countedCalls(counted, (code, whose) => told.push(`${code} ${whose}`)),
     lapsedOf: async ({ token }) => (token === "csk_old" ? LAPSED : null),
     onError: (error) => assert.unreachable(String(error)),
   });

@@ -43,6 +43,7 @@ const world = (key = randomness.bytes(32)) => {
   const streams = aggregates(log, clock);
   const call = caller(
     endpointRoutes({
+      recordCall: async () => undefined,
       aggregates: streams,
       controls: noControls,
       slots: slotsOn(log, clock, streams),

@@ -15,6 +15,7 @@ import { caller } from "../../support/call.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { appendTo, at, bundleFacts, bundleStep, deliveryFacts, history, request } from "../../support/history.ts";
 import { COOKIE, PUBLIC_URL, SAME_ORIGIN, testApp } from "../../support/http-app.ts";
+import { NO_CALLS } from "../../support/no-calls.ts";
 import { folded } from "../../support/projected.ts";
 
 const test = suite("event routes");
@@ -80,7 +81,7 @@ const world = async (recorded: readonly RecordedEvent[], damaged: readonly strin
     none,
     damageRecords(log, clock, () => undefined),
   );
-  const call = caller(eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL }));
+  const call = caller(eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS }));
   const get = (path: string, principal = VIEWER, over: Partial<Call> = {}) =>
     call("GET", path, { principal, params: { id: ID }, ...over });
   const erase = (principal = ADMIN, when = at(60), id = ID) =>
@@ -645,7 +646,10 @@ test("nothing is erased for a blank reason: the record of it would say nothing",
   const log = memoryEventLog();
   const reader = payloads(log, { bytes: (size) => new Uint8Array(size), number: () => 0 });
   const views = memoryViewStore([events.schema, refusals.schema]);
-  const app = await testApp(eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL }), { log });
+  const app = await testApp(
+    eventRoutes({ views, log, payloads: reader, publicUrl: () => PUBLIC_URL, calls: NO_CALLS }),
+    { log },
+  );
   const headers = { ...COOKIE, ...SAME_ORIGIN };
   const erase = (reason: string) =>
     app.inject({ method: "DELETE", url: `/v1/events/${ID}/payload`, headers, payload: { reason } });

@@ -6,6 +6,7 @@ import { planReplay } from "../../../src/replays/plan.ts";
 import { replayRoutes } from "../../../src/routes/replays.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { caller } from "../../support/call.ts";
+import { NO_CALLS } from "../../support/no-calls.ts";
 import {
   ACCOUNT,
   ADMIN,
@@ -213,7 +214,13 @@ test("while the view does not list everything, a dry run and a replay are answer
   const head = await world.log.head("records");
   const body = { filter: { status: "failed" } };
   const answers = async (over: object): Promise<readonly unknown[]> => {
-    const routes = replayRoutes({ ...node, aggregates: node.streams, replaying: node.replayOne, ...over });
+    const routes = replayRoutes({
+      ...node,
+      aggregates: node.streams,
+      replaying: node.replayOne,
+      calls: NO_CALLS,
+      ...over,
+    });
     const asked = [{ ...body, dry_run: true }, body].map((it) =>
       caller(routes)("POST", "/v1/replays", { body: it, principal: ADMIN }),
     );

@@ -1,0 +1,222 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Client, clientAt, hookSource, type Reply, signUp } from "../support/client.ts";
+import { until } from "../support/program.ts";
+import { type Receiver, receiver } from "../support/receiver.ts";
+import { type AuditRecord, recordOf, startService } from "../support/service-in-memory.ts";
+
+/** Each decision, made over HTTP, and its record as an auditor finds it. */
+const test = suite("recorded decisions");
+const PASSWORD = "correct horse battery";
+
+let service: Awaited<ReturnType<typeof startService>>;
+let target: Receiver;
+let client: Client;
+
+test.before(async () => {
+  [service, target] = await Promise.all([startService({ SIGNUP_PLAN: "scale" }), receiver()]);
+  client = await signUp(service.url);
+});
+test.after(async () => {
+  await service.stop();
+  await target.close();
+  assert.equal(service.lines, []);
+});
+
+/** Configured by a person, as a key may not weaken a control. */
+const made = async (path: string, body: unknown, method = "POST"): Promise<Reply["body"]> => {
+  const answer = await client.session(method, path, body);
+  assert.ok(answer.status < 300, `${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+
+const post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${service.url}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "user-agent": "attacker/1", ...headers },
+    body: JSON.stringify(body),
+  });
+
+const refusalOf = (code: string, route: string, subject?: string, of = client): Promise<AuditRecord> =>
+  recordOf(
+    service,
+    of,
+    `${code} of ${route}`,
+    ({ type, data, stream }) =>
+      type === "CallsRefused" &&
+      data.problem === code &&
+      data.route === route &&
+      (subject === undefined || stream === `calls-${subject}`),
+  );
+
+const clientIn = ({ data, personal }: AuditRecord): unknown => personal[data.client.id];
+
+test("a wrong password and a lockout are records of the member, with the address and user agent that tried", async () => {
+  const email = "ana@a.example";
+  const signed = await post("/v1/auth/signup", { email, password: PASSWORD });
+  const { account, member } = (await signed.json()) as {
+    readonly account: { id: string };
+    readonly member: { id: string };
+  };
+  const owner = clientAt(service.url, {
+    account: account.id,
+    cookie: signed.headers.get("set-cookie")?.split(";")[0] ?? "",
+    key: "",
+  });
+  const statuses: number[] = [];
+  for (let n = 0; n < 11; n += 1)
+    statuses.push((await post("/v1/auth/login", { email, password: "a wrong one" })).status);
+  assert.equal(statuses, [...Array(10).fill(401), 429]);
+  const wrong = await refusalOf("invalid-credentials", "POST /v1/auth/login", member.id, owner);
+  assert.equal(wrong.actor, { kind: "system", id: "public" });
+  assert.equal(clientIn(wrong), { ip: "127.0.0.1", user_agent: "attacker/1" });
+  await refusalOf("rate-limited", "POST /v1/auth/login", member.id, owner);
+});
+
+test("an unknown address is counted for the installation, and in the metrics", async () => {
+  await post("/v1/auth/login", { email: "nobody@nowhere.example", password: "a wrong one" });
+  const counted = await until("it is counted", async () => service.log.last("calls-installation"));
+  assert.is(counted.meta.account, "");
+  assert.match(JSON.stringify(counted.data), /"invalid-credentials":1/);
+  assert.not.match(JSON.stringify(await service.log.readAll(null, 10_000)), /nowhere\.example/);
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  assert.match(metrics, /countersign_refused_calls_total\{problem="invalid-credentials",whose="nobody"\} 1/);
+});
+
+test("a revoked key that is used, and a role that is too weak", async () => {
+  const { id, key } = await made("/v1/api-keys", { name: "ci", role: "viewer" });
+  const weak = await post("/v1/policies", { name: "mine" }, { authorization: `Bearer ${key}` });
+  assert.is(weak.status, 403);
+  const refused = await refusalOf("forbidden", "POST /v1/policies", id);
+  assert.equal(refused.actor, { kind: "key", id });
+  assert.equal(clientIn(refused), { ip: "127.0.0.1", user_agent: "attacker/1" });
+  assert.is((await client.session("DELETE", `/v1/api-keys/${id}`)).status, 204);
+  const revoked = await post("/v1/policies", { name: "mine" }, { authorization: `Bearer ${key}` });
+  assert.is(revoked.status, 401);
+  const record = await refusalOf("unauthenticated", "POST /v1/policies", id);
+  assert.equal([record.actor.id, record.data.detail], [id, "The API key was revoked."]);
+});
+
+test("an execute that is refused before any gate: undefined, out of scope, with a reused key, of a suspended agent", async () => {
+  const endpoint = await made("/v1/endpoints", { name: "app", url: target.url });
+  await made("/v1/actions/refund.create", { endpoint_id: endpoint.id, reversibility: "reversible" }, "PUT");
+  const agent = await made("/v1/agents", { name: "helper", scope: { actions: ["refund.*"] } });
+  const execute = async (key: string, action: string, payload: unknown = {}) =>
+    post("/v1/execute", { action, payload }, { authorization: `Bearer ${agent.key}`, "idempotency-key": key });
+  assert.is((await execute("a", "refund.none")).status, 404);
+  assert.is((await execute("b", "mail.send")).status, 403);
+  assert.is((await execute("c", "refund.create")).status, 200);
+  assert.is((await execute("c", "refund.create", { other: 1 })).status, 422);
+  await made(`/v1/agents/${agent.id}/suspend`, { reason: "looping" });
+  assert.is((await execute("d", "refund.create")).status, 403);
+  for (const code of ["unknown-action", "out-of-scope", "idempotency-key-reused", "agent-suspended"]) {
+    const record = await refusalOf(code, "POST /v1/execute", agent.id);
+    assert.equal(record.actor, { kind: "agent", id: agent.id });
+    assert.equal(clientIn(record), { ip: "127.0.0.1", user_agent: "attacker/1" });
+  }
+});
+
+test("a vote with a wrong digest is a record of the approval", async () => {
+  const policy = await made("/v1/policies", { name: "all", approval: { when: "true", expires_after_s: 3_600 } });
+  const source = await hookSource(client, { policy_id: policy.id });
+  const held = await source.send("1", { amount: 1 });
+  const id = String(held.body.approval_id);
+  const vote = await client.session("POST", `/v1/approvals/${id}/approve`, { digest: "0".repeat(64) });
+  assert.is(vote.body.code, "digest-mismatch");
+  const record = await refusalOf("digest-mismatch", "POST /v1/approvals/{id}/approve", id);
+  assert.is(record.subject, id);
+  assert.is(record.actor.kind, "member");
+});
+
+test("a refused replay is a record of the event, and a dry run one of whoever made it", async () => {
+  const endpoint = await made("/v1/endpoints", { name: "app", url: target.url });
+  const source = await hookSource(client, { endpoint_id: endpoint.id });
+  const { body } = await source.send("2");
+  const id = String(body.event_id);
+  await until("it is delivered", () => target.counts().has(id));
+  await until("that is recorded", async () => (await service.log.last(`delivery-${id}`))?.type === "EventDelivered");
+  assert.is((await client.call("POST", `/v1/events/${id}/replay`, {})).body.code, "already-delivered");
+  const refused = await refusalOf("already-delivered", "POST /v1/events/{id}/replay", id);
+  assert.is(refused.actor.kind, "key");
+  const filter = { status: "failed" };
+  const dry = await client.call("POST", "/v1/replays", { filter, dry_run: true });
+  assert.is(dry.status, 200);
+  const tried = await recordOf(service, client, "the dry run", ({ type }) => type === "ReplayTried");
+  assert.equal([tried.actor.kind, tried.data.filter, tried.data.events], ["key", filter, dry.body.count]);
+});
+
+test("an unredacted payload that was read is a record of the event; a redacted one is none", async () => {
+  const policy = await made("/v1/policies", { name: "cards", redact: ["card"] });
+  const source = await hookSource(client, { policy_id: policy.id });
+  const { body } = await source.send("3", { card: "4242" });
+  const id = String(body.event_id);
+  const viewer = await made("/v1/api-keys", { name: "reader", role: "viewer" });
+  const read = (key: string) =>
+    until("the event is shown", async () => {
+      const answer = await fetch(`${service.url}/v1/events/${id}/payload`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      return answer.status === 200 ? answer.text() : null;
+    });
+  assert.not.match(await read(viewer.key), /4242/);
+  assert.match(await read(client.key), /4242/);
+  const record = await recordOf(service, client, "the reading", ({ type }) => type === "PayloadRead");
+  assert.equal([record.subject, record.data.event_id, record.data.count], [id, id, 1]);
+  assert.is.not(record.actor.id, viewer.id);
+});
+
+test("a test of an endpoint is recorded before its signed request leaves", async () => {
+  const endpoint = await made("/v1/endpoints", { name: "app", url: target.url });
+  const seen = new Promise<string | undefined>((resolve) =>
+    target.answer((_arrival, response) => {
+      service.log.last(`calls-${endpoint.id}`).then((last) => resolve(last?.type));
+      response.end("{}");
+    }),
+  );
+  assert.is((await client.call("POST", `/v1/endpoints/${endpoint.id}/test`)).status, 200);
+  assert.is(await seen, "EndpointTestSent");
+  const record = await recordOf(service, client, "the test", ({ type }) => type === "EndpointTestSent");
+  assert.equal([record.subject, record.data.url, record.actor.kind], [endpoint.id, target.url, "key"]);
+  assert.is(record.data.webhook_id, target.arrivals.at(-1)?.id);
+  assert.ok(clientIn(record));
+});
+
+test("a checkout and a portal link are records, and a forged one is counted for the installation", async () => {
+  const checkout = await made("/v1/billing/checkout/start", { plan: "core" });
+  const portal = await made("/v1/billing/portal", {});
+  for (const [page, plan] of [
+    ["checkout", "core"],
+    ["portal", null],
+  ]) {
+    const link = await recordOf(
+      service,
+      client,
+      `the ${page} link`,
+      ({ type, data }) => type === "BillingLinkMade" && data.page === page,
+    );
+    assert.equal([link.data.plan, link.actor.kind], [plan, "member"]);
+    assert.ok(clientIn(link));
+    assert.not.match(JSON.stringify(link), new RegExp(String(checkout.checkout_url).split("/").at(-1) ?? ""));
+  }
+  const forged = String(portal.portal_url).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+  assert.is((await fetch(new URL(new URL(forged).pathname, service.url))).status, 404);
+  await until("it is counted", async () => {
+    const all = await service.log.read("calls-installation", null, 100);
+    return all.some(({ data }) => JSON.stringify(data).includes('"billing-link":1'));
+  });
+});
+
+test("a source over the plan is a record", async () => {
+  const free = await startService();
+  const owner = await signUp(free.url);
+  const source = { name: "shop", type: "hmac" };
+  const statuses = [1, 2].map(() => () => owner.session("POST", "/v1/sources", source));
+  const answers: number[] = [];
+  for (const each of statuses) answers.push((await each()).status);
+  assert.equal(answers, [201, 403]);
+  const record = await recordOf(free, owner, "the refusal", ({ data }) => data.problem === "plan-limit");
+  assert.equal([record.data.route, record.actor.kind], ["POST /v1/sources", "member"]);
+  await free.stop();
+});
+
+test.run();

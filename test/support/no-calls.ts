@@ -1,0 +1,9 @@
+import type { CountedCalls } from "../../src/counted-calls.ts";
+
+/** Records no calls, for tests that are about something else. */
+export const NO_CALLS: CountedCalls = {
+  refused: () => undefined,
+  stranger: () => undefined,
+  payloadRead: () => undefined,
+  replayTried: () => undefined,
+};
