@@ -1,4 +1,4 @@
-import { CHANGED, heldForAgain } from "../domain/approval/terms.ts";
+import { type AgainAbout, CHANGED, heldForAgain } from "../domain/approval/terms.ts";
 import { type Bundle, bundle } from "../domain/bundle/decider.ts";
 import type { BundleRequest } from "../domain/bundle/events.ts";
 import { type Delivery, delivery, type Hold } from "../domain/delivery/decider.ts";
@@ -13,6 +13,7 @@ import { approvalRequests } from "./approval-requests.ts";
 import { nextApprovalId } from "./approvals.ts";
 import { bundleStream } from "./bundles/bundle-id.ts";
 import type { Envelope, Trace } from "./envelope.ts";
+import { makerOf } from "./requesters.ts";
 import { type Known, readOn, runCommand } from "./run-command.ts";
 
 export type HoldingAgainDeps = {
@@ -42,6 +43,8 @@ export type HoldingAgain = {
 };
 
 const NO_NODE = "";
+
+type ReplayerAbout = Pick<AgainAbout, "member" | "replayedWith">;
 
 const headerChanges = (what: string, before: Target, now: Target): readonly string[] => {
   const names = new Set([...Object.keys(before.headers), ...Object.keys(now.headers)]);
@@ -118,17 +121,19 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
     digest: string,
     changes: readonly string[],
     atMs: number,
-    by?: string,
+    replayer: ReplayerAbout = {},
   ) =>
     heldForAgain(hold, {
       ...{ approvalId: nextApprovalId(account, hold.approval.approval_id), digest, changes, atMs },
-      ...(by === undefined ? {} : { member: by }),
+      ...replayer,
     });
 
-  /** Of a replay, who asked for it is the requester. */
-  const replayedBy = (state: Delivery): string | undefined => {
+  /** Of a replay, who asked for it is a requester as well, by hand or with a key of theirs. */
+  const replayedBy = async (state: Delivery): Promise<ReplayerAbout> => {
     const by = state.phase === "admitted" ? state.replay?.by : undefined;
-    return by?.kind === "member" ? by.id : undefined;
+    if (by === undefined) return {};
+    const replayedWith = await makerOf(deps.aggregates, by);
+    return by.kind === "member" ? { member: by.id, replayedWith } : { replayedWith };
   };
 
   return {
@@ -143,7 +148,7 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       if (isGone(request.endpoint_id, request.bound) || isAsApproved(known.state, bound, request.bound)) return known;
       const envelope = envelopeOf(finder);
       const changes = changesBetween("", bound, request.bound);
-      const approval = termsOf(account, hold, digest, changes, Date.parse(envelope.at), replayedBy(known.state));
+      const approval = termsOf(account, hold, digest, changes, Date.parse(envelope.at), await replayedBy(known.state));
       const { approval_id: approvalId } = hold.approval;
       const { at } = envelope;
       const command = { type: "HoldAgain", approvalId, request, approval, node, othersAreGone, at } as const;

@@ -2,26 +2,37 @@ import { accept, type Decider } from "../decider.ts";
 import type { ApiKeyEvent } from "./events.ts";
 
 /** `agent` is null for a key of the account itself. */
-export type ApiKeyState = { readonly account: string; readonly agent: string | null } | null;
+export type ApiKeyState = {
+  readonly account: string;
+  readonly agent: string | null;
+  /** The member who made it, by hand or with keys that they had made. */
+  readonly madeBy: string;
+} | null;
 
-type Issue = { readonly account: string; readonly key_id: string; readonly at: string };
+type Issue = {
+  readonly account: string;
+  readonly key_id: string;
+  readonly made_by: string;
+  readonly at: string;
+};
 
 export type ApiKeyCommand =
   | ({ readonly type: "IssueApiKey" } & Issue)
   | ({ readonly type: "IssueAgentKey"; readonly agent_id: string } & Issue);
 
-/** Stream `apikey-<id>`: leads from a key to its account or agent, and says nothing else. */
+/** Stream `apikey-<id>`: leads from a key to its account or agent, and to the member who made it. It outlasts the key. */
 export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent, never> = {
   initial: null,
   evolve: (_state, { type, data }) => ({
     account: data.account,
     agent: type === "AgentKeyIssued" ? data.agent_id : null,
+    madeBy: data.made_by,
   }),
   decide: (command, state) => {
     if (state !== null) return accept();
-    const { account, key_id, at } = command;
+    const { account, key_id, made_by, at } = command;
     return command.type === "IssueApiKey"
-      ? accept({ type: "ApiKeyIssued", data: { account, key_id, at } })
-      : accept({ type: "AgentKeyIssued", data: { account, agent_id: command.agent_id, key_id, at } });
+      ? accept({ type: "ApiKeyIssued", data: { account, key_id, made_by, at } })
+      : accept({ type: "AgentKeyIssued", data: { account, agent_id: command.agent_id, key_id, made_by, at } });
   },
 };

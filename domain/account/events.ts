@@ -163,8 +163,12 @@ export type SessionEvent =
 /** Stream `apikey-<id>`; the id is derived from the key's hash, so that a key finds its account, or its agent. Whether
  * it is still good says the account, or the agent. */
 export type ApiKeyEvent =
-  | { readonly type: "ApiKeyIssued"; readonly data: { account: string; key_id: string; at: string } }
+  /** `made_by`: the member who made the key, by hand or with keys that they had made. */
+  | {
+      readonly type: "ApiKeyIssued";
+      readonly data: { account: string; key_id: string; made_by: string; at: string };
+    }
   | {
       readonly type: "AgentKeyIssued";
-      readonly data: { account: string; agent_id: string; key_id: string; at: string };
+      readonly data: { account: string; agent_id: string; key_id: string; made_by: string; at: string };
     };

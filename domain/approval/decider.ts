@@ -33,7 +33,11 @@ export const isOverdue = ({ expires_at }: Pick<ApprovalRequest, "expires_at">, a
 
 const aboutOf = ({ approval_id, subject }: ApprovalRequest, at: string) => ({ approval_id, subject, at });
 
-const isRequester = ({ requested_by }: ApprovalRequest, member: string): boolean => requested_by.member === member;
+/** Whether the member's approval counts: a requester may be excluded. */
+export const mayApprove = (
+  { exclude_requester, requesters }: Pick<ApprovalRequest, "exclude_requester" | "requesters">,
+  member: string,
+): boolean => !exclude_requester || !requesters.includes(member);
 
 const AGREES: Record<Vote["decision"], ApprovalOutcome> = { approve: "approved", reject: "rejected" };
 
@@ -79,7 +83,7 @@ const castVote = ({ vote, digest, members }: CommandOf<"CastVote">, state: Reque
   if (vote.decision === "reject") {
     return accept<ApprovalEvent>(cast, { type: "ApprovalRejected", data: { ...about, reason: vote.comment ?? "" } });
   }
-  if (request.exclude_requester && isRequester(request, vote.member_id)) return reject("self-approval");
+  if (!mayApprove(request, vote.member_id)) return reject("self-approval");
   // Who is gone has no say any more. Who votes now is there: the caller has looked.
   const present = votes.filter(({ member_id }) => members.has(member_id));
   if (approversOf([...present, vote]) < request.min_approvals) return accept(cast);

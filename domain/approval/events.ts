@@ -30,6 +30,11 @@ export type ApprovalRequest = {
   /** Distinct people. */
   readonly min_approvals: number;
   readonly exclude_requester: boolean;
+  /**
+   * Ids of the members who count as the requester: who replays it, and who made the agent's key or the source's secret
+   * that was in force.
+   */
+  readonly requesters: readonly string[];
   /** The version that demands it: a later one changes nothing here. */
   readonly policy: { readonly id: string; readonly version: number } | null;
   /** Why it has to be approved, in sentences. */

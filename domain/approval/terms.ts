@@ -12,6 +12,8 @@ export type HoldAbout = {
   readonly atMs: number;
   /** Who replays it, as `exclude_requester` concerns them. */
   readonly member?: string;
+  /** Ids of the members who count as the requester. */
+  readonly requesters: readonly string[];
 };
 
 const S = 1_000;
@@ -30,7 +32,7 @@ const reasonOf = ({ when }: ApprovalRule): string =>
  */
 export const heldFor = (
   rules: readonly ApprovalRule[],
-  { approvalId, digest, gates, atMs, member }: HoldAbout,
+  { approvalId, digest, gates, atMs, member, requesters }: HoldAbout,
 ): HeldFor => ({
   approval_id: approvalId,
   digest,
@@ -44,6 +46,7 @@ export const heldFor = (
       .map(({ gate, detail }) => `The policy only observes ${gate}: ${detail}`),
   ].map(visibleText),
   ...(member === undefined ? {} : { member }),
+  requesters,
 });
 
 export type AgainAbout = {
@@ -53,17 +56,20 @@ export type AgainAbout = {
   /** What has changed, in sentences. */
   readonly changes: readonly string[];
   readonly member?: string;
+  /** The member who replays it, by hand or with a key of theirs; missing when it is not replayed. */
+  readonly replayedWith?: string;
 };
 
 /** The same question once more, with as much time to answer it as the first time. */
 export const heldForAgain = (
   { approval, heldAt }: { readonly approval: HeldFor; readonly heldAt: string },
-  { approvalId, digest, atMs, changes, member = approval.member }: AgainAbout,
+  { approvalId, digest, atMs, changes, member = approval.member, replayedWith }: AgainAbout,
 ): HeldFor => ({
   ...approval,
   approval_id: approvalId,
   digest,
   expires_at: new Date(atMs + Date.parse(approval.expires_at) - Date.parse(heldAt)).toISOString(),
   reasons: [...approval.reasons.filter((reason) => !reason.startsWith(CHANGED)), ...changes.map(visibleText)],
+  requesters: [...new Set([...approval.requesters, ...(replayedWith === undefined ? [] : [replayedWith])])],
   ...(member === undefined ? {} : { member }),
 });

@@ -103,6 +103,8 @@ export type HeldFor = {
   readonly reasons: readonly string[];
   /** The member who replays it; missing when no person did. */
   readonly member?: string;
+  /** Ids of the members who count as the requester (`src/requesters.ts`). */
+  readonly requesters: readonly string[];
 };
 
 export type HeldRequest = Request & { readonly approval: HeldFor };

@@ -11,6 +11,8 @@ export type SourceCommand =
       readonly dedupe: DedupeRule | null;
       readonly settings: SourceSettings;
       readonly secret: Sealed;
+      /** The member who made the secret. */
+      readonly madeBy: string;
       readonly at: string;
     }
   | {
@@ -23,6 +25,7 @@ export type SourceCommand =
       readonly type: "RotateSourceSecret";
       readonly account: string;
       readonly secret: Sealed;
+      readonly madeBy: string;
       /** Until then the secret before is accepted as well. */
       readonly previousUntil: string;
       readonly at: string;

@@ -3,7 +3,7 @@ import type { SourceCommand } from "./commands.ts";
 import type { DedupeRule, HmacAuth, ProviderType, Sealed, SourceEvent, SourceSettings } from "./events.ts";
 
 /** A secret that signatures are checked with; `until` is null for the newest. */
-export type SourceSecret = { readonly sealed: Sealed; readonly until: string | null };
+export type SourceSecret = { readonly sealed: Sealed; readonly madeBy: string; readonly until: string | null };
 
 export type PresentSource = {
   readonly phase: "present";
@@ -36,6 +36,10 @@ const isActive = ({ until }: SourceSecret, at: string): boolean => until === nul
 export const activeSecrets = (source: Pick<PresentSource, "secrets">, at: string): readonly Sealed[] =>
   source.secrets.filter((secret) => isActive(secret, at)).map(({ sealed }) => sealed);
 
+/** The members who made the secrets that a request at `at` may be signed with. */
+export const activeMakers = (source: Pick<PresentSource, "secrets">, at: string): readonly string[] =>
+  source.secrets.filter((secret) => isActive(secret, at)).map(({ madeBy }) => madeBy);
+
 type Decided = Decision<SourceEvent, SourceRejection>;
 
 const SETTINGS = ["name", "policy_id", "endpoint_id", "status"] as const satisfies readonly (keyof SourceSettings)[];
@@ -55,8 +59,9 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
 
   evolve(state, event) {
     if (event.type === "SourceRegistered") {
-      const { source_id: sourceId, account, type, auth, dedupe, secret, at: createdAt, ...settings } = event.data;
-      const secrets = [{ sealed: secret, until: null }];
+      const { source_id: sourceId, account, type, auth, dedupe, secret, made_by: madeBy, ...rest } = event.data;
+      const { at: createdAt, ...settings } = rest;
+      const secrets = [{ sealed: secret, madeBy, until: null }];
       return { phase: "present", sourceId, account, type, auth, dedupe, settings, secrets, createdAt };
     }
     if (state.phase !== "present") return state;
@@ -64,12 +69,12 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
       case "SourceChanged":
         return { ...state, settings: { ...state.settings, ...event.data.changes } };
       case "SourceSecretRotated": {
-        const { secret, previous_until, at } = event.data;
+        const { secret, made_by: madeBy, previous_until, at } = event.data;
         // Each keeps the end that it was promised: rotating twice does not cut off a sender that still has the first.
         const before = state.secrets
           .filter((old) => isActive(old, at))
-          .map(({ sealed, until }) => ({ sealed, until: until ?? previous_until }));
-        return { ...state, secrets: [{ sealed: secret, until: null }, ...before] };
+          .map(({ until, ...old }) => ({ ...old, until: until ?? previous_until }));
+        return { ...state, secrets: [{ sealed: secret, madeBy, until: null }, ...before] };
       }
       case "SourceRejectsCounted":
         return state;
@@ -83,10 +88,10 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
       // Its id comes from the command: one that is there was made by the same command.
       if (state.phase === "present" && state.account === command.account) return accept();
       if (state.phase !== "absent") return reject("conflict");
-      const { sourceId: source_id, account, provider: type, auth, dedupe, settings, secret, at } = command;
+      const { sourceId: source_id, account, provider: type, auth, dedupe, settings, secret, madeBy, at } = command;
       return accept({
         type: "SourceRegistered",
-        data: { ...settings, source_id, account, type, auth, dedupe, secret, at },
+        data: { ...settings, source_id, account, type, auth, dedupe, secret, made_by: madeBy, at },
       });
     }
     // Another account's source is to the caller as one that never was.
@@ -98,8 +103,8 @@ export const source: Decider<Source, SourceCommand, SourceEvent, SourceRejection
         return change(command.changes, at, state);
       case "RotateSourceSecret": {
         if (activeSecrets(state, at).length >= SECRETS_MAX) return reject("too-many-secrets");
-        const { secret, previousUntil: previous_until } = command;
-        return accept({ type: "SourceSecretRotated", data: { source_id, secret, previous_until, at } });
+        const { secret, madeBy: made_by, previousUntil: previous_until } = command;
+        return accept({ type: "SourceSecretRotated", data: { source_id, secret, made_by, previous_until, at } });
       }
       case "DeleteSource":
         return accept({ type: "SourceDeleted", data: { source_id, at } });

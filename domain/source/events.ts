@@ -55,6 +55,8 @@ export type SourceEvent =
         readonly auth: HmacAuth | null;
         readonly dedupe: DedupeRule | null;
         readonly secret: Sealed;
+        /** The member who made or set the secret, by hand or with keys that they had made. */
+        readonly made_by: string;
         readonly at: string;
       };
     }
@@ -67,6 +69,7 @@ export type SourceEvent =
       readonly data: {
         readonly source_id: string;
         readonly secret: Sealed;
+        readonly made_by: string;
         /** Until then the secret before this one is accepted as well. */
         readonly previous_until: string;
         readonly at: string;

@@ -82,7 +82,11 @@ export const approvalsView: PublishedView = {
       requested_at: time("When it was held."),
       expires_at: time("Until when it could be decided."),
       min_approvals: count("How many people had to approve."),
-      exclude_requester: flag("Whether the person who replayed it could not approve it."),
+      exclude_requester: flag("Whether the requesters could not approve it."),
+      requesters: list(
+        { type: "string" },
+        "The members who count as the requester, mem_…: who replayed it, and who made the key or secret it was sent with.",
+      ),
       policy: orNull(POLICY, "no policy asks for it."),
       reasons: list({ type: "string" }, "Why it had to be approved, in sentences."),
       votes: list(VOTE, "What people decided, oldest first."),

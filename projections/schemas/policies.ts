@@ -38,7 +38,7 @@ const LOOP = closed<LoopRule>("What is stopped as a loop.", {
 const APPROVAL = closed<ApprovalRule>("When people have to say yes before anything is sent.", {
   when: optional(text("A CEL expression; where it is true the event is held. Missing: every event is.")),
   min_approvals: optional(count("How many people have to approve. Missing: 1.")),
-  exclude_requester: optional(flag("True: who replays it cannot approve it. Missing: false.")),
+  exclude_requester: optional(flag("True: who counts as the requester cannot approve it. Missing: false.")),
   reveal: optional(
     list(
       { type: "string" },

@@ -15,6 +15,7 @@ import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
 import { eraseLeft } from "../erasures.ts";
 import type { Decided as DecisionTold } from "../observing/observer.ts";
 import { bytesOf, contentEncodingField, headOf, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
+import { requestersOf } from "../requesters.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
 import type { ByteAllowances, TakenBytes } from "./byte-allowances.ts";
 import type { Judged } from "./judge.ts";
@@ -147,7 +148,7 @@ const commandFor = async <Q>(
   asked: Q,
   bind: (request: Q) => Promise<BoundRequest<Q>>,
   { approvals, verdict }: Judged,
-  at: string,
+  { at, requesters }: { readonly at: string; readonly requesters: readonly string[] },
 ): Promise<Deciding<Q>> => {
   if (verdict.decision === "allow") return { type: "Admit", request: asked };
   if (verdict.decision === "deny") return { type: "Block", request: asked };
@@ -160,6 +161,7 @@ const commandFor = async <Q>(
     gates: verdict.gates,
     atMs: Date.parse(at),
     ...(replay?.by.kind === "member" ? { member: replay.by.id } : {}),
+    requesters,
   };
   return { type: "Hold", request, approval: heldFor(approvals, about) };
 };
@@ -300,7 +302,10 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     if (kept.isReused === true) taken?.giveBack();
     const about = decided(it, incoming, kept, judged);
     const request = it.requestOf(about, judged);
-    const command = await commandFor(it, request, it.bind, judged, about.at);
+    const { at } = about;
+    const isHeld = judged.verdict.decision === "hold";
+    const requesters = isHeld ? await requestersOf(deps.aggregates, { ...it, at }) : [];
+    const command = await commandFor(it, request, it.bind, judged, { at, requesters });
     const decision = decider.decide(command, known.state);
     if (!decision.ok) {
       await giveBack(it, judged);

@@ -12,6 +12,7 @@ import type { Controls } from "../controls.ts";
 import type { CredentialHashes } from "../credential-hashes.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
 import { limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { credentialOf, makerOf } from "../requesters.ts";
 import { nonBlank, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { ADMINS, type Answer, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
@@ -141,7 +142,8 @@ const newKey = (
 const issue = async ({ aggregates }: AgentsDeps, call: Call, agentId: string, { key_id }: AgentKey): Promise<void> => {
   const { account } = call.principal;
   const { at } = call.envelope;
-  const command = { type: "IssueAgentKey", account, agent_id: agentId, key_id, at } as const;
+  const made_by = await makerOf(aggregates, credentialOf(call.principal));
+  const command = { type: "IssueAgentKey", account, agent_id: agentId, key_id, made_by, at } as const;
   await aggregates.handle(apiKey, apiKeyStream(key_id), command, { ...call.envelope, commandId: `issue-${key_id}` });
 };
 

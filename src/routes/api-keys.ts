@@ -87,7 +87,8 @@ const create =
       envelope,
     );
     if (created.outcome === "rejected") return accountProblem(created.rejection);
-    const issue = { type: "IssueApiKey", account: principal.account, key_id: id, at } as const;
+    const made_by = principal.id;
+    const issue = { type: "IssueApiKey", account: principal.account, key_id: id, made_by, at } as const;
     await aggregates.handle(apiKey, apiKeyStream(id), issue, { ...envelope, commandId: `issue-${id}` });
     return {
       status: 201,

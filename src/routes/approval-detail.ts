@@ -5,6 +5,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import type { Payloads } from "../payloads.ts";
 import { type Form, formOf } from "./approval-form.ts";
+import { peopleOf, peopleShown } from "./approval-people.ts";
 import { approvalSummary, asShown, NOTHING_SHOWN, payloadShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
 import { type ApprovalSubject, outcomeOf, subjectOf, targetShown } from "./approval-target.ts";
@@ -80,6 +81,7 @@ export const detailOf = async (
     ...content,
     hidden: form.hidden,
     shown_digest: form.shown_digest,
+    ...peopleShown(it, await peopleOf(deps, it.request.account), at),
     outcome: outcomeOf(subject),
   };
   return { body, form, position: subject.position };

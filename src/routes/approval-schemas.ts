@@ -88,6 +88,13 @@ const summary = {
   expires_at: time,
   min_approvals: integer,
   exclude_requester: { type: "boolean" },
+  requesters: {
+    type: "array",
+    items: text,
+    description:
+      "Ids of the members who count as the requester: who replays it, and who made the key or secret it was sent with, by " +
+      "hand or with keys of theirs",
+  },
   policy: { ...object(POLICY), type: ["object", "null"] },
   reasons: { type: "array", items: text },
   votes: { type: "array", items: VOTE },
@@ -112,6 +119,18 @@ const detail = {
     description:
       "What would be executed: JSON as it is, anything else as text or base64; null for none. Of a bundle its steps: " +
       "[{index, action, payload, endpoint, cost_eur, reversibility, compensation: {action, endpoint} or null}]",
+  },
+  can_decide: {
+    type: "array",
+    items: text,
+    description: "Ids of the members whose approval would count at this moment; empty once it is decided",
+  },
+  hand_overs: {
+    type: "array",
+    items: object({ member_id: text, link: { enum: ["invitation", "reset"] }, by: text, at: time }),
+    description:
+      "Voters who used an invitation or a reset link in the 7 days before their vote that a requester or another voter " +
+      "had made: the maker of a link may have used it",
   },
   outcome: {
     ...object({ status: text, reason: nullable("string") }),

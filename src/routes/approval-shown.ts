@@ -42,6 +42,7 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   expires_at: it.expires_at,
   min_approvals: it.min_approvals,
   exclude_requester: it.exclude_requester,
+  requesters: it.requesters,
   policy: it.policy,
   reasons: it.reasons,
   votes: it.votes,

@@ -1,17 +1,16 @@
-import { account } from "../../domain/account/decider.ts";
 import type { ApprovalRejection } from "../../domain/approval/commands.ts";
 import { type Approval, approval, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import { FORM_NOT_STATED, type Vote } from "../../domain/approval/events.ts";
 import type { ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
-import { accountStream } from "../accounts.ts";
 import type { ApprovalReleases } from "../approval-releases.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { latestOf } from "../run-command.ts";
 import { type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
 import { pointersOf } from "./approval-form.ts";
+import { peopleOf } from "./approval-people.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary } from "./approval-shown.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
@@ -43,12 +42,6 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
   expired: () => problem("expired", "Nobody decided in time: what was held is refused, and has to be asked for again."),
   "self-approval": () =>
     problem("self-approval", "The policy wants another person than the one who asked. You can still reject it."),
-};
-
-/** Who is there at this moment, whichever node has added or removed somebody. */
-const membersOf = async ({ aggregates }: ApprovalsDeps, id: string): Promise<ReadonlySet<string>> => {
-  const { state } = await aggregates.load(account, accountStream(id), 0);
-  return new Set(state.phase === "open" ? state.members.keys() : []);
 };
 
 const get: Handle = (deps) => async (call) => {
@@ -123,7 +116,8 @@ const vote =
     if (seen === "mismatch") return OTHER_FORM;
     const said = comment.trim() === "" ? null : comment.trim();
     const cast = { member_id: principal.id, email: principal.email, decision, comment: said, ...seen, at };
-    const members = await membersOf(deps, principal.account);
+    const people = await peopleOf(deps, principal.account);
+    const members = new Set(people?.members.keys() ?? []);
     const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);

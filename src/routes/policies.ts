@@ -10,7 +10,8 @@ import { type Controls, policyPart } from "../controls.ts";
 import { limitReached, notFound, type Problem, problem } from "../problems.ts";
 import { isPolicyId } from "../references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { DEFINITION_BODY, POLICY } from "./policy-schema.ts";
+import { DEFINITION_BODY, POLICY, PUBLISHED } from "./policy-schema.ts";
+import { policyWarnings } from "./policy-warnings.ts";
 import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
 
 export type PoliciesDeps = {
@@ -91,7 +92,10 @@ const publish = async (
   if (handled.outcome === "rejected" || state.phase !== "published") return notFound();
   return {
     status: type === "PublishPolicy" ? 201 : 200,
-    body: show({ id: policyId, ...state }),
+    body: {
+      ...show({ id: policyId, ...state }),
+      warnings: await policyWarnings(deps, principal.account, state.definition),
+    },
     ...positionOf(handled),
   };
 };
@@ -148,7 +152,7 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     tag: "policies",
     body: DEFINITION_BODY,
     problems: ["invalid-policy", "limit-reached", "person-required"],
-    answers: { 201: POLICY },
+    answers: { 201: PUBLISHED },
     handle: publishNew(deps),
   },
   {
@@ -159,7 +163,7 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     tag: "policies",
     body: DEFINITION_BODY,
     problems: ["invalid-policy", "person-required"],
-    answers: { 200: POLICY },
+    answers: { 200: PUBLISHED },
     handle: publishVersion(deps),
   },
   {

@@ -1,4 +1,5 @@
 import { EUR_MAX } from "../../domain/gate/cost.ts";
+import { WARNINGS } from "./policy-warnings.ts";
 import type { JsonSchema } from "./route.ts";
 
 /** The fields of a definition, for the description and for what is answered. */
@@ -73,7 +74,11 @@ const FIELDS = {
         examples: ["cost_eur >= 100.0"],
       },
       min_approvals: { type: "integer", description: "Distinct people, 1 to 10; left out: 1" },
-      exclude_requester: { type: "boolean", description: "Who replays a request cannot approve it; left out: false" },
+      exclude_requester: {
+        type: "boolean",
+        description:
+          "Who replays a request, or made the agent's key or the source's secret, cannot approve it; left out: false",
+      },
       reveal: {
         type: "array",
         items: { type: "string" },
@@ -143,6 +148,13 @@ export const POLICY: JsonSchema = {
     created_by: { type: "string" },
     ...FIELDS,
   },
+};
+
+/** As it is answered to who published it. */
+export const PUBLISHED: JsonSchema = {
+  ...POLICY,
+  required: [...(POLICY.required as readonly string[]), "warnings"],
+  properties: { ...(POLICY.properties as object), warnings: WARNINGS },
 };
 
 /** The rule of an action is that of a policy. */

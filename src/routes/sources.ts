@@ -14,6 +14,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Controls } from "../controls.ts";
 import { missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { makeSecret } from "../providers/catalogue.ts";
+import { credentialOf, makerOf } from "../requesters.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
 import {
@@ -119,7 +120,9 @@ const register: Handle = (deps) => async (call) => {
   const sourceId = derivedId("src_", envelope.commandId);
   const made = wanted.secret === null ? makeSecret(provider, call.secret("source-secret")) : null;
   const secret = seal(deps, wanted.secret ?? made ?? "", account, sourceId);
-  const command = { type: "RegisterSource", sourceId, account, provider, auth, dedupe, settings, secret, at } as const;
+  const madeBy = await makerOf(deps.aggregates, credentialOf(principal));
+  const asked = { sourceId, account, provider, auth, dedupe, settings, secret, madeBy, at };
+  const command = { type: "RegisterSource", ...asked } as const;
   const { name, policy_id, endpoint_id } = settings;
   const part = { name, policy_id, endpoint_id, type: provider };
   const refused = await deps.controls.authorize(call, { kind: "source", id: sourceId, base: null, changes: part });
@@ -189,7 +192,8 @@ const rotate: Handle = (deps) => async (call) => {
   const made = given === null ? makeSecret(type, call.secret("source-secret")) : null;
   const secret = seal(deps, given ?? made ?? "", account, sourceId);
   const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
-  const command = { type: "RotateSourceSecret", account, secret, previousUntil, at } as const;
+  const madeBy = await makerOf(deps.aggregates, credentialOf(call.principal));
+  const command = { type: "RotateSourceSecret", account, secret, madeBy, previousUntil, at } as const;
   const rotated = await deps.aggregates.handle(sourceDecider, streamOf(sourceId), command, call.envelope);
   if (rotated.outcome === "rejected") return PROBLEM_OF[rotated.rejection];
   if (rotated.state.phase !== "present") return notFound();

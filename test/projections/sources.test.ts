@@ -22,6 +22,7 @@ const registered = {
     auth: null,
     dedupe: null,
     secret: "sealed",
+    made_by: "mem_1",
     at,
   },
 };
@@ -48,7 +49,10 @@ test("a source is shown with its settings and without its secret", async () => {
 test("a change is shown; rotations and counted rejects are not", async () => {
   const document = await documentAfter(
     { type: "SourceChanged", data: { source_id: "src_1", changes: { endpoint_id: null, status: "paused" }, at } },
-    { type: "SourceSecretRotated", data: { source_id: "src_1", secret: "other", previous_until: at, at } },
+    {
+      type: "SourceSecretRotated",
+      data: { source_id: "src_1", secret: "other", made_by: "mem_1", previous_until: at, at },
+    },
     { type: "SourceRejectsCounted", data: { source_id: "src_1", minute: at, counts: {}, clients: {}, at } },
   );
   assert.is(document?.endpoint_id, null);

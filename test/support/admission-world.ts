@@ -44,7 +44,7 @@ const source: PresentSource = {
   auth: null,
   dedupe: { header: "X-Delivery-Id" },
   settings: { name: "s", policy_id: "pol_1", endpoint_id: null, status: "active" },
-  secrets: [{ sealed: SECRET, until: null }],
+  secrets: [{ sealed: SECRET, madeBy: "mem_1", until: null }],
   createdAt: "2026-01-01T00:00:00.000Z",
 };
 const policy: PublishedPolicy = {

@@ -67,6 +67,8 @@ export type HoldOptions = {
   /** The provider's event type. */
   readonly type?: string;
   readonly origin?: Origin;
+  /** Left out: the member. */
+  readonly requesters?: readonly string[];
 };
 
 /** Everything of approvals over a log in memory: reactions, timer and views are run by hand, the clock is moved by hand. */
@@ -173,7 +175,14 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
 
   /** As the admission does: keeps the payload, asks the gates, writes the hold down. */
   const hold = async (number: number, options: HoldOptions = {}) => {
-    const { body = '{"amount":120}', endpointId = "end_1", member, type = "payout.created", origin = SHOP } = options;
+    const {
+      body = '{"amount":120}',
+      endpointId = "end_1",
+      member,
+      type = "payout.created",
+      origin = SHOP,
+      requesters,
+    } = options;
     const rule: ApprovalRule = { expires_after_s: 3_600, ...options.rule };
     const definition: PolicyDefinition = {
       name: "payments",
@@ -213,7 +222,15 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     };
     const approvalId = approvalIdOf(ACCOUNT, eventId);
     const { request, digest } = await approvalBinding({ aggregates: here.streams, clock }).ofEvent(ACCOUNT, asked);
-    const about = { approvalId, digest, gates, atMs: clock.now(), ...(member === undefined ? {} : { member }) };
+    const replayer = member === undefined ? {} : { member };
+    const about = {
+      approvalId,
+      digest,
+      gates,
+      atMs: clock.now(),
+      ...replayer,
+      requesters: requesters ?? (member === undefined ? [] : [member]),
+    };
     const command = { type: "Hold", request, approval: heldFor([rule], about) } as const;
     await here.streams.handle(delivery, `delivery-${eventId}`, command, envelope());
     return { eventId, approvalId, digest, request };

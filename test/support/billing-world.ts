@@ -126,7 +126,14 @@ export const billingWorld = async (options: BillingWorldOptions = {}) => {
     async haveSources(count: number): Promise<void> {
       for (let n = 0; n < count; n += 1) {
         const settings = { name: "s", policy_id: null, endpoint_id: null, status: "active", dedupe: null, auth: null };
-        const about = { source_id: `src_${n}`, account: ACCOUNT, type: "stripe", secret: "sealed", at: now() };
+        const about = {
+          source_id: `src_${n}`,
+          account: ACCOUNT,
+          type: "stripe",
+          secret: "sealed",
+          made_by: "mem_1",
+          at: now(),
+        };
         const meta = { account: ACCOUNT, actor: { kind: "system", id: "test" }, command_id: `s${n}` } as const;
         const traced = { trace_id: "", span_id: "", causation_id: null, recorded_at: now(), schema: 1 };
         await log.append(`source-src_${n}`, "any", [

@@ -88,7 +88,16 @@ const sources = (log: History): void => {
   const source = (source_id: string, over: JsonObject): void => {
     const settings = { name: "shop", policy_id: null, endpoint_id: null, status: "active" };
     const rules = { type: "stripe", auth: null, dedupe: null };
-    const data = { source_id, account: "acc_1", secret: "sealed", ...settings, ...rules, ...over, at: at(0) };
+    const data = {
+      source_id,
+      account: "acc_1",
+      secret: "sealed",
+      made_by: "mem_1",
+      ...settings,
+      ...rules,
+      ...over,
+      at: at(0),
+    };
     log.add(`source-${source_id}`, { type: "SourceRegistered", data });
   };
   const auth = { header: "x-signature", algorithm: "sha256", encoding: "hex" };
@@ -286,7 +295,10 @@ const approvals = (log: History): void => {
   told("apr_8", { action: null, cost: null, policy: null }, (is) => [
     is.voted("mem_1", "approve", 5, "fine", { shown: { form: "redacted", hidden: ["/card"] }, shown_digest: "s1" }),
   ]);
-  told("apr_9", { requested_by: replayed }, (is) => [is.voted("mem_1", "reject", 19), is.rejected(19)]);
+  told("apr_9", { requested_by: replayed, requesters: ["mem_1"] }, (is) => [
+    is.voted("mem_1", "reject", 19),
+    is.rejected(19),
+  ]);
   told("apr_10", {}, (is) => [is.voted("mem_1", "approve", 19), is.granted(19)]);
   told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);
   told("apr_13", {}, (is) => [is.voided(5, "apr_14")]);

@@ -112,6 +112,8 @@ export const agentsWorld = async (policy: Partial<PolicyDefinition> = {}, action
     ...{ agent_id: AGENT_ID, account: ACCOUNT, name: "helper", policy_id: POLICY_ID, scope: { actions: ["*"] } },
     ...{ key_id: "key", digest: "d", last4: "last", at },
   });
+  const issued = { account: ACCOUNT, agent_id: AGENT_ID, key_id: "key", made_by: "mem_1", at };
+  await add("apikey-key", "AgentKeyIssued", issued);
   const target: Target = { arrivals: [], answer: () => answered(200, '{"refund":"r-1"}') };
   const everything = async (): Promise<readonly RecordedEvent[]> => log.readAll(null, 100_000);
   return {

@@ -113,6 +113,7 @@ export const heldFor = (over: Partial<HeldFor> = {}): HeldFor => ({
   exclude_requester: false,
   expires_at: at(3_600),
   reasons: ["The policy asks for an approval of every request."],
+  requesters: [],
   ...over,
 });
 
@@ -258,6 +259,7 @@ export const approvalFacts = (approval_id = "apr_1", over: Partial<ApprovalReque
         expires_at: at(3_600),
         min_approvals: 1,
         exclude_requester: false,
+        requesters: [],
         policy: { id: "pol_1", version: 1 },
         reasons: ["The policy asks for an approval of every request."],
         ...over,

@@ -93,7 +93,14 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   });
   await add(`source-${SOURCE_ID}`, "SourceRegistered", {
     ...{ source_id: SOURCE_ID, account: ACCOUNT, name: "shop", type: "hmac", auth: null, dedupe: null },
-    ...{ policy_id: POLICY_ID, endpoint_id: ENDPOINT_ID, status: "active", secret: "sealed", at: now() },
+    ...{
+      policy_id: POLICY_ID,
+      endpoint_id: ENDPOINT_ID,
+      status: "active",
+      secret: "sealed",
+      made_by: "mem_1",
+      at: now(),
+    },
   });
   await add(actionStream(ACCOUNT, ACTION), "ActionDefined", {
     ...{ action_id: "act_1", account: ACCOUNT, name: ACTION, version: 1, by: "mem_1", at: now() },
@@ -103,6 +110,9 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
     ...{ agent_id: AGENT_ID, account: ACCOUNT, name: "refunds", policy_id: POLICY_ID, scope: { actions: ["*"] } },
     ...{ key_id: "agk_1", digest: "d", last4: "last", at: now() },
   });
+  const made = { account: ACCOUNT, made_by: "mem_1", at: now() };
+  await add("apikey-agk_1", "AgentKeyIssued", { ...made, agent_id: AGENT_ID, key_id: "agk_1" });
+  await add("apikey-key_1", "ApiKeyIssued", { ...made, key_id: "key_1" });
 
   const requestOf = async (number: number, origin: Origin, over: Partial<Request>): Promise<Request> => {
     const eventId = eventIdOf(number);
@@ -197,7 +207,14 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
     /** A source's event that was held with a place in the ledger, approved, and never reached its receiver. */
     async approved(number: number, ledger: string): Promise<string> {
       const request = await requestOf(number, SHOP, { cost: 2_000_000, ledgers: [ledger] });
-      const terms = { approval_id: "apr_1", digest: "d", min_approvals: 1, exclude_requester: false, reasons: [] };
+      const terms = {
+        approval_id: "apr_1",
+        digest: "d",
+        min_approvals: 1,
+        exclude_requester: false,
+        reasons: [],
+        requesters: [],
+      };
       const approval = { ...terms, expires_at: new Date(clock.now() + 3_600_000).toISOString() };
       await append(request.event_id, [{ type: "EventHeld", data: { ...request, approval } }]);
       await decide(request.event_id, { type: "Release", approvalId: "apr_1", digest: "d", at: now() });

@@ -113,6 +113,7 @@ export type Approval = {
   readonly min_approvals: number;
   readonly reasons: readonly string[];
   readonly votes: readonly {
+    readonly member_id: string;
     readonly email: string;
     readonly decision: string;
     readonly comment: string | null;
@@ -126,6 +127,12 @@ export type ApprovalDetail = Approval & {
   readonly payload: unknown;
   readonly redacted: boolean;
   readonly shown_digest: string;
+  readonly hand_overs: readonly {
+    readonly member_id: string;
+    readonly link: string;
+    readonly by: string;
+    readonly at: string;
+  }[];
   /** What has become of the request so far. */
   readonly outcome: { readonly status: string; readonly reason: string | null };
   readonly payload_damaged?: boolean;

@@ -85,12 +85,28 @@ const decision = ({ id, digest, shown_digest, status }: ApprovalDetail, screen: 
   );
 };
 
-const votesShown = ({ votes }: Approval, now: number): Tree =>
+const LINKS: Readonly<Record<string, string>> = { invitation: "an invitation", reset: "a reset link" };
+
+/** There is no mail: who makes a link hands it over, and could use it themselves. */
+const handOversShown = ({ hand_overs, votes }: ApprovalDetail, now: number): readonly Tree[] =>
+  hand_overs.map(({ member_id, link: kind, by, at }) => {
+    const voter = votes.find((vote) => vote.member_id === member_id)?.email ?? member_id;
+    const text = `${voter} used ${LINKS[kind] ?? kind} that ${by}, a requester or another voter, had made, `;
+    return h("p", {}, text, moment(at, now));
+  });
+
+const votesShown = (approval: ApprovalDetail, now: number): Tree =>
   section(
     "Votes",
+    ...handOversShown(approval, now),
     table(
       ["Who", "Decision", "Comment", "When"],
-      votes.map(({ email, decision: voted, comment, at }) => [email, badge(voted), comment ?? "", moment(at, now)]),
+      approval.votes.map(({ email, decision: voted, comment, at }) => [
+        email,
+        badge(voted),
+        comment ?? "",
+        moment(at, now),
+      ]),
       "Nobody has decided yet.",
     ),
   );

@@ -9,10 +9,27 @@ const test = suite("what may be an address and a password");
 test("an address has one spelling", () => {
   for (const spelling of ["ana@shop.example", " Ana@Shop.EXAMPLE ", "ANA@shop.example\n"])
     assert.is(normalizeEmail(spelling), "ana@shop.example");
-  assert.is(normalizeEmail("rene\u0301@caf\u00e9.example"), "ren\u00e9@caf\u00e9.example");
+  assert.is(normalizeEmail("rene\u0301@caf\u00e9.example"), "ren\u00e9@xn--caf-dma.example");
   assert.is(normalizeEmail("ana+tag.x@sub-1.shop.example"), "ana+tag.x@sub-1.shop.example");
   assert.is(normalizeEmail("root@localhost"), "root@localhost");
 });
+test("a domain in Unicode and in punycode is one, however it is spelled", () => {
+  const spellings = ["b\u00fccher.example", "bu\u0308cher.example", "B\u00dcCHER.example", "\uff42\u00fccher.example"];
+  for (const domain of [...spellings, "xn--bcher-kva.example", "XN--BCHER-KVA.Example"])
+    assert.is(normalizeEmail(`ana@${domain}`), "ana@xn--bcher-kva.example", domain);
+  // Cyrillic letters that look like Latin ones are another domain, and one sees it.
+  assert.is(normalizeEmail("ana@sh\u043ep.example"), "ana@xn--shp-ted.example");
+  for (const none of [
+    "ana@xn--a.example",
+    "ana@xn--.example",
+    "ana@192.0.2.1",
+    "ana@1",
+    "ana@0x7f.1",
+    "ana@a%2e.example",
+  ])
+    assert.is(normalizeEmail(none), null, none);
+});
+
 test("what is no address is refused", () => {
   const long = `ana@${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.${"e".repeat(10)}`;
   assert.ok(long.length > EMAIL_LENGTH_MAX);

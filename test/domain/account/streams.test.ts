@@ -67,8 +67,8 @@ test("closing twice is closing once", () => {
 });
 
 test("a key leads to the account that it was issued for first", () => {
-  const issued = { type: "ApiKeyIssued", data: { account: "acc_1", key_id: "key_1", at } } as const;
-  const issue = { type: "IssueApiKey", account: "acc_1", key_id: "key_1", at } as const;
+  const issued = { type: "ApiKeyIssued", data: { account: "acc_1", key_id: "key_1", made_by: "mem_1", at } } as const;
+  const issue = { type: "IssueApiKey", account: "acc_1", key_id: "key_1", made_by: "mem_1", at } as const;
   specFor(apiKey)().when(issue).then(issued);
   specFor(apiKey)(issued)
     .when({ ...issue, account: "acc_2" })

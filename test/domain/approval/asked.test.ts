@@ -8,7 +8,13 @@ import { at, bundleRequest, bundleStep, request, START, heldFor as terms } from 
 
 const test = suite("what is asked of people");
 
-const ABOUT = { approvalId: "apr_1", digest: "d1", gates: [allowed("rate", "1 of 60")], atMs: START };
+const ABOUT = {
+  approvalId: "apr_1",
+  digest: "d1",
+  gates: [allowed("rate", "1 of 60")],
+  atMs: START,
+  requesters: ["mem_2"],
+};
 const AGENT = { kind: "agent", id: "agt_1", name: "refunds", type: "agent" } as const;
 
 test("the rule of the policy is fixed when the request is held", () => {
@@ -19,6 +25,7 @@ test("the rule of the policy is fixed when the request is held", () => {
     exclude_requester: false,
     expires_at: at(60),
     reasons: ["The policy asks for an approval of every request."],
+    requesters: ["mem_2"],
   });
   const rule = { when: " cost_eur > 5.0 ", min_approvals: 3, exclude_requester: true, expires_after_s: 3_600 };
   const observed = denied("content", "denied-by-rule", 'refused by "large"');
@@ -33,6 +40,7 @@ test("the rule of the policy is fixed when the request is held", () => {
       'The policy only observes content: refused by "large"',
     ],
     member: "mem_1",
+    requesters: ["mem_2"],
   });
 });
 
@@ -51,6 +59,7 @@ test("the request says who wants what, from the record of the hold alone", () =>
     expires_at: at(60),
     min_approvals: 1,
     exclude_requester: false,
+    requesters: ["mem_2"],
     policy: { id: "pol_1", version: 1 },
     reasons: ["The policy asks for an approval of every request."],
   });

@@ -55,7 +55,12 @@ const story = fc
   .record({ min_approvals: fc.integer({ min: 1, max: 3 }), exclude_requester: fc.boolean() })
   .chain((rule) => {
     const requested_by = { kind: "agent", id: "agt_1", name: "refunds", member: REQUESTER } as const;
-    const asked = approvalFacts("apr_1", { ...rule, requested_by, expires_at: at(60) }).requested();
+    const asked = approvalFacts("apr_1", {
+      ...rule,
+      requested_by,
+      requesters: [REQUESTER],
+      expires_at: at(60),
+    }).requested();
     const request = asked.data as ApprovalRequest;
     return fc.record({ request: fc.constant(request), commands: fc.array(command(request), { maxLength: 40 }) });
   });

@@ -150,7 +150,7 @@ test("behind its time nothing is decided, whether or not a timer has run", () =>
 
 test("whoever asked does not approve where the policy says so, and may reject", () => {
   const requested_by = { kind: "source", id: "src_1", name: "shop", member: "mem_1" } as const;
-  const excluding = approvalFacts("apr_1", { exclude_requester: true, requested_by });
+  const excluding = approvalFacts("apr_1", { exclude_requester: true, requested_by, requesters: ["mem_1"] });
   given(excluding.requested()).when(approves("mem_1", 1)).rejects("self-approval");
   given(excluding.requested())
     .when(rejects("mem_1", 1))

@@ -168,6 +168,7 @@ const approval = {
   exclude_requester: false,
   expires_at: at(60),
   reasons: [],
+  requesters: [],
 };
 const held: DeliveryEvent = { type: "EventHeld", data: { ...request(), approval } };
 const released = (when: number, endpoint: string | null = "end_1"): DeliveryEvent => ({

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fold } from "../../../domain/decider.ts";
-import { activeSecrets, SECRETS_MAX, source } from "../../../domain/source/decider.ts";
+import { activeMakers, activeSecrets, SECRETS_MAX, source } from "../../../domain/source/decider.ts";
 import type { SourceEvent, SourceSettings } from "../../../domain/source/events.ts";
 import { specFor } from "../../support/given.ts";
 
@@ -22,15 +22,26 @@ const register = {
   dedupe: null,
   settings,
   secret: "sealed-1",
+  madeBy: "mem_1",
   at,
 } as const;
 const registered: SourceEvent = {
   type: "SourceRegistered",
-  data: { ...settings, source_id: "src_1", account, type: "stripe", auth: null, dedupe: null, secret: "sealed-1", at },
+  data: {
+    ...settings,
+    source_id: "src_1",
+    account,
+    type: "stripe",
+    auth: null,
+    dedupe: null,
+    secret: "sealed-1",
+    made_by: "mem_1",
+    at,
+  },
 };
 const rotated = (secret: string, when: string, previous_until: string): SourceEvent => ({
   type: "SourceSecretRotated",
-  data: { source_id: "src_1", secret, previous_until, at: when },
+  data: { source_id: "src_1", secret, made_by: "mem_2", previous_until, at: when },
 });
 const deleted: SourceEvent = { type: "SourceDeleted", data: { source_id: "src_1", at } };
 
@@ -60,7 +71,14 @@ test("another account's source is one that never was, and so is a deleted one", 
   for (const state of [[], [registered, deleted], [registered]] as const) {
     const asker = state.length === 1 ? "acc_2" : account;
     const change = { type: "ChangeSource", account: asker, changes: { name: "x" }, at } as const;
-    const rotate = { type: "RotateSourceSecret", account: asker, secret: "s", previousUntil: until, at } as const;
+    const rotate = {
+      type: "RotateSourceSecret",
+      account: asker,
+      secret: "s",
+      madeBy: "mem_2",
+      previousUntil: until,
+      at,
+    } as const;
     given(...state)
       .when(change)
       .rejects("not-found");
@@ -81,12 +99,19 @@ const secretsAt = (when: string, ...events: SourceEvent[]): readonly string[] =>
 
 test("after a rotation both secrets hold, the newest first, until the first one's end", () => {
   given(registered)
-    .when({ type: "RotateSourceSecret", account, secret: "sealed-2", previousUntil: until, at })
+    .when({ type: "RotateSourceSecret", account, secret: "sealed-2", madeBy: "mem_2", previousUntil: until, at })
     .then(rotated("sealed-2", at, until));
   const events = [registered, rotated("sealed-2", at, until)];
   assert.equal(secretsAt(later, ...events), ["sealed-2", "sealed-1"]);
   assert.equal(secretsAt("2026-03-02T11:59:59.999Z", ...events), ["sealed-2", "sealed-1"]);
   assert.equal(secretsAt(until, ...events), ["sealed-2"]);
+});
+
+test("whoever made a secret that still holds could have sent a request", () => {
+  const state = fold(source, [registered, rotated("sealed-2", at, until)]);
+  assert.ok(state.phase === "present");
+  assert.equal(activeMakers(state, later), ["mem_2", "mem_1"]);
+  assert.equal(activeMakers(state, until), ["mem_2"]);
 });
 
 test("rotating twice does not cut off a sender that still has the first secret", () => {
@@ -100,7 +125,13 @@ test("rotating twice does not cut off a sender that still has the first secret",
 test("the number of secrets that hold at once is bounded", () => {
   const events: SourceEvent[] = [registered];
   for (let index = 2; index <= SECRETS_MAX; index += 1) events.push(rotated(`sealed-${index}`, at, until));
-  const rotate = { type: "RotateSourceSecret", account, secret: "one more", previousUntil: until } as const;
+  const rotate = {
+    type: "RotateSourceSecret",
+    account,
+    secret: "one more",
+    madeBy: "mem_2",
+    previousUntil: until,
+  } as const;
   given(...events)
     .when({ ...rotate, at: later })
     .rejects("too-many-secrets");

@@ -24,7 +24,7 @@ test("one that is there and active does; any other says why not", async () => {
   const register = async (sourceId: string, status: SourceSettings["status"]) => {
     const settings: SourceSettings = { name: "shop", policy_id: null, endpoint_id: null, status };
     const command = { type: "RegisterSource", sourceId, account, provider: "stripe", settings, at } as const;
-    const secret = { auth: null, dedupe: null, secret: "sealed" };
+    const secret = { auth: null, dedupe: null, secret: "sealed", madeBy: "mem_1" };
     await streams.handle(source, `source-${sourceId}`, { ...command, ...secret }, envelope());
   };
   const accepts = accepting(streams);

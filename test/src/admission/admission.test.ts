@@ -35,7 +35,7 @@ const source: PresentSource = {
   auth: null,
   dedupe: { header: "X-Delivery-Id" },
   settings: { name: "s", policy_id: "pol_1", endpoint_id: null, status: "active" },
-  secrets: [{ sealed: "secret", until: null }],
+  secrets: [{ sealed: "secret", madeBy: "mem_1", until: null }],
   createdAt: "2026-05-05T00:00:00.000Z",
 };
 const policy: PublishedPolicy = {

@@ -65,7 +65,16 @@ const freed: SlotFreed = { type: "SlotFreed", data: { id: "src_1", at: AT } };
 const registered: SourceEvent = {
   type: "SourceRegistered",
   data: {
-    ...{ source_id: "src_1", account: "acc_1", type: "github", auth: null, dedupe: null, secret: "sealed", at: AT },
+    ...{
+      source_id: "src_1",
+      account: "acc_1",
+      type: "github",
+      auth: null,
+      dedupe: null,
+      secret: "sealed",
+      made_by: "mem_1",
+      at: AT,
+    },
     ...{ name: "shop", policy_id: null, endpoint_id: null, status: "active" },
   },
 };

@@ -26,7 +26,7 @@ import { mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulat
 const test = suite(`the plan's limit on sources on three nodes, seed ${SEED}`);
 const ACCOUNT = "acc_1";
 const LEDGER = `ledger-${ACCOUNT}-sources`;
-const ADMIN: Principal = { kind: "key", account: ACCOUNT, id: "key_1", role: "admin" };
+const ADMIN: Principal = { kind: "member", account: ACCOUNT, id: "mem_1", email: "", role: "admin", session: "s" };
 const LIMITS = [1, 2, 4];
 const PHASES = 6;
 const CALLS = 14;

@@ -23,7 +23,7 @@ import { pausedLog } from "../../support/paused-log.ts";
 const test = suite("the plan's limit on sources");
 const ACCOUNT = "acc_1";
 const LEDGER = `ledger-${ACCOUNT}-sources`;
-const ADMIN: Principal = { kind: "key", account: ACCOUNT, id: "key_1", role: "admin" };
+const ADMIN: Principal = { kind: "member", account: ACCOUNT, id: "mem_1", email: "", role: "admin", session: "s" };
 
 const fail = (error: unknown): never => {
   throw error;

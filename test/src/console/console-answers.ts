@@ -78,12 +78,13 @@ export const APPROVAL: ApprovalDetail = {
   expires_at: AT,
   min_approvals: 2,
   reasons: ["It costs 100 EUR or more."],
-  votes: [{ email: "bo@shop.example", decision: "approve", comment: null, at: AT }],
+  votes: [{ member_id: "mem_bo", email: "bo@shop.example", decision: "approve", comment: null, at: AT }],
   reason: null,
   endpoint: { id: "end_1", name: "till", url: "https://till.example/refund" },
   payload: { amount: 120 },
   redacted: false,
   shown_digest: "s1",
+  hand_overs: [{ member_id: "mem_bo", link: "reset", by: "mem_ana", at: AT }],
   outcome: { status: "held", reason: null },
 };
 

@@ -11,7 +11,8 @@ import { credentialHashes } from "../../../src/credential-hashes.ts";
 import { credentials } from "../../../src/credentials.ts";
 import { agentRoutes } from "../../../src/routes/agents.ts";
 import { foldInto } from "../../support/fold-into.ts";
-import { bearer, testApp, testClock } from "../../support/http-app.ts";
+import { ADMIN_KEY, bearer, OTHER_KEY, testApp, testClock } from "../../support/http-app.ts";
+import { issueKeys } from "../../support/issued-keys.ts";
 import { noControls } from "../../support/no-controls.ts";
 import { rewrittenLog } from "../../support/rewritten-log.ts";
 import { slotsOn } from "../../support/slots-on.ts";
@@ -19,6 +20,7 @@ import { slotsOn } from "../../support/slots-on.ts";
 const test = suite("agents");
 
 const world = async (log = memoryEventLog()) => {
+  await issueKeys(log, [ADMIN_KEY, OTHER_KEY]);
   const clock = testClock();
   const views = memoryViewStore([agents.schema]);
   const streams = aggregates(log, clock);

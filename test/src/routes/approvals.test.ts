@@ -57,6 +57,7 @@ test("a person approves what was shown; the answer is the approval as it then is
     expires_at: "2026-03-01T13:00:00.000Z",
     min_approvals: 1,
     exclude_requester: false,
+    requesters: [],
     policy: { id: POLICY_ID, version: 1, newest_version: 1 },
     reasons: ["The policy asks for an approval of every request."],
     reason: null,
@@ -67,6 +68,8 @@ test("a person approves what was shown; the answer is the approval as it then is
     payload_format: "json",
     redacted: true,
     hidden: ["/card"],
+    can_decide: [],
+    hand_overs: [],
     outcome: { status: "held", reason: null },
   });
   const approved = await call("approver", "POST", `/${approvalId}/approve`, {
@@ -96,6 +99,8 @@ test("a person approves what was shown; the answer is the approval as it then is
     hidden: _hidden,
     shown_digest: _shown,
     outcome: _outcome,
+    can_decide: _people,
+    hand_overs: _links,
     endpoint: _endpoint,
     policy,
     ...summary

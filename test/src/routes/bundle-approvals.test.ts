@@ -54,7 +54,7 @@ const held = (it: History): void => {
   it.add("policy-pol_1", { type: "PolicyPublished", data: { policy_id: "pol_1", version: 1, definition } });
   for (const id of ["end_1", "end_2"]) it.add(`endpoint-${id}`, endpointRegistered(id));
   const opened = { account: "acc_1", name: "a", plan: "free", time_zone: "UTC", at: at(0) };
-  const founder = { member: "mem_1", email: "ana@a.example", role: "approver" };
+  const founder = { member: "mem_1", email: "ana@a.example", role: "approver", password: "", invited_by: null };
   it.add("account-acc_1", { type: "AccountOpened", data: opened });
   it.add("account-acc_1", { type: "MemberAdded", data: { account: "acc_1", ...founder, at: at(0) } });
   it.add("payload-bun_1", {

@@ -13,7 +13,8 @@ import { checkSecret } from "../../../src/providers/catalogue.ts";
 import { sourceRoutes } from "../../../src/routes/sources.ts";
 import { caller, callOf } from "../../support/call.ts";
 import { foldInto } from "../../support/fold-into.ts";
-import { ADMIN_KEY, bearer, PUBLIC_URL, testApp, testClock } from "../../support/http-app.ts";
+import { ADMIN_KEY, bearer, OTHER_KEY, PUBLIC_URL, testApp, testClock } from "../../support/http-app.ts";
+import { issueKeys } from "../../support/issued-keys.ts";
 import { noControls } from "../../support/no-controls.ts";
 import { slotsOn, slotsTaken } from "../../support/slots-on.ts";
 
@@ -24,6 +25,7 @@ const DAY_MS = 86_400_000;
 
 const world = async ({ limit = 100 } = {}) => {
   const log = memoryEventLog();
+  await issueKeys(log, [ADMIN_KEY, OTHER_KEY]);
   const clock = testClock();
   const views = memoryViewStore([sources.schema]);
   const box = secretBox(KEY, randomness);
@@ -230,7 +232,7 @@ test("the same command again, after a crash before its answer, makes the same so
   assert.equal(await route("POST", "/v1/sources/{id}/secret", later), rotated);
   assert.equal(
     (await log.readAll(null, 100)).map(({ type }) => type),
-    ["Reserved", "SourceRegistered", "SourceSecretRotated"],
+    ["ApiKeyIssued", "ApiKeyIssued", "Reserved", "SourceRegistered", "SourceSecretRotated"],
   );
   await app.close();
 });
