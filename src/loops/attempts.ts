@@ -400,8 +400,9 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       headers === null ? UNMADE : await deps.sender.send({ account: job.account, url, headers, body, timeoutMs });
     return async () => {
       const answered = answerOf(sent, attemptOfSchedule(state, number), startedAt, clock.now());
-      // Where the endpoint was before says nothing of how it is now.
-      const reported = isElsewhere ? null : deps.onAnswered(job, answered, trace).catch(deps.onError);
+      // Where the endpoint was before says nothing of how it is now, and neither does trouble of our own resolver.
+      const isAboutIt = !isElsewhere && (sent.outcome === "answered" || sent.resolverFailed !== true);
+      const reported = isAboutIt ? deps.onAnswered(job, answered, trace).catch(deps.onError) : null;
       const command = outcome(job, { endpoint, isElsewhere }, state, sent, answered);
       tell(job, command, trace);
       const keep = keepingResponse(job, started, sent, headers ?? {}, trace);

@@ -378,7 +378,7 @@ test("trouble of our own resolver opens no circuit, and the events are tried aga
   await it.endpoint("end_1", { retry_schedule_s: [5, 30, 120] });
   const node = it.node("node_1");
   node.start();
-  const events = steady(it, node, "end_1", 10);
+  const events = steady(it, node, "end_1", 100);
   events.stopAt(START + 10_000);
   await it.time.runUntil(START + 15_000);
   assert.ok(it.all("AttemptFailed").length >= 50);
