@@ -28,6 +28,7 @@ import { actionCompiler, compiledActions } from "./admission/compiled-action.ts"
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
 import { fate } from "./admission/fate.ts";
+import { heldReactions } from "./admission/held-places.ts";
 import { ORPHAN_AGE_MS } from "./admission/ledger-stream.ts";
 import { ledgers } from "./admission/ledgers.ts";
 import { slotReactions, slots } from "./admission/slots.ts";
@@ -353,6 +354,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...replayReactions({ aggregates: streams, deliver: delivering }),
       ...costReactions({ ledgers: reservations, timeZoneOf }),
       ...slotReactions(registering),
+      ...heldReactions(reservations),
     ],
     clock,
     errorsOf("reactor", "reacting to records"),

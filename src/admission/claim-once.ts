@@ -3,7 +3,7 @@ import { monthOf, untilMidnight } from "../../domain/calendar.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { type Erased, isErasedAt } from "../../domain/delivery/erased.ts";
 import type { HeldFor, Origin, PayloadRef, Replay } from "../../domain/delivery/events.ts";
-import { denied } from "../../domain/gate/verdict.ts";
+import { denied, type GateResult } from "../../domain/gate/verdict.ts";
 import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
@@ -15,9 +15,11 @@ import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
 import { eraseLeft } from "../erasures.ts";
 import type { Decided as DecisionTold } from "../observing/observer.ts";
 import { bytesOf, contentEncodingField, headOf, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
+import { limitReached } from "../problems.ts";
 import { requestersOf } from "../requesters.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
 import type { ByteAllowances, TakenBytes } from "./byte-allowances.ts";
+import { type HeldPlacesDeps, heldPlaces } from "./held-places.ts";
 import type { Judged } from "./judge.ts";
 import type { TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
@@ -30,6 +32,7 @@ export type ClaimOnceDeps = {
   readonly ledgers: Ledgers;
   readonly payloads: Payloads;
   readonly allowances: ByteAllowances;
+  readonly accountOf: HeldPlacesDeps["accountOf"];
   /** Told of each request that has been decided on, once. */
   readonly onDecided?: (decision: DecisionTold) => void;
 };
@@ -124,14 +127,23 @@ const lastingOf = (endsLater: boolean, { verdict, reservations }: Judged): reado
     ? reservations.filter(({ lasts }) => lasts)
     : [];
 
-/** The verdict of a request that all gates let pass, but whose bytes are more than the account may still store today. */
-const overBytes = <J extends Judged>(judged: J, nowMs: number): J => {
+const OVER_BYTES = denied(
+  "bytes",
+  "bytes-reached",
+  "The account has stored as many bytes today (UTC) as its plan includes (stored_bytes_day).",
+);
+
+/** The verdict of a request that all gates of policies let pass, and a limit of the account refuses. */
+const refusedLate = <J extends Judged>(judged: J, gate: GateResult, retryAfterS: number | null): J => {
   const { observed: _, ...verdict } = judged.verdict;
-  const detail = "The account has stored as many bytes today (UTC) as its plan includes (stored_bytes_day).";
-  const gate = denied("bytes", "bytes-reached", detail);
-  const retryAfterS = Math.ceil(untilMidnight("UTC", nowMs) / 1_000);
-  const refused = { ...verdict, decision: "deny", gates: [...verdict.gates, gate] } as const;
-  return { ...judged, verdict: refused, refusedBy: gate, reservations: [], retryAfterS };
+  const gates = [...verdict.gates.filter((it) => it.gate !== gate.gate), gate];
+  return {
+    ...judged,
+    verdict: { ...verdict, decision: "deny", gates },
+    refusedBy: gate,
+    reservations: [],
+    retryAfterS,
+  };
 };
 
 /**
@@ -169,6 +181,7 @@ const commandFor = async <Q>(
 /** Takes whatever can be asked for to its one verdict, or refuses it. `from`: what is known of its stream. Rejects with the log's errors. */
 export const claimingOnce = (deps: ClaimOnceDeps) => {
   const { log, clock, ledgers, allowances } = deps;
+  const held = heldPlaces(deps);
   const approvals = approvalRequests(deps);
 
   const envelopeOf = ({ account, origin, trace, replay }: Named): Envelope => ({
@@ -180,8 +193,9 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
   });
 
   /** Gives back what was reserved for a verdict that is not used. Reservations of other requests for the event stay. */
-  const giveBack = async ({ trace }: Named, { reservations }: Judged): Promise<void> => {
+  const giveBack = async ({ trace }: Named, { reservations, heldPlace }: Judged): Promise<void> => {
     for (const reservation of reservations) await ledgers.release(reservation, trace);
+    if (heldPlace !== undefined) await ledgers.release(heldPlace, trace);
   };
 
   const decided = (it: Named, incoming: Incoming, kept: KeptPayload, judged: Judged): Decided => {
@@ -227,14 +241,29 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     }
   };
 
+  /** The gates' verdict, which is a denial if a further request of the account may not be held. */
+  const judgeHeld = async <J extends Judged>(it: Judgeable<J>): Promise<J> => {
+    const judged = await it.judge();
+    if (judged.verdict.decision !== "hold") return judged;
+    const place = await held.take(it.account, it.id, it.trace);
+    if (!("max" in place)) return { ...judged, heldPlace: place };
+    await giveBack(it, judged);
+    return refusedLate(
+      judged,
+      denied("approval", "limit-reached", limitReached("held_approvals", place.max).detail),
+      null,
+    );
+  };
+
   /** The gates' verdict, which is a denial if the account has stored as many bytes today as it may. */
   const judgeBytes = async <J extends Judged>(it: Judgeable<J>, bytes: number): Promise<JudgedBytes<J>> => {
-    const judged = await it.judge();
+    const judged = await judgeHeld(it);
     if (judged.verdict.decision === "deny" || bytes === 0) return { judged, taken: null };
     const taken = await allowances.take(it.account, "stored", bytes * (it.copies ?? 1));
     if (taken !== null) return { judged, taken };
     await giveBack(it, judged);
-    return { judged: overBytes(judged, clock.now()), taken: null };
+    const retryAfterS = Math.ceil(untilMidnight("UTC", clock.now()) / 1_000);
+    return { judged: refusedLate(judged, OVER_BYTES, retryAfterS), taken: null };
   };
 
   /**
@@ -247,7 +276,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     envelope: Envelope,
   ): Promise<JudgedAndKept<J>> => {
     const { account, id } = it;
-    if (it.kept !== undefined) return { form: incoming, first: it.kept, judged: await it.judge(), taken: null };
+    if (it.kept !== undefined) return { form: incoming, first: it.kept, judged: await judgeHeld(it), taken: null };
     const bytes = bytesOf(incoming);
     const atHand = allowances.takeAtHand(account, "refused", bytes);
     const keepFirst = (form: Incoming) => deps.payloads.keepFirst(id, form, envelope);

@@ -6,6 +6,7 @@ import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { fenced } from "./fence.ts";
+import { holdOf, isHeldLedger } from "./held-places.ts";
 import type { Fate, LedgerDeps } from "./ledger-stream.ts";
 import { slotHolderOf } from "./slot-holders.ts";
 
@@ -62,10 +63,16 @@ export const fate =
     const thing = slotHolderOf(holder);
     // Whoever deletes it gives the slot back.
     if (thing !== undefined) return (await thing.keepsSlot(log, holder, envelope)) ? "kept" : "free";
+    if (isHeldLedger(ledger)) {
+      const hold = await holdOf(log, holder);
+      // Whatever ends the hold gives the place back.
+      if (hold !== "undecided") return hold === "held" ? "kept" : "free";
+    }
     const { isFenced, state } = holder.startsWith("bun_")
       ? await fenced(log, bundle, `bundle-${holder}`, { type: "Abandon", bundleId: holder, at }, envelope)
       : await fenced(log, delivery, `delivery-${holder}`, { type: "Abandon", eventId: holder, at }, envelope);
     // An agent's request that reached nobody is fenced against a replay. It was admitted, so it stays a repetition.
     if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
+    if (isHeldLedger(ledger)) return state.phase === "held" ? "kept" : "free";
     return "request" in state ? fateOf(state, ledger) : "spent";
   };

@@ -15,7 +15,7 @@ import { type Checks, directChecks, type Question } from "./checks.ts";
 import type { CompiledPolicies, CompiledPolicy, PolicyCheck } from "./compiled-policy.ts";
 import type { Asked, Identified } from "./identified.ts";
 import { ledgerGates, type TakenPlace } from "./ledger-gates.ts";
-import type { Ledgers } from "./ledgers.ts";
+import type { Ledgers, Reservation } from "./ledgers.ts";
 
 export type JudgeDeps = {
   readonly aggregates: Aggregates;
@@ -64,6 +64,8 @@ export type Judged = {
   readonly refusedBy: GateResult | undefined;
   readonly cost: number | null;
   readonly reservations: readonly TakenPlace[];
+  /** Of a hold: its place among the account's held requests. */
+  readonly heldPlace?: Reservation;
   readonly retryAfterS: number | null;
   /** Of a hold: the rules of all policies that ask for people. */
   readonly approvals: readonly ApprovalRule[];

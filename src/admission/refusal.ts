@@ -20,14 +20,22 @@ const PROBLEM_OF: Readonly<Record<GateResult["gate"], ProblemCode>> = {
   bundle: "forbidden",
 };
 
+const isOverHeld = (gate: GateResult | undefined): boolean =>
+  gate?.gate === "approval" && gate.code === "limit-reached";
+
+const codeOf = (gate: GateResult | undefined): ProblemCode => {
+  if (isOverHeld(gate)) return "limit-reached";
+  return gate === undefined ? "gate-content" : PROBLEM_OF[gate.gate];
+};
+
 /** What the gate that refused a request says to whoever sent it; `name`: the event's or bundle's. */
 export const refusal = (
   name: { readonly event_id: string } | { readonly bundle_id: string },
   { verdict, refusedBy: gate, retryAfterS }: Pick<Judged, "verdict" | "refusedBy" | "retryAfterS">,
 ): Problem =>
-  problem(gate === undefined ? "gate-content" : PROBLEM_OF[gate.gate], gate?.detail ?? "Refused by the policy", {
+  problem(codeOf(gate), gate?.detail ?? "Refused by the policy", {
     // A verdict is plain JSON by its type.
-    extra: { ...name, verdict: verdict as never },
+    extra: { ...name, verdict: verdict as never, ...(isOverHeld(gate) ? { limit: "held_approvals" } : {}) },
     ...(retryAfterS === null ? {} : { retryAfterS }),
     // The gate asks for another request, not for patience.
     ...(gate !== undefined && !mayPassLater(gate) ? { retryable: false } : {}),

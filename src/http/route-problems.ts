@@ -37,6 +37,7 @@ export const GATE_PROBLEMS: readonly ProblemCode[] = [
   "gate-loop",
   "gate-quota",
   "cost-unknown",
+  "limit-reached",
   "out-of-scope",
   "forbidden",
 ];

@@ -151,7 +151,7 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     summary: "A curl command that repeats the delivery to a receiver on this machine, signed with a test secret",
     tag: "events",
     query: CURL_QUERY,
-    problems: ["payload-damaged", "conflict"],
+    problems: ["payload-damaged", "payload-not-kept", "conflict"],
     answers: { 200: { type: "string" } },
     produces: "text/plain",
     reads: [VIEW],

@@ -211,6 +211,7 @@ export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
       "unknown-action",
       "endpoint-disabled",
       "payload-damaged",
+      "payload-not-kept",
       ...GATE_PROBLEMS,
     ],
     answers: { 202: REPLAYED_EVENT },

@@ -6,10 +6,11 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
 import { NO_TRACE } from "../../../src/envelope.ts";
-import { registerAgent } from "../../support/agent.ts";
+import { defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, clientAt, type Reply, reply, signUp } from "../../support/client.ts";
 import { insideService } from "../../support/inside-service.ts";
 import { addMember, MEMBER_PASSWORD as PASSWORD } from "../../support/members.ts";
+import { until } from "../../support/until.ts";
 
 const test = suite("what an account may have");
 
@@ -159,6 +160,47 @@ test("a session that was closed, or ended by a new password, makes room before a
   const fifth = await logInAt(nodes[1].base, me.member.email);
   const left = [owner.cookie, third, fourth, fifth];
   assert.equal(await Promise.all(left.map((cookie) => holds(cookie))), [true, false, false, true]);
+});
+
+test("as many requests are held as the plan includes, on two nodes, and one that is decided makes room", async () => {
+  const client = await signUp(nodes[0].base);
+  const victim = await signUp(nodes[0].base);
+  const asking = async (owner: Client) => {
+    const endpoint = await owner.make("/v1/endpoints", { name: "app", url: URL_OF_APP });
+    await defineAction(owner, "refund.create", endpoint.id);
+    const policy = await owner.make("/v1/policies", { name: "held", approval: { expires_after_s: 3_600 } });
+    return registerAgent(nodes[0].base, owner, { policy_id: policy.id });
+  };
+  const agent = await asking(client);
+  const other = await asking(victim);
+  await fill(client, "held_approvals", counts.held_approvals - 3);
+  const ask = (who: typeof agent, n: number) =>
+    who.at(nodes[n % 2 === 0 ? 0 : 1].base).execute(`${n}`, { action: "refund.create", payload: { n }, wait_ms: 0 });
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => ask(agent, n)));
+  const held = answers.filter(({ body }) => body.status === "held");
+  assert.is(held.length, 3);
+  for (const { status, body } of answers.filter((answer) => !held.includes(answer))) {
+    assert.equal([status, body.code, body.limit], [403, "limit-reached", "held_approvals"]);
+  }
+  assert.is((await ask(other, 1)).body.status, "held");
+  const bundled = await agent.bundle("bundle", [{ action: "refund.create", payload: {} }]);
+  assert.equal([bundled.status, bundled.body.code], [403, "limit-reached"]);
+  // A request that is held and comes again is the same one.
+  const key = held[0] === undefined ? -1 : answers.indexOf(held[0]);
+  assert.is((await ask(agent, key)).body.status, "held");
+
+  const { approval_id: id } = held[0]?.body ?? {};
+  const after = held[0]?.headers.get("countersign-position");
+  const { body: approval } = await client.session("GET", `/v1/approvals/${id}?after=${after}`);
+  const decision = { digest: approval.digest, comment: "no" };
+  assert.is((await client.session("POST", `/v1/approvals/${id}/reject`, decision)).status, 200);
+  // The process manager gives the place back.
+  let n = 100;
+  await until("a place is free", async () => {
+    n += 1;
+    return (await ask(agent, n)).body.status === "held";
+  });
+  assert.is((await ask(agent, n + 1)).status, 403);
 });
 
 test("the capabilities name every limit", async () => {
