@@ -312,6 +312,8 @@ const requests: readonly Story[] = [
       ] as const) {
         const path = `/v1/approvals/${answer.body.approval_id}`;
         const { digest } = (await client.call("GET", path)).body;
+        const revealed = made(await client.session("POST", `${path}/reveal`));
+        await found("POST /v1/approvals/{id}/reveal", revealed, [path, (it) => it.digest === digest]);
         const decided = made(await client.session("POST", `${path}/${way}`, { digest, comment: "said so" }));
         const { id, status } = decided.body;
         const isShown = (it: Reply["body"]): boolean => it.status === status || it.status === "consumed";
