@@ -1,9 +1,10 @@
 import type { ApprovalEvent, ApprovalRequest, Vote } from "../domain/approval/events.ts";
 import type { BundleEvent } from "../domain/bundle/events.ts";
+import type { ChangeEvent } from "../domain/change/events.ts";
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { RecordedEvent } from "../domain/ports.ts";
 import { perDocument } from "./projection.ts";
-import { bundleOf, deliveryOf } from "./streams.ts";
+import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 
 /** `approved` until the execution has begun, which uses the approval; `void`: what it was bound to has changed. */
 export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled" | "void";
@@ -28,10 +29,16 @@ const APPROVAL = "approval-";
 type OfHold =
   | Extract<DeliveryEvent, { type: "EventReleased" | "HoldEnded" }>
   | Extract<BundleEvent, { type: "BundleReleased" | "BundleHoldEnded" }>;
-type Known = ApprovalEvent | OfHold;
+type OfChange = Extract<ChangeEvent, { type: "ChangeApplied" | "ChangeVoided" }>;
+type Known = ApprovalEvent | OfHold | OfChange;
 
 /** Whose stream each of them is in. */
-const OF_HOLD: Readonly<Record<OfHold["type"], (event: RecordedEvent) => string | null>> = {
+const changeOf = ({ stream }: RecordedEvent): string | null =>
+  categoryOf(stream) === "change" ? subjectOf(stream) : null;
+
+const OF_HOLD: Readonly<Record<OfHold["type"] | OfChange["type"], (event: RecordedEvent) => string | null>> = {
+  ChangeApplied: changeOf,
+  ChangeVoided: changeOf,
   EventReleased: deliveryOf,
   HoldEnded: deliveryOf,
   BundleReleased: bundleOf,
@@ -41,7 +48,7 @@ const OF_HOLD: Readonly<Record<OfHold["type"], (event: RecordedEvent) => string 
 const idOf = (event: RecordedEvent): string | null => {
   if (event.stream.startsWith(APPROVAL)) return event.stream.slice(APPROVAL.length);
   // Own keys only: a type called "constructor" is not one of them.
-  const held = Object.hasOwn(OF_HOLD, event.type) ? OF_HOLD[event.type as OfHold["type"]](event) : null;
+  const held = Object.hasOwn(OF_HOLD, event.type) ? OF_HOLD[event.type as keyof typeof OF_HOLD](event) : null;
   return held === null ? null : String(event.data.approval_id);
 };
 
@@ -63,6 +70,8 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   const event = recorded as unknown as Known;
   if (event.type === "ApprovalRequested") return requested(event.data);
   if (document === null) return null;
+  // A change that is void is over, whatever its approval comes to afterwards.
+  if (document.status === "void" && document.subject_kind === "change") return document;
   const decided = (status: ApprovalStatus, reason: string | null = null): ApprovalDocument => ({
     ...document,
     status,
@@ -85,6 +94,9 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
       return decided("cancelled", event.data.reason);
     case "ApprovalVoided":
       return { ...decided("void", event.data.reason), replaced_by: event.data.next.approval_id };
+    case "ChangeVoided":
+      return decided("void", event.data.reason);
+    case "ChangeApplied":
     case "EventReleased":
     case "BundleReleased":
       return { ...document, status: "consumed" };

@@ -4,11 +4,12 @@ import type { Configuration, PartChange, PartKind, Parts, PolicyPart } from "../
 import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../domain/controls/decider.ts";
 import type { PolicyDefinition } from "../domain/policy/definition.ts";
 import type { Json } from "../domain/ports.ts";
-import type { Aggregates } from "./aggregates.ts";
 import { canonicalJson } from "./audit/canonical-json.ts";
+import { type ChangesDeps, type Deferred, holdChange } from "./changes.ts";
 import type { Envelope } from "./envelope.ts";
 import { LISTED_ERRORS_MAX } from "./http/limits.ts";
 import { type Problem, problem } from "./problems.ts";
+import type { Answer } from "./routes/route.ts";
 
 /**
  * A change that a route is about to make. `base`: the part as its own stream has it; null for a new one. `changes`: the
@@ -23,6 +24,8 @@ export type ControlChange = {
     readonly changes: Partial<Parts[Kind]> | null;
     readonly issues?: true;
     readonly replaces?: true;
+    /** The quorum of the protected policies has approved it. */
+    readonly approved?: true;
   };
 }[PartKind];
 
@@ -35,9 +38,10 @@ export type ControlCaller = {
 export type Controls = {
   /**
    * Decides whether the caller may make a change and records it, before it is made. Null: it may be made. What weakens a
-   * control takes a person with a session.
+   * control takes a person with a session. What weakens a protected policy is held, and the answer says so; without
+   * `deferred` it is refused, as it cannot be made later.
    */
-  authorize(call: ControlCaller, change: ControlChange): Promise<Problem | null>;
+  authorize(call: ControlCaller, change: ControlChange, deferred?: Deferred): Promise<Answer | Problem | null>;
   /** For something new that was authorized and is not made after all, as the account has no room for it. */
   withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
 };
@@ -74,8 +78,16 @@ const personRequired = (command: ChangeControls, state: Configuration): Problem 
   );
 };
 
-export const controls = ({ aggregates }: { readonly aggregates: Pick<Aggregates, "handleLooked"> }): Controls => ({
-  async authorize({ principal, envelope }, change) {
+const NOT_LATER = problem(
+  "conflict",
+  "This change weakens a protected policy, and it cannot be held until people approve it. Put the policy on the action or " +
+    "the endpoint first (policy_id); invite people as viewers, and change their role, which is held.",
+);
+
+export const controls = (deps: ChangesDeps): Controls => ({
+  async authorize(call, change, deferred) {
+    const { principal, envelope } = call;
+    const { aggregates } = deps;
     const { account, id: by, kind } = principal;
     const commandOf = (state: Configuration): ChangeControls => ({
       type: "ChangeControls",
@@ -85,18 +97,23 @@ export const controls = ({ aggregates }: { readonly aggregates: Pick<Aggregates,
       base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
+      ...(change.approved === true ? { approved: true } : {}),
       by,
       at: envelope.at,
     });
     // The ids of its records are others than those of the change itself.
     const own = { ...envelope, commandId: `${envelope.commandId}/controls` };
     const done = await aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, own);
-    return done.outcome === "rejected" ? personRequired(commandOf(done.state), done.state) : null;
+    if (done.outcome !== "rejected") return null;
+    const command = commandOf(done.state);
+    if (done.rejection === "person-required") return personRequired(command, done.state);
+    if (deferred === undefined) return NOT_LATER;
+    return holdChange(deps, call, change, deferred, { weakened: weakenedBy(command, done.state), state: done.state });
   },
 
   async withdraw({ principal: { account, id: by }, envelope }, kind, id) {
     const command = { type: "WithdrawPart", account, kind, id, by, at: envelope.at } as const;
     const own = { ...envelope, commandId: `${envelope.commandId}/withdrawn` };
-    await aggregates.handleLooked(controlsDecider, controlsStream(account), () => command, own);
+    await deps.aggregates.handleLooked(controlsDecider, controlsStream(account), () => command, own);
   },
 });

@@ -38,6 +38,7 @@ export const PROBLEMS = {
   conflict: { status: 409, title: "Not possible in the current state", retryable: false },
   "too-large": { status: 413, title: "Too large", retryable: false },
   "unsupported-media-type": { status: 415, title: "Unsupported content type", retryable: false },
+  "too-few-approvers": { status: 422, title: "Too few people could approve this", retryable: false },
   "weak-password": { status: 422, title: "The password is too weak", retryable: false },
   "unknown-provider": { status: 422, title: "Unknown provider type", retryable: false },
   "address-not-allowed": { status: 422, title: "This address is not allowed", retryable: false },

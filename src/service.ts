@@ -45,6 +45,7 @@ import { bundleRunner, startingAtOnce } from "./bundles/running.ts";
 import { stepGates } from "./bundles/step-gates.ts";
 import { callRecords } from "./call-records.ts";
 import { changedTargets } from "./changed-targets.ts";
+import { appliedChanges, changeReactions } from "./changes.ts";
 import type { Config } from "./config.ts";
 import { controls } from "./controls.ts";
 import { countedCalls } from "./counted-calls.ts";
@@ -342,6 +343,8 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...{ log, views, aggregates: streams, clock },
     onError: errorsOf("approvals", "ending approvals that have expired"),
   });
+  const guarded = controls({ aggregates: streams });
+  const changes = appliedChanges({ aggregates: streams, controls: guarded });
   const reacting = reactor(
     log,
     [
@@ -355,6 +358,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...costReactions({ ledgers: reservations, timeZoneOf }),
       ...slotReactions(registering),
       ...heldReactions(reservations),
+      ...changeReactions({ aggregates: streams, clock }, changes),
     ],
     clock,
     errorsOf("reactor", "reacting to records"),
@@ -427,7 +431,6 @@ export const service = async (engines: Engines): Promise<Service> => {
         });
 
   const { endpointExists, policyExists } = references(streams);
-  const guarded = controls({ aggregates: streams });
 
   const erasing = errorsOf("retention", "erasing what is past its time");
   const retaining = retention({
@@ -600,6 +603,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       payloads: kept,
       releases: approvalReleases({ log, aggregates: streams, clock }),
       again,
+      changes,
     }),
     ...auditRoutes({ views, log, personal }),
     ...auditStreamRoutes({

@@ -1,9 +1,11 @@
-/** What is approved: one API event, or all steps of a bundle at once. */
-export type Subject = { readonly kind: "event" | "bundle"; readonly id: string };
+import type { ShownChange } from "../change/events.ts";
+
+/** What is approved: one API event, all steps of a bundle at once, or a change that weakens a protected policy. */
+export type Subject = { readonly kind: "event" | "bundle" | "change"; readonly id: string };
 
 /** Who wanted it. `member`: the person behind a request that a source or an agent had made before, as a replay. */
 export type Requester = {
-  readonly kind: "source" | "agent";
+  readonly kind: "source" | "agent" | "member";
   readonly id: string;
   readonly name: string;
   readonly member?: string;
@@ -39,6 +41,8 @@ export type ApprovalRequest = {
   readonly policy: { readonly id: string; readonly version: number } | null;
   /** Why it has to be approved, in sentences. */
   readonly reasons: readonly string[];
+  /** Of a change: its target as it is and as it would be. */
+  readonly change?: ShownChange;
   /** The approval that it was asked for in place of, as what that one was bound to had changed; missing for the first. */
   readonly replaces?: Named;
 };

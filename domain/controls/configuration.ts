@@ -35,7 +35,10 @@ export type Parts = {
 export type PartKind = keyof Parts;
 
 /** All of an account that decides who reaches what, and with which approvals. */
-export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> };
+export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
+  /** When the protection of a policy is lifted, by its id: somebody on the machine has asked for that. ISO-8601 UTC. */
+  readonly lifts: ReadonlyMap<string, string>;
+};
 
 export const EMPTY: Configuration = {
   agent: new Map(),
@@ -44,6 +47,7 @@ export const EMPTY: Configuration = {
   endpoint: new Map(),
   policy: new Map(),
   member: new Map(),
+  lifts: new Map(),
 };
 
 /** One part as it is from then on; null: it is gone. */

@@ -15,6 +15,8 @@ export type ChangeControls = {
   readonly issues: boolean;
   /** A person with a session, or a key that acts for the account. */
   readonly asker: "person" | "key";
+  /** The quorum of the protected policies has approved it. */
+  readonly approved?: true;
   readonly by: string;
   readonly at: string;
 };
@@ -29,9 +31,17 @@ export type ControlsCommand =
       readonly id: string;
       readonly by: string;
       readonly at: string;
+    }
+  | { readonly type: "LiftProtection"; readonly account: string; readonly policyId: string; readonly at: string }
+  | {
+      readonly type: "CancelLift";
+      readonly account: string;
+      readonly policyId: string;
+      readonly by: string;
+      readonly at: string;
     };
 
-export type ControlsRejection = "person-required";
+export type ControlsRejection = "person-required" | "approval-required" | "not-found";
 
 const partIn = (state: Configuration, kind: PartKind, id: string): Parts[PartKind] | null =>
   state[kind].get(id) ?? null;
@@ -47,6 +57,20 @@ export const weakenedBy = (
   return weakenings(state, withPart(state, change), issued);
 };
 
+/** Those of the policies that are protected at a time: what weakens them takes their own approvals. */
+export const protectedOf = (
+  weakened: readonly Weakening[],
+  { policy, lifts }: Configuration,
+  at: string,
+): readonly string[] => {
+  const isLifted = (id: string): boolean => (lifts.get(id) ?? "9999") <= at;
+  const ids = new Set(weakened.map(({ policyId }) => policyId));
+  return [...ids].filter((id) => policy.get(id)?.protected === true && !isLifted(id));
+};
+
+/** Long enough for the account's people to see it and to cancel it. */
+const LIFT_AFTER_MS = 24 * 60 * 60 * 1_000;
+
 /** A sentence of many is enough for a person to find the others. */
 const REASONS_MAX = 20;
 
@@ -55,7 +79,20 @@ type Decided = Decision<ControlsEvent, ControlsRejection>;
 export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, ControlsRejection> = {
   initial: EMPTY,
 
-  evolve: (state, { data }) => withPart(state, data.change),
+  evolve(state, event) {
+    if (event.type === "ProtectionLiftRequested") {
+      return { ...state, lifts: new Map(state.lifts).set(event.data.policy_id, event.data.effective_at) };
+    }
+    const lifts = new Map(state.lifts);
+    if (event.type === "ProtectionLiftCancelled") {
+      lifts.delete(event.data.policy_id);
+      return { ...state, lifts };
+    }
+    const { change } = event.data;
+    // A policy that is protected anew is protected, whatever was lifted before.
+    if (change.kind === "policy" && change.part?.protected === true) lifts.delete(change.id);
+    return { ...withPart(state, change), lifts };
+  },
 
   decide(command, state): Decided {
     if (command.type === "WithdrawPart") {
@@ -67,12 +104,25 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
         ? accept()
         : accept({ type: "ControlsChanged", data: { account, change, before, by, at } });
     }
+    if (command.type === "LiftProtection") {
+      const { account, policyId: policy_id, at } = command;
+      if (state.policy.get(policy_id)?.protected !== true) return reject("not-found");
+      if (state.lifts.has(policy_id)) return accept();
+      const effective_at = new Date(Date.parse(at) + LIFT_AFTER_MS).toISOString();
+      return accept({ type: "ProtectionLiftRequested", data: { account, policy_id, effective_at, at } });
+    }
+    if (command.type === "CancelLift") {
+      const { account, policyId: policy_id, by, at } = command;
+      if (!state.lifts.has(policy_id)) return reject("not-found");
+      return accept({ type: "ProtectionLiftCancelled", data: { account, policy_id, by, at } });
+    }
     const { account, change, base, by, at, asker } = command;
     const before = partIn(state, change.kind, change.id) ?? base.part;
     const weakened = weakenedBy(command, state);
     const data = { account, change, before, by, at };
     if (weakened.length > 0) {
       if (asker === "key") return reject("person-required");
+      if (command.approved !== true && protectedOf(weakened, state, at).length > 0) return reject("approval-required");
       const reasons = weakened.slice(0, REASONS_MAX).map(({ why }) => why);
       return accept({ type: "ControlsWeakened", data: { ...data, reasons } });
     }

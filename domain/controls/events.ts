@@ -18,5 +18,19 @@ type Changed = {
  */
 export type ControlsEvent =
   | { readonly type: "ControlsChanged"; readonly data: Changed }
+  /** Asked for on the machine: from `effective_at` on the policy is not protected any more, unless that is cancelled. */
+  | {
+      readonly type: "ProtectionLiftRequested";
+      readonly data: {
+        readonly account: string;
+        readonly policy_id: string;
+        readonly effective_at: string;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: "ProtectionLiftCancelled";
+      readonly data: { readonly account: string; readonly policy_id: string; readonly by: string; readonly at: string };
+    }
   /** A person has weakened controls. `reasons`: in sentences, which and how. */
   | { readonly type: "ControlsWeakened"; readonly data: Changed & { readonly reasons: readonly string[] } };

@@ -44,6 +44,7 @@ export const loosened = (before: PolicyPart, after: PolicyPart | null): readonly
       before.approval !== undefined && (approval === undefined || !isAsStrict(approval, before.approval)),
       "fewer approvals, or approvals of fewer requests",
     ],
+    [before.protected === true && after?.protected !== true, "no protection"],
     [before.block_on_violation !== false && after?.block_on_violation === false, "it only observes"],
     [isHigher(before.budget_eur_day, after?.budget_eur_day), "a higher budget, or none"],
     [isHigher(before.rate_per_minute, after?.rate_per_minute), "a higher rate, or none"],

@@ -120,6 +120,12 @@ const joined = (required: Requirements, { before, after }: Sides): readonly Weak
   );
 };
 
+/** A protected policy that anybody needs, and that is not protected any more. */
+const unprotected = (required: Requirements, { before, after }: Sides): readonly Weakening[] =>
+  [...new Set([...required.values()].flat().map(({ policyId }) => policyId))]
+    .filter((id) => before.policy.get(id)?.protected === true && after.policy.get(id)?.protected !== true)
+    .map((policyId) => ({ policyId, why: `policy ${policyId} is not protected any more` }));
+
 const sendersOf = ({ agent, source }: Configuration): readonly Way["sender"][] => [
   ...[...agent.keys()].map((id) => ({ kind: "agent", id }) as const),
   ...[...source.keys()].map((id) => ({ kind: "source", id }) as const),
@@ -147,6 +153,7 @@ export const weakenings = (
     ...lost(required, requirements(after), after),
     ...joined(required, sides),
     ...added(required, sides),
+    ...unprotected(required, sides),
   ];
   for (const sender of sendersOf(after)) {
     const isIssued = issued?.kind === sender.kind && issued.id === sender.id;

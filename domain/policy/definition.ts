@@ -16,6 +16,8 @@ export type PolicyDefinition = {
   readonly redact?: readonly string[];
   readonly loop?: LoopRule;
   readonly approval?: ApprovalRule;
+  /** What weakens the policy needs the approvals that the policy itself asks for; left out: false. */
+  readonly protected?: boolean;
 };
 
 /** An owner and an admin see every field anyway. */

@@ -46,6 +46,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "redact",
   "approval",
   "loop",
+  "protected",
 ]);
 
 export type Report = (path: string, message: string) => void;
@@ -221,7 +222,11 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
   for (const field of Object.keys(input)) if (!FIELDS.has(field)) report(`/${field}`, "is not a known field");
   const { name, budget_eur_day, rate_per_minute, require_fields, block_on_violation, cost, schema, deny, redact } =
     input;
-  const { approval } = input;
+  const { approval, protected: isProtected } = input;
+  if (isProtected !== undefined && typeof isProtected !== "boolean") report("/protected", "must be true or false");
+  if (isProtected === true && approval === undefined) {
+    report("/protected", "needs an approval rule: its quorum approves what weakens the policy");
+  }
   const rateFits = typeof rate_per_minute === "number" && Number.isInteger(rate_per_minute) && rate_per_minute > 0;
   if (!isName(name)) report("/name", NAME);
   if (budget_eur_day !== undefined && !isEuros(budget_eur_day)) report("/budget_eur_day", EUROS);
@@ -246,6 +251,7 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
     ...(redact === undefined ? {} : { redact: parsePaths(redact, "/redact", report) }),
     ...(loop === null ? {} : { loop }),
     ...(approvalRule === null ? {} : { approval: approvalRule }),
+    ...(typeof isProtected === "boolean" ? { protected: isProtected } : {}),
   };
   return errors.length === 0 ? { ok: true, definition } : { ok: false, errors };
 };

@@ -1,4 +1,5 @@
 import type { ApprovalRequest, FormSeen, Requester, Vote } from "../../domain/approval/events.ts";
+import type { ShownChange } from "../../domain/change/events.ts";
 import type { ApprovalDocument } from "../approvals.ts";
 import { closed, count, flag, list, oneOf, optional, orNull, text, time } from "./json-schema.ts";
 import type { PublishedView } from "./published-view.ts";
@@ -13,8 +14,8 @@ export const APPROVAL_STATUSES: readonly ApprovalDocument["status"][] = [
   "cancelled",
   "void",
 ];
-const SUBJECTS: readonly ApprovalDocument["subject_kind"][] = ["event", "bundle"];
-const REQUESTERS: readonly Requester["kind"][] = ["source", "agent"];
+const SUBJECTS: readonly ApprovalDocument["subject_kind"][] = ["event", "bundle", "change"];
+const REQUESTERS: readonly Requester["kind"][] = ["source", "agent", "member"];
 const DECISIONS: readonly Vote["decision"][] = ["approve", "reject"];
 
 const REQUESTER = closed<Requester>("Who wanted it, as it was then.", {
@@ -54,6 +55,16 @@ const VOTE = closed<Vote>("What one person decided.", {
   at: time("When."),
 });
 
+const ANY = { description: "The settings, or null where it is not there." };
+const CHANGE = closed<ShownChange>("Of a change: its target as it is and as it would be.", {
+  target: closed<ShownChange["target"]>("What would be changed.", {
+    kind: text("agent, source, action, endpoint, policy or member."),
+    id: text("Its id; an action's name."),
+  }),
+  before: ANY,
+  after: ANY,
+});
+
 export const approvalsView: PublishedView = {
   view: "approvals.v1",
   description: "What people were asked to approve, what they decided, and what it came to.",
@@ -66,8 +77,11 @@ export const approvalsView: PublishedView = {
         "How it stands. approved: nothing has begun yet; consumed: what it approved was released, once. Past expires_at a " +
           "pending one can no longer be approved. void: what it was bound to has changed, see replaced_by.",
       ),
-      subject_kind: oneOf(SUBJECTS, "Whether one event is approved, or all steps of a bundle."),
-      subject_id: text("What is approved, evt_… or bun_…."),
+      subject_kind: oneOf(
+        SUBJECTS,
+        "Whether one event is approved, all steps of a bundle, or a change of a protected policy.",
+      ),
+      subject_id: text("What is approved, evt_…, bun_… or chg_…."),
       action: orNull(
         text("The action's name; of a source's event its type."),
         "the provider gave it no type, or it is a bundle.",
@@ -78,6 +92,7 @@ export const approvalsView: PublishedView = {
         { type: "integer", minimum: 0, description: "What it costs, in micro-euros: 1,000,000 are 1 euro." },
         "no cost could be, or had to be, determined.",
       ),
+      change: optional(CHANGE),
       requested_by: REQUESTER,
       requested_at: time("When it was held."),
       expires_at: time("Until when it could be decided."),

@@ -61,6 +61,7 @@ const DEFINITION = closed<PolicyDefinition>("What the policy says, as it was pub
   deny: optional(list(DENY, "Rules on what is in the payload.")),
   redact: optional(list({ type: "string" }, "Fields of the payload that only admins are shown.")),
   loop: optional(LOOP),
+  protected: optional(flag("True: what weakens the policy needs the policy's own approvals.")),
   approval: optional(APPROVAL),
 });
 

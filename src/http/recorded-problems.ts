@@ -68,6 +68,7 @@ const RECORDED: Readonly<Record<ProblemCode, Recorded>> = {
   "address-not-allowed": "recorded",
   "idempotency-key-reused": "recorded",
   "rate-limited": "recorded",
+  "too-few-approvers": "recorded",
 };
 
 /** Refusals of a read that are decisions about who may read. Any other is about what there is to read. */

@@ -12,7 +12,7 @@ import { limitReached, missingReference, notFound, problem } from "../problems.t
 import { time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { COST } from "./policy-schema.ts";
-import { ADMINS, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
+import { ADMINS, type Call, HELD_CHANGE, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
 
 export type ActionsDeps = {
   readonly aggregates: Aggregates;
@@ -126,12 +126,15 @@ const put: Handle = (deps) => async (call) => {
     return missingReference("/policy_id", "policy");
   }
   const part = actionPart(definition);
-  const refused = await deps.controls.authorize(call, { kind: "action", id: name, base: null, changes: part });
-  if (refused !== null) return refused;
   const id = actionId(account, name);
   const before = await deps.aggregates.load(actionDecider, `action-${id}`, 0);
   const by = principal.id;
   const command = { type: "DefineAction", actionId: id, account, name, definition, by, at: envelope.at } as const;
+  const change = { kind: "action", id: name, base: null, changes: part } as const;
+  const isThere = before.state.phase === "defined";
+  // Something new takes a place of the plan, which cannot be kept for it.
+  const refused = await deps.controls.authorize(call, change, isThere ? { command, after: definition } : undefined);
+  if (refused !== null) return refused;
   const done = await deps.slots.register("actions", id, actionDecider, command, envelope);
   if (done.outcome === "full") {
     await deps.controls.withdraw(call, "action", name);
@@ -165,9 +168,10 @@ const remove: Handle = (deps) => async (call) => {
   const it = await find(deps, call);
   if (it === null) return notFound();
   const base = actionPart(it.definition);
-  const refused = await deps.controls.authorize(call, { kind: "action", id: name, base, changes: null });
-  if (refused !== null) return refused;
   const command = { type: "DeleteAction", at: envelope.at } as const;
+  const change = { kind: "action", id: name, base, changes: null } as const;
+  const refused = await deps.controls.authorize(call, change, { command, after: null });
+  if (refused !== null) return refused;
   const done = await deps.aggregates.handle(actionDecider, actionStream(principal.account, name), command, envelope);
   if (done.outcome === "rejected") return notFound();
   await deps.slots.free("actions", principal.account, actionId(principal.account, name));
@@ -182,8 +186,8 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     summary: "Create an action, or publish a new version of it",
     tag: "agents",
     body: BODY,
-    problems: ["invalid-action", "limit-reached", "person-required"],
-    answers: { 200: ACTION, 201: ACTION },
+    problems: ["invalid-action", "limit-reached", "person-required", "too-few-approvers", "conflict"],
+    answers: { 200: ACTION, 201: ACTION, 202: HELD_CHANGE },
     handle: put(deps),
   },
   {
@@ -212,8 +216,8 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete an action; requests for it are refused from then on",
     tag: "agents",
-    problems: ["person-required"],
-    answers: { 204: null },
+    problems: ["person-required", "too-few-approvers", "conflict"],
+    answers: { 204: null, 202: HELD_CHANGE },
     handle: remove(deps),
   },
 ];

@@ -15,7 +15,16 @@ import { limitReached, missingReference, notFound, type Problem, problem } from 
 import { credentialOf, makerOf } from "../requesters.ts";
 import { nonBlank, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { ADMINS, type Answer, type Call, type JsonSchema, positionOf, READERS, type Route } from "./route.ts";
+import {
+  ADMINS,
+  type Answer,
+  type Call,
+  HELD_CHANGE,
+  type JsonSchema,
+  positionOf,
+  READERS,
+  type Route,
+} from "./route.ts";
 
 export type AgentsDeps = {
   readonly aggregates: Aggregates;
@@ -226,9 +235,11 @@ const change: Handle = (deps) => async (call) => {
   if (it === null) return notFound();
   const wrong = await settingsProblem(deps, account, changes);
   if (wrong !== null) return wrong;
-  const refused = await deps.controls.authorize(call, { ...controlled(it), changes });
+  const command = { type: "ChangeAgent", account, changes, at: call.envelope.at } as const;
+  const deferred = { command, after: { ...it.settings, ...changes } };
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes }, deferred);
   if (refused !== null) return refused;
-  return changed(deps, call, { type: "ChangeAgent", account, changes, at: call.envelope.at });
+  return changed(deps, call, command);
 };
 
 const rotate: Handle = (deps) => async (call) => {
@@ -305,8 +316,8 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     summary: "Change an agent; null for policy_id detaches",
     tag: "agents",
     body: CHANGES,
-    problems: ["conflict", "person-required"],
-    answers: { 200: AGENT },
+    problems: ["conflict", "person-required", "too-few-approvers"],
+    answers: { 200: AGENT, 202: HELD_CHANGE },
     handle: change(deps),
   },
   {

@@ -33,6 +33,7 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
   status: it.status === "pending" && isOverdue(it, at) ? "expired" : it.status,
   event_id: it.subject_kind === "event" ? it.subject_id : null,
   bundle_id: it.subject_kind === "bundle" ? it.subject_id : null,
+  ...(it.subject_kind === "change" ? { change_id: it.subject_id, change: it.change } : {}),
   action: it.action,
   summary: it.summary,
   digest: it.digest,
@@ -54,6 +55,7 @@ export const approvalSummary = (id: string, it: Shown, at: string) => ({
 
 /** Also when it was cancelled after its release, or was held again then. */
 const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
+  if (kind === "change") return state.phase === "applied";
   if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;
   const last = state.phase === "held" ? state.before : state;
   if (last?.phase !== "admitted" && last?.phase !== "ended") return false;
@@ -61,10 +63,11 @@ const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalReque
 };
 
 /** It is held under another approval by now, of which this one's stream may not say it yet. */
-const isReplaced = ({ state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean =>
-  state.phase === "held" && state.approval.approval_id !== approval_id;
+const isReplaced = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean =>
+  kind !== "change" && state.phase === "held" && state.approval.approval_id !== approval_id;
 
 const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: ApprovalSubject): ApprovalStatus => {
+  if (holdEndOf(subject) === "void") return "void";
   if (end !== null && end.outcome !== "approved") return end.outcome;
   if (end !== null && isUsed(subject, request)) return "consumed";
   if (isReplaced(subject, request)) return "void";

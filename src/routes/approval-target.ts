@@ -2,6 +2,7 @@ import { isOverdue, type RequestedApproval } from "../../domain/approval/decider
 import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest, HeldBundle } from "../../domain/bundle/events.ts";
 import { bundleStatus } from "../../domain/bundle/status.ts";
+import { type Change, change } from "../../domain/change/decider.ts";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { Bound, HeldRequest, HoldOutcome, PayloadRef, Request } from "../../domain/delivery/events.ts";
 import { statusOf as deliveryStatus } from "../../domain/delivery/status.ts";
@@ -11,6 +12,7 @@ import type { EventLog, RecordedEvent } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { isHold } from "../approval-requests.ts";
 import { bundleStream } from "../bundles/bundle-id.ts";
+import { type AppliedChanges, changeStream } from "../changes.ts";
 import type { Envelope, Trace } from "../envelope.ts";
 import { asOfNow, stoppedBecause } from "../execute/stopped.ts";
 import type { HoldingAgain } from "../holding-again.ts";
@@ -36,7 +38,11 @@ type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & Known
 export type ApprovalSubject = {
   /** Why it was cancelled or its hold was ended; null if it was not. */
   readonly endedBecause: string | null;
-} & (SubjectOf<"event", Delivery, Request> | SubjectOf<"bundle", Bundle, BundleRequest>);
+} & (
+  | SubjectOf<"event", Delivery, Request>
+  | SubjectOf<"bundle", Bundle, BundleRequest>
+  | SubjectOf<"change", Change, never>
+);
 
 export const APPROVAL_TARGET: JsonSchema = {
   type: ["object", "null"],
@@ -59,7 +65,8 @@ export const APPROVAL_TARGET: JsonSchema = {
 };
 
 /** How its hold has ended; null as long as it is held, and of what has gone on. */
-export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | null => {
+export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | "void" | null => {
+  if (kind === "change") return state.phase === "over" ? state.outcome : null;
   if (kind === "bundle") return state.phase === "ended-hold" ? state.outcome : null;
   return state.phase === "ended" ? state.end : null;
 };
@@ -77,6 +84,10 @@ export const subjectOf = async (log: EventLog, { request }: RequestedApproval): 
     // What a hold says of its approval is plain JSON.
     if (isHold(event) && (data.approval as { approval_id: string }).approval_id === request.approval_id) held = data;
   };
+  if (kind === "change") {
+    const known = await readOn(log, change, changeStream(id), { state: change.initial, revision: null });
+    return { kind, ...known, asked: null, endedBecause: known.state.phase === "over" ? known.state.reason : null };
+  }
   if (kind === "bundle") {
     const from = { state: bundle.initial, revision: null };
     const known = await readOn(log, bundle, bundleStream(id), from, seen);
@@ -87,9 +98,11 @@ export const subjectOf = async (log: EventLog, { request }: RequestedApproval): 
   return { kind, ...known, asked: held as HeldRequest | null, endedBecause };
 };
 
+const changeStatus = (state: Change): string => (state.phase === "over" ? state.outcome : state.phase);
+
 /** What has become of the request so far, in the words of its event or bundle. */
 export const outcomeOf = ({ kind, state, endedBecause }: ApprovalSubject) => ({
-  status: kind === "bundle" ? bundleStatus(state) : deliveryStatus(state),
+  status: kind === "change" ? changeStatus(state) : kind === "bundle" ? bundleStatus(state) : deliveryStatus(state),
   reason: endedBecause,
 });
 
@@ -188,20 +201,23 @@ export type HindranceDeps = {
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
   readonly again: HoldingAgain;
+  readonly changes: AppliedChanges;
 };
 
 /** Why nobody can approve it though it is still to be decided; null for nothing. What is decided, the decider says. */
 export const approvalHindrance = async (
   deps: HindranceDeps,
   it: RequestedApproval,
-  { at, trace }: Pick<Envelope, "at" | "trace">,
+  envelope: Envelope,
 ): Promise<Problem | null> => {
+  const { at, trace } = envelope;
   if (it.end !== null || isOverdue(it.request, at)) return null;
   const subject = await subjectOf(deps.log, it);
   const over = holdEndOf(subject);
   // Told to its approval a moment later.
   if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
   const { kind, state } = subject;
+  if (kind === "change") return deps.changes.hindrance(it.request.subject.id, envelope);
   const stopped = state.phase === "held" ? await stoppedBecause(asOfNow(deps.aggregates), state.request) : null;
   // Its cancellation follows a moment later.
   if (stopped !== null) {

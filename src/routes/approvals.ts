@@ -6,6 +6,7 @@ import { type ApprovalDocument, approvals } from "../../projections/approvals.ts
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import type { ApprovalReleases } from "../approval-releases.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
+import type { Envelope } from "../envelope.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { latestOf } from "../run-command.ts";
 import { type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
@@ -90,6 +91,17 @@ const OTHER_FORM = problem(
   "The shown_digest is not the one of the approval as it is shown to you: read the approval again.",
 );
 
+/** What was approved is done before the answer; the process manager does the same, in case of a crash in between. */
+const doApproved = async (deps: ApprovalsDeps, { request }: RequestedApproval, envelope: Envelope): Promise<void> => {
+  const { approval_id, subject } = request;
+  if (subject.kind !== "change") {
+    await deps.releases.releaseGranted(approval_id);
+    return;
+  }
+  const actor = { kind: "system", id: "changes" } as const;
+  await deps.changes.apply(subject.id, { ...envelope, actor, commandId: `changes-${envelope.commandId}` });
+};
+
 const vote =
   (decision: Vote["decision"]): Handle =>
   (deps) =>
@@ -123,7 +135,7 @@ const vote =
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
     // Before the answer: who decided it sees what has become of it.
-    if (done.state.end?.outcome === "approved") await deps.releases.releaseGranted(id);
+    if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
     const { body, position } = await detailOf(deps, done.state, { principal, at });
     return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
   };

@@ -40,7 +40,7 @@ import {
 import { settingsOf } from "./endpoint-settings.ts";
 import { type EndpointTestDeps, sendTest } from "./endpoint-test.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
+import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "./route.ts";
 
 export type EndpointsDeps = EndpointTestDeps & {
   readonly slots: Slots;
@@ -213,7 +213,11 @@ const change: Handle = (deps) => async (call) => {
   const foreign = await foreignPolicy(deps, account, body);
   if (foreign !== null) return foreign;
   if (body.policy_id !== undefined) {
-    const refused = await deps.controls.authorize(call, { ...controlled(it), changes: { policy_id: body.policy_id } });
+    const { policy_id } = body;
+    const command = { type: "ChangeEndpoint", account, changes: { policy_id }, at: call.envelope.at } as const;
+    // People approve of what they are shown, and that is the policy alone.
+    const deferred = Object.keys(body).length === 1 ? { command, after: { policy_id } } : undefined;
+    const refused = await deps.controls.authorize(call, { ...controlled(it), changes: { policy_id } }, deferred);
     if (refused !== null) return refused;
   }
   const { at } = call.envelope;
@@ -349,8 +353,8 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     summary: "Change an endpoint; headers are replaced as a whole, redacted values keep their present value",
     tag: "endpoints",
     body: ENDPOINT_CHANGES,
-    problems: ["address-not-allowed", "conflict", "person-required"],
-    answers: { 200: ENDPOINT },
+    problems: ["address-not-allowed", "conflict", "person-required", "too-few-approvers"],
+    answers: { 200: ENDPOINT, 202: HELD_CHANGE },
     handle: change(deps),
   },
   {
@@ -359,7 +363,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete an endpoint that no source uses; events waiting for it end as failed",
     tag: "endpoints",
-    problems: ["endpoint-in-use", "person-required"],
+    problems: ["endpoint-in-use", "person-required", "conflict"],
     answers: { 204: null },
     handle: remove(deps),
   },

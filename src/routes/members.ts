@@ -12,7 +12,7 @@ import type { MemberLinks } from "../member-links.ts";
 import { notFound } from "../problems.ts";
 import { accountProblem, EMAIL_SCHEMA, emailOf } from "./account-problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type JsonSchema, positionOf, type Route } from "./route.ts";
+import { HELD_CHANGE, type JsonSchema, positionOf, type Route } from "./route.ts";
 
 export type MembersDeps = {
   readonly accounts: Accounts;
@@ -115,10 +115,11 @@ const changeRole =
     const before = state.phase === "open" ? state.members.get(id) : undefined;
     if (before === undefined) return accountProblem("member-absent");
     const base = { role: before.role };
-    const refusal = await controls.authorize(call, { kind: "member", id, base, changes: { role } });
-    if (refusal !== null) return refusal;
+    const change = { kind: "member", id, base, changes: { role } } as const;
     const grant = hashes.role({ account: envelope.account, member: id, role });
     const command = { type: "ChangeRole", member: id, role, grant, at: envelope.at } as const;
+    const refusal = await controls.authorize(call, change, { command, after: { role } });
+    if (refusal !== null) return refusal;
     const changed = await aggregates.handle(account, accountStream(envelope.account), command, envelope);
     if (changed.outcome === "rejected") return accountProblem(changed.rejection);
     const member = changed.state.phase === "open" ? changed.state.members.get(id) : undefined;
@@ -184,8 +185,8 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     summary: "Change a member's role",
     tag: "accounts",
     body: ROLE_BODY,
-    problems: ["conflict"],
-    answers: { 200: CHANGED },
+    problems: ["conflict", "too-few-approvers"],
+    answers: { 200: CHANGED, 202: HELD_CHANGE },
     handle: changeRole(deps),
   },
   {

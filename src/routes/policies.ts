@@ -1,6 +1,6 @@
 import { type PublishedPolicy, policy } from "../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Document, ViewStore } from "../../domain/ports.ts";
+import type { Document, JsonObject, ViewStore } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { type PolicyDocument, policies, policyVersions } from "../../projections/policies.ts";
 import type { PolicyCompiler } from "../admission/compiled-policy.ts";
@@ -12,7 +12,7 @@ import { isPolicyId } from "../references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { DEFINITION_BODY, POLICY, PUBLISHED } from "./policy-schema.ts";
 import { policyWarnings } from "./policy-warnings.ts";
-import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
+import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "./route.ts";
 
 export type PoliciesDeps = {
   readonly aggregates: Aggregates;
@@ -80,9 +80,11 @@ const publish = async (
   const part = policyPart(definition);
   // A member that the new version leaves out is gone, so the part is replaced as a whole.
   const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
-  const refused = await deps.controls.authorize(call, change);
-  if (refused !== null) return refused;
   const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
+  // A schema is JSON by its parser.
+  const deferred = { command, after: definition as unknown as JsonObject };
+  const refused = await deps.controls.authorize(call, change, type === "PublishPolicy" ? undefined : deferred);
+  if (refused !== null) return refused;
   const handled = await deps.slots.register("policies", policyId, policy, command, envelope);
   if (handled.outcome === "full") {
     await deps.controls.withdraw(call, "policy", policyId);
@@ -162,8 +164,8 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     summary: "Publish a new version; an unchanged definition keeps its version",
     tag: "policies",
     body: DEFINITION_BODY,
-    problems: ["invalid-policy", "person-required"],
-    answers: { 200: PUBLISHED },
+    problems: ["invalid-policy", "person-required", "too-few-approvers", "conflict"],
+    answers: { 200: PUBLISHED, 202: HELD_CHANGE },
     handle: publishVersion(deps),
   },
   {

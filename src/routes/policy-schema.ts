@@ -90,6 +90,10 @@ const FIELDS = {
     },
     description: "expires_after_s is required",
   },
+  protected: {
+    type: "boolean",
+    description: "True: a change that weakens the policy is held until the policy's own quorum approves it",
+  },
 } as const satisfies Record<string, JsonSchema>;
 
 const described = ({ description }: JsonSchema): JsonSchema => (description === undefined ? {} : { description });

@@ -112,4 +112,11 @@ export type Route = {
   readonly handle: (call: Call) => Promise<Answer | Problem>;
 };
 
+/** 202: the change weakens a protected policy, and waits for the approvals that the policy asks for. */
+export const HELD_CHANGE: JsonSchema = {
+  type: "object",
+  required: ["status", "approval_id", "change_id"],
+  properties: { status: { const: "held" }, approval_id: { type: "string" }, change_id: { type: "string" } },
+};
+
 export const isProblem = (it: Answer | Problem): it is Problem => "problem" in it;

@@ -16,7 +16,7 @@ import { missingReference, notFound, type Problem, problem } from "../problems.t
 import { makeSecret } from "../providers/catalogue.ts";
 import { credentialOf, makerOf } from "../requesters.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { ADMINS, type Call, positionOf, READERS, type Route } from "./route.ts";
+import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "./route.ts";
 import {
   NEW_SECRET,
   NEW_SOURCE,
@@ -168,9 +168,10 @@ const change: Handle = (deps) => async (call) => {
   const foreign = await foreignReference(deps, account, changes);
   if (foreign !== null) return foreign;
   const { status: _, ...controlling } = changes;
-  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: controlling });
-  if (refused !== null) return refused;
   const command = { type: "ChangeSource", account, changes, at: call.envelope.at } as const;
+  const deferred = { command, after: { ...it.settings, ...changes } };
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: controlling }, deferred);
+  if (refused !== null) return refused;
   const changed = await deps.aggregates.handle(sourceDecider, streamOf(it.sourceId), command, call.envelope);
   if (changed.outcome === "rejected") return PROBLEM_OF[changed.rejection];
   if (changed.state.phase !== "present") return notFound();
@@ -259,8 +260,8 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     summary: "Change a source; null for policy_id or endpoint_id detaches",
     tag: "sources",
     body: SOURCE_CHANGES,
-    problems: ["conflict", "person-required"],
-    answers: { 200: SOURCE },
+    problems: ["conflict", "person-required", "too-few-approvers"],
+    answers: { 200: SOURCE, 202: HELD_CHANGE },
     handle: change(deps),
   },
   {
@@ -269,7 +270,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete a source; its ingest URL answers 404 from then on",
     tag: "sources",
-    problems: ["person-required"],
+    problems: ["person-required", "conflict"],
     answers: { 204: null },
     handle: remove(deps),
   },

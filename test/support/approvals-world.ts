@@ -36,6 +36,7 @@ import { caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { testClock } from "./http-app.ts";
 import { CLIENT, joinAccount } from "./members.ts";
+import { noChanges } from "./no-controls.ts";
 
 const ACCOUNT = "acc_a";
 const PROJECTIONS = [events, approvals];
@@ -112,7 +113,15 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const reactions = approvalReactions({ log: over, aggregates: streams, clock, deliver });
     const again = holdingAgain({ log: over, aggregates: streams, clock, randomness });
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
-    const routes = approvalRoutes({ aggregates: streams, log: over, views, payloads: kept, releases, again });
+    const routes = approvalRoutes({
+      aggregates: streams,
+      log: over,
+      views,
+      payloads: kept,
+      releases,
+      changes: noChanges,
+      again,
+    });
     const call = caller(routes);
     const onError = (error: unknown): void => {
       throw error;

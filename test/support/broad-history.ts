@@ -131,6 +131,7 @@ const policies = (log: History): void => {
     deny: [{ name: "large", when: "payload.amount > 50000" }],
     redact: ["data.object.card"],
     loop: { max_identical: 3, window_s: 600, max_per_run: 50, max_depth: 4 },
+    protected: true,
     approval: {
       when: "cost_eur >= 100.0",
       min_approvals: 2,
@@ -302,6 +303,10 @@ const approvals = (log: History): void => {
   told("apr_10", {}, (is) => [is.voted("mem_1", "approve", 19), is.granted(19)]);
   told("apr_11", { subject: { kind: "bundle", id: "bun_1" } }, (is) => [is.expired(3_600)]);
   told("apr_13", {}, (is) => [is.voided(5, "apr_14")]);
+  const target = { kind: "agent", id: "agt_1" };
+  const asker = { kind: "member", id: "mem_1", name: "mem_1", member: "mem_1" } as const;
+  const change = { target, before: { policy_id: "pol_1" }, after: { policy_id: null } };
+  told("apr_15", { subject: { kind: "change", id: "chg_1" }, requested_by: asker, change }, () => []);
   told("apr_14", { replaces: { approval_id: "apr_13", digest: "d1" } }, () => []);
   told("apr_12", { subject: { kind: "bundle", id: "bun_2" } }, (is) => [
     is.voted("mem_1", "approve", 5),

@@ -1,4 +1,8 @@
+import type { AppliedChanges } from "../../src/changes.ts";
 import type { Controls } from "../../src/controls.ts";
 
 /** For a test that is not about controls: every change may be made, and nothing is recorded for it. */
 export const noControls: Controls = { authorize: async () => null, withdraw: async () => undefined };
+
+/** For a test in which no change is held. */
+export const noChanges: AppliedChanges = { hindrance: async () => null, apply: async () => undefined };

@@ -25,6 +25,7 @@ import {
   history,
   START,
 } from "../../support/history.ts";
+import { noChanges } from "../../support/no-controls.ts";
 
 const test = suite("the approval of a bundle");
 
@@ -89,6 +90,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
       payloads: payloads(log, randomness),
       again,
       releases: approvalReleases({ log, aggregates: streams, clock }),
+      changes: noChanges,
     }),
   );
   const about = (principal: Principal) => ({ principal, params: { id: ID } });

@@ -1,0 +1,64 @@
+import { accept, type Decider, reject } from "../decider.ts";
+import type { ChangeEvent } from "./events.ts";
+
+type Held = Extract<ChangeEvent, { type: "ChangeHeld" }>["data"];
+
+export type Change =
+  | { readonly phase: "absent" }
+  | { readonly phase: "held"; readonly held: Held }
+  | { readonly phase: "applied"; readonly held: Held }
+  | {
+      readonly phase: "over";
+      readonly held: Held;
+      readonly outcome: "void" | "rejected" | "expired" | "cancelled";
+      readonly reason: string;
+    };
+
+export type ChangeCommand =
+  | { readonly type: "HoldChange"; readonly held: Held }
+  | { readonly type: "MarkApplied"; readonly at: string }
+  | { readonly type: "VoidChange"; readonly reason: string; readonly at: string }
+  | {
+      readonly type: "EndHold";
+      readonly outcome: "rejected" | "expired" | "cancelled";
+      readonly reason: string;
+      readonly at: string;
+    };
+
+/** Stream `change-<id>`. It is applied, void or over once; what comes after that changes nothing. */
+export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found"> = {
+  initial: { phase: "absent" },
+
+  evolve(state, event) {
+    if (event.type === "ChangeHeld") return { phase: "held", held: event.data };
+    if (state.phase === "absent") return state;
+    const { held } = state;
+    switch (event.type) {
+      case "ChangeApplied":
+        return { phase: "applied", held };
+      case "ChangeVoided":
+        return { phase: "over", held, outcome: "void", reason: event.data.reason };
+      case "ChangeEnded":
+        return { phase: "over", held, outcome: event.data.outcome, reason: event.data.reason };
+    }
+  },
+
+  decide(command, state) {
+    if (command.type === "HoldChange") {
+      // Its id comes from the command that asked for it: one that is there is the same.
+      return state.phase === "absent" ? accept({ type: "ChangeHeld", data: command.held }) : accept();
+    }
+    if (state.phase === "absent") return reject("not-found");
+    if (state.phase !== "held") return accept();
+    const { change_id, approval_id } = state.held;
+    const about = { change_id, approval_id, at: command.at };
+    switch (command.type) {
+      case "MarkApplied":
+        return accept({ type: "ChangeApplied", data: about });
+      case "VoidChange":
+        return accept({ type: "ChangeVoided", data: { ...about, reason: command.reason } });
+      case "EndHold":
+        return accept({ type: "ChangeEnded", data: { ...about, outcome: command.outcome, reason: command.reason } });
+    }
+  },
+};

@@ -1,0 +1,278 @@
+import { createHash } from "node:crypto";
+import { account as accountDecider } from "../domain/account/decider.ts";
+import { roleIncludes } from "../domain/account/events.ts";
+import { action as actionDecider } from "../domain/action/decider.ts";
+import { agent as agentDecider } from "../domain/agent/decider.ts";
+import { approval as approvalDecider } from "../domain/approval/decider.ts";
+import type { ApprovalEvent, ApprovalRequest } from "../domain/approval/events.ts";
+import { change as changeDecider } from "../domain/change/decider.ts";
+import type { ChangeEvent } from "../domain/change/events.ts";
+import type { Configuration, PartKind } from "../domain/controls/configuration.ts";
+import { protectedOf } from "../domain/controls/decider.ts";
+import type { Weakening } from "../domain/controls/weakening.ts";
+import { endpoint as endpointDecider } from "../domain/endpoint/decider.ts";
+import { policy as policyDecider } from "../domain/policy/decider.ts";
+import type { Clock, Json, JsonObject, RecordedEvent } from "../domain/ports.ts";
+import { sameJson } from "../domain/same-json.ts";
+import { source as sourceDecider } from "../domain/source/decider.ts";
+import { derivedId } from "../infra/crypto/ids.ts";
+import { accountStream } from "./accounts.ts";
+import { actionStream } from "./action-stream.ts";
+import type { Aggregates } from "./aggregates.ts";
+import { approvalStream } from "./approvals.ts";
+import { canonicalJson } from "./audit/canonical-json.ts";
+import type { ControlCaller, ControlChange, Controls } from "./controls.ts";
+import type { Envelope } from "./envelope.ts";
+import type { Reaction } from "./loops/reactor.ts";
+import { type Problem, problem } from "./problems.ts";
+import { type Answer, positionOf } from "./routes/route.ts";
+
+/** A change as its route would make it: the command for the target's own stream, and what people are shown of it. */
+export type Deferred = { readonly command: object; readonly after: Json };
+
+export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleLooked"> };
+
+export const changeStream = (changeId: string): string => `change-${changeId}`;
+
+type Target = { readonly kind: PartKind; readonly id: string };
+
+/** Plain JSON, whatever the type says: it comes from records and request bodies. */
+const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
+
+/** The target as its own stream has it at this moment; null if it is not there. */
+export const currentOf = async (
+  { load }: Pick<Aggregates, "load">,
+  account: string,
+  { kind, id }: Target,
+): Promise<Json> => {
+  switch (kind) {
+    case "agent": {
+      const { state } = await load(agentDecider, `agent-${id}`, 0);
+      return state.phase === "present" ? asJson(state.settings) : null;
+    }
+    case "source": {
+      const { state } = await load(sourceDecider, `source-${id}`, 0);
+      return state.phase === "present" ? asJson(state.settings) : null;
+    }
+    case "action": {
+      const { state } = await load(actionDecider, actionStream(account, id), 0);
+      return state.phase === "defined" ? asJson(state.definition) : null;
+    }
+    case "endpoint": {
+      const { state } = await load(endpointDecider, `endpoint-${id}`, 0);
+      return state.phase === "present" ? { policy_id: state.settings.policy_id ?? null } : null;
+    }
+    case "policy": {
+      const { state } = await load(policyDecider, `policy-${id}`, 0);
+      return state.phase === "published" ? asJson(state.definition) : null;
+    }
+    case "member": {
+      const { state } = await load(accountDecider, accountStream(account), 0);
+      const role = state.phase === "open" ? state.members.get(id)?.role : undefined;
+      return role === undefined ? null : { role };
+    }
+  }
+};
+
+/** Gives the command to the target's own stream. The kind says whose command it is. */
+const apply = ({ handle }: Pick<Aggregates, "handle">, { kind, id }: Target, command: unknown, envelope: Envelope) => {
+  const { account } = envelope;
+  switch (kind) {
+    case "agent":
+      return handle(agentDecider, `agent-${id}`, command as never, envelope);
+    case "source":
+      return handle(sourceDecider, `source-${id}`, command as never, envelope);
+    case "action":
+      return handle(actionDecider, actionStream(account, id), command as never, envelope);
+    case "endpoint":
+      return handle(endpointDecider, `endpoint-${id}`, command as never, envelope);
+    case "policy":
+      return handle(policyDecider, `policy-${id}`, command as never, envelope);
+    case "member":
+      return handle(accountDecider, accountStream(account), command as never, envelope);
+  }
+};
+
+const tooFew = (needed: number, there: number): Problem =>
+  problem(
+    "too-few-approvers",
+    `This change weakens a protected policy, which needs ${needed} approvals, and ${there} people could approve it. ` +
+      "Make more people approvers first, or run `countersign account recover --policy` on the service's machine.",
+    { extra: { needed, available: there } },
+  );
+
+const S = 1_000;
+
+/** Holds a change that weakens protected policies until their quorum has approved it: 202, and nothing is changed yet. */
+export const holdChange = async (
+  { aggregates }: ChangesDeps,
+  call: ControlCaller,
+  control: ControlChange,
+  deferred: Deferred,
+  { weakened, state }: { readonly weakened: readonly Weakening[]; readonly state: Configuration },
+): Promise<Answer | Problem> => {
+  const { envelope, principal } = call;
+  const { account, id: by } = principal;
+  const { at, commandId } = envelope;
+  const target = { kind: control.kind, id: control.id };
+  const policies = protectedOf(weakened, state, at);
+  const rules = policies.flatMap((id) => state.policy.get(id)?.approval ?? []);
+  const [policyId = ""] = policies;
+  const min_approvals = Math.max(1, ...rules.map((rule) => rule.min_approvals ?? 1));
+  const exclude_requester = rules.some((rule) => rule.exclude_requester === true);
+  const { state: people } = await aggregates.load(accountDecider, accountStream(account), 0);
+  const approvers = people.phase === "open" ? [...people.members] : [];
+  const able = approvers.filter(
+    ([id, { role }]) => roleIncludes(role, "approver") && !(exclude_requester && id === by),
+  ).length;
+  if (able < min_approvals) return tooFew(min_approvals, able);
+
+  const change_id = derivedId("chg_", account, commandId);
+  const approval_id = derivedId("apr_", account, change_id);
+  const shown = { target, before: await currentOf(aggregates, account, target), after: deferred.after };
+  const command = asJson(deferred.command);
+  const { state: published } = await aggregates.load(policyDecider, `policy-${policyId}`);
+  const expires = Math.min(...rules.map((rule) => rule.expires_after_s));
+  const request: ApprovalRequest = {
+    approval_id,
+    account,
+    subject: { kind: "change", id: change_id },
+    action: null,
+    summary: `A change of ${target.kind} ${target.id} that weakens a protected policy`,
+    digest: createHash("sha256")
+      .update(canonicalJson({ account, change_id, ...shown, command }))
+      .digest("hex"),
+    cost: null,
+    requested_by: { kind: "member", id: by, name: by, member: by },
+    requested_at: at,
+    expires_at: new Date(Date.parse(at) + expires * S).toISOString(),
+    min_approvals,
+    exclude_requester,
+    requesters: [by],
+    policy: published.phase === "published" ? { id: policyId, version: published.version } : null,
+    reasons: [...new Set(weakened.map(({ why }) => why))].slice(0, 20),
+    change: shown,
+  };
+  const held = {
+    ...shown,
+    ...{ change_id, account, approval_id, by, at },
+    approval: asJson(request) as JsonObject,
+    control: asJson(control) as JsonObject,
+    command: command as JsonObject,
+  };
+  const own = { ...envelope, commandId: `${commandId}/hold` };
+  await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
+  const asked = await requestApproval(aggregates, request, { ...envelope, commandId: `${commandId}/approval` });
+  return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
+};
+
+const requestApproval = async (
+  { handle }: Pick<Aggregates, "handle">,
+  request: ApprovalRequest,
+  envelope: Envelope,
+): Promise<Pick<Answer, "position">> => {
+  const command = { type: "RequestApproval", request } as const;
+  const done = await handle(approvalDecider, approvalStream(request.approval_id), command, envelope);
+  return done.outcome === "rejected" ? {} : positionOf(done);
+};
+
+const CHANGED = "What it would change is no longer what its approvers were shown: ask for the change again.";
+
+export type AppliedChanges = {
+  /** Why an approved change could not be applied, or null. Voids a change whose target is not what was shown. */
+  hindrance(changeId: string, envelope: Envelope): Promise<Problem | null>;
+  /** Applies a change that was approved, once, however often it is told. */
+  apply(changeId: string, envelope: Envelope): Promise<void>;
+};
+
+export const appliedChanges = ({
+  aggregates,
+  controls,
+}: ChangesDeps & { readonly controls: Controls }): AppliedChanges => {
+  const load = async (changeId: string) => (await aggregates.load(changeDecider, changeStream(changeId), 0)).state;
+  const tell = async (changeId: string, envelope: Envelope, step: string, command: object): Promise<void> => {
+    const own = { ...envelope, commandId: `${envelope.commandId}/${step}` };
+    await aggregates.handle(changeDecider, changeStream(changeId), { ...command, at: envelope.at } as never, own);
+  };
+  const isInForce = async (account: string, target: Target, wanted: readonly Json[]): Promise<boolean> => {
+    const current = await currentOf(aggregates, account, target);
+    return wanted.some((it) => sameJson(current, it));
+  };
+
+  return {
+    async hindrance(changeId, envelope) {
+      const state = await load(changeId);
+      if (state.phase !== "held") return null;
+      const { account, target, before } = state.held;
+      if (await isInForce(account, target as Target, [before])) return null;
+      await tell(changeId, { ...envelope, account }, "void", { type: "VoidChange", reason: CHANGED });
+      return problem("conflict", CHANGED);
+    },
+
+    async apply(changeId, envelope) {
+      const state = await load(changeId);
+      if (state.phase !== "held") return;
+      const { account, target, before, after, control, command, by } = state.held;
+      // A crash may have come after the change and before the record that it was applied.
+      if (!(await isInForce(account, target as Target, [before, after]))) {
+        return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
+      }
+      const named = { ...envelope, commandId: `apply-${changeId}`, account };
+      const caller = { principal: { kind: "member", account, id: by }, envelope: named } as const;
+      // Both were written by `holdChange`.
+      await controls.authorize(caller, { ...(control as unknown as ControlChange), approved: true });
+      const done = await apply(aggregates, target as Target, { ...command, at: envelope.at }, named);
+      if (done.outcome === "rejected") {
+        return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
+      }
+      await tell(changeId, envelope, "applied", { type: "MarkApplied" });
+    },
+  };
+};
+
+type Granted = Extract<ApprovalEvent, { type: "ApprovalGranted" }>["data"];
+type Held = Extract<ChangeEvent, { type: "ChangeHeld" }>["data"];
+
+const OUTCOMES = { ApprovalRejected: "rejected", ApprovalExpired: "expired", ApprovalCancelled: "cancelled" } as const;
+
+/** What follows from a held change for its approval, and from the approval for the change. Doing it again changes nothing. */
+export const changeReactions = (
+  { aggregates, clock }: ChangesDeps & { readonly clock: Clock },
+  changes: AppliedChanges,
+): readonly Reaction[] => {
+  const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
+    commandId: `changes-${id}`,
+    account: meta.account,
+    actor: { kind: "system", id: "changes" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at: new Date(clock.now()).toISOString(),
+    causationId: id,
+  });
+  return [
+    {
+      // The request's own path does this before it answers. After a crash in between it is done here.
+      on: "ChangeHeld",
+      async run(event) {
+        const { approval } = event.data as unknown as Held;
+        await requestApproval(aggregates, approval as unknown as ApprovalRequest, envelopeOf(event));
+      },
+    },
+    {
+      on: "ApprovalGranted",
+      async run(event) {
+        const { subject } = event.data as unknown as Granted;
+        if (subject.kind === "change") await changes.apply(subject.id, envelopeOf(event));
+      },
+    },
+    ...(["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) => ({
+      on: type,
+      async run(event: RecordedEvent) {
+        const { subject, reason = "Nobody decided in time." } = event.data as unknown as Granted & { reason?: string };
+        if (subject.kind !== "change") return;
+        const { at } = envelopeOf(event);
+        const command = { type: "EndHold", outcome: OUTCOMES[type], reason, at } as const;
+        await aggregates.handle(changeDecider, changeStream(subject.id), command, envelopeOf(event));
+      },
+    })),
+  ];
+};

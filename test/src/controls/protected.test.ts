@@ -1,0 +1,149 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Reply } from "../../support/client.ts";
+import { type Client, signUp } from "../../support/client.ts";
+import { type InsideService, insideService } from "../../support/inside-service.ts";
+import { addMember } from "../../support/members.ts";
+
+const test = suite("a protected policy");
+let world: InsideService;
+test.before(async () => {
+  world = await insideService({ SIGNUP_PLAN: "scale" });
+});
+test.after(async () => {
+  await world.stop();
+});
+
+const APPROVAL = { min_approvals: 2, exclude_requester: false, expires_after_s: 3_600 };
+const NOWHERE = "http://127.0.0.1:9/hook";
+let people = 0;
+
+type As = (method: string, path: string, body?: object) => Promise<Reply>;
+
+/** An account with a protected policy on an endpoint and an action, and a second person who can approve. */
+const guarded = async (second: "approver" | "viewer" = "approver") => {
+  const client = await signUp(world.base);
+  people += 1;
+  const email = `second-${process.pid}-${people}@example.com`;
+  const member = await addMember(client, email, second);
+  const other: As = (method, path, body) => client.session(method, path, body, { cookie: member.cookie });
+  const definition = { name: "two", approval: APPROVAL, protected: true };
+  const { id: policy } = await client.make("/v1/policies", definition);
+  const { id: endpoint } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE, policy_id: policy });
+  const { id: plain } = await client.make("/v1/endpoints", { name: "plain", url: NOWHERE });
+  const agent = { name: "a", policy_id: policy, scope: { actions: ["*"] } };
+  const put = await client.session("PUT", "/v1/actions/refund", { endpoint_id: plain, reversibility: "reversible" });
+  assert.is(put.status, 201);
+  const { id: agentId } = await client.make("/v1/agents", agent);
+  return { client, other, member, policy, endpoint, agentId, definition };
+};
+
+const shown = async (client: Client, id: string) => (await client.session("GET", `/v1/approvals/${id}`)).body;
+
+test("what weakens it is held, shown side by side, approved by its own quorum and applied once", async () => {
+  const { client, other, endpoint, policy } = await guarded();
+  const path = `/v1/endpoints/${endpoint}`;
+  const byKey = await client.call("PATCH", path, { policy_id: null });
+  assert.equal([byKey.status, byKey.body.code], [403, "person-required"]);
+  const held = await client.session("PATCH", path, { policy_id: null });
+  assert.equal([held.status, held.body.status], [202, "held"]);
+  const { approval_id, change_id } = held.body;
+  const approval = await shown(client, approval_id);
+  assert.equal(
+    [approval.status, approval.change_id, approval.min_approvals, approval.event_id],
+    ["pending", change_id, 2, null],
+  );
+  assert.equal(approval.change, {
+    target: { kind: "endpoint", id: endpoint },
+    before: { policy_id: policy },
+    after: { policy_id: null },
+  });
+  assert.is((await client.session("GET", path)).body.policy_id, policy, "nothing is changed before");
+
+  const vote = { digest: approval.digest };
+  const first = await client.session("POST", `/v1/approvals/${approval_id}/approve`, vote);
+  assert.equal([first.status, first.body.status], [200, "pending"]);
+  const second = await other("POST", `/v1/approvals/${approval_id}/approve`, vote);
+  assert.equal([second.status, second.body.status], [200, "consumed"], JSON.stringify(second.body));
+  assert.is((await client.session("GET", path)).body.policy_id, null);
+  const weakened = second.headers.get("countersign-position");
+  const audit = await client.session("GET", `/v1/audit?type=ControlsWeakened&after=${weakened}`);
+  assert.is(audit.body.data.length, 1);
+
+  // It is applied once: put on again, it stays, whoever votes again.
+  assert.is((await client.session("PATCH", path, { policy_id: policy })).status, 200);
+  await other("POST", `/v1/approvals/${approval_id}/approve`, vote);
+  assert.is((await client.session("GET", path)).body.policy_id, policy);
+});
+
+test("a rejected change changes nothing", async () => {
+  const { client, other, agentId, policy } = await guarded();
+  const held = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
+  assert.is(held.status, 202);
+  const { digest } = await shown(client, held.body.approval_id);
+  const path = `/v1/approvals/${held.body.approval_id}/reject`;
+  const rejected = await other("POST", path, { digest, comment: "no" });
+  assert.equal([rejected.status, rejected.body.status], [200, "rejected"]);
+  assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, policy);
+});
+
+test("a lower quorum, no protection, another action's policy and a new approver are held as well", async () => {
+  const { client, policy, definition, agentId } = await guarded();
+  const viewer = await addMember(client, `viewer-${process.pid}-${people}@example.com`);
+  const attempts: readonly (readonly [string, string, object])[] = [
+    ["PUT", `/v1/policies/${policy}`, { ...definition, approval: { ...APPROVAL, min_approvals: 1 } }],
+    ["PUT", `/v1/policies/${policy}`, { ...definition, protected: false }],
+    ["PATCH", `/v1/members/${viewer.id}`, { role: "approver" }],
+    ["PATCH", `/v1/agents/${agentId}`, { policy_id: null }],
+  ];
+  for (const [method, path, body] of attempts) {
+    const { status, body: said } = await client.session(method, path, body);
+    assert.equal([path, status, said.status], [path, 202, "held"]);
+  }
+  const { body } = await client.session("GET", `/v1/policies/${policy}`);
+  assert.equal([body.version, body.protected], [1, true]);
+  // What cannot be made later is refused, with what to do instead.
+  for (const [method, path, more] of [
+    ["POST", `/v1/agents/${agentId}/key`, undefined],
+    ["POST", "/v1/agents", { name: "b", scope: { actions: ["*"] } }],
+    ["POST", "/v1/members/invitations", { email: "third@example.com", role: "approver" }],
+  ] as const) {
+    const { status, body: said } = await client.session(method, path, more);
+    assert.equal([path, status, said.code], [path, 409, "conflict"]);
+  }
+});
+
+test("a version of the policy is published when it is approved", async () => {
+  const { client, other, policy, definition } = await guarded();
+  const looser = { ...definition, approval: { ...APPROVAL, min_approvals: 1 } };
+  const { body } = await client.session("PUT", `/v1/policies/${policy}`, looser);
+  const { digest } = await shown(client, body.approval_id);
+  for (const who of [client.session, other]) await who("POST", `/v1/approvals/${body.approval_id}/approve`, { digest });
+  const after = (await client.session("GET", `/v1/policies/${policy}`)).body;
+  assert.equal([after.version, after.approval.min_approvals], [2, 1]);
+});
+
+test("a change whose base is no longer in force is void", async () => {
+  const { client, other, agentId } = await guarded();
+  const held = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
+  const { digest } = await shown(client, held.body.approval_id);
+  assert.is((await client.session("PATCH", `/v1/agents/${agentId}`, { name: "renamed" })).status, 200);
+  const vote = await other("POST", `/v1/approvals/${held.body.approval_id}/approve`, { digest });
+  assert.equal([vote.status, vote.body.code], [409, "conflict"]);
+  const { status, reason } = await shown(client, held.body.approval_id);
+  assert.is(status, "void", reason);
+});
+
+test("where fewer people than the quorum could approve, it is refused", async () => {
+  const { client, endpoint } = await guarded("viewer");
+  const answer = await client.session("PATCH", `/v1/endpoints/${endpoint}`, { policy_id: null });
+  assert.equal([answer.status, answer.body.code, answer.body.needed], [422, "too-few-approvers", 2]);
+});
+
+test("protection needs a rule that asks for approvals", async () => {
+  const client = await signUp(world.base);
+  const answer = await client.call("POST", "/v1/policies", { name: "p", protected: true });
+  assert.equal([answer.status, answer.body.errors[0].path], [422, "/protected"]);
+});
+
+test.run();
