@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
 import type { KafkaPlace, OtlpPlace, StripePlace } from "./engines.ts";
 
@@ -22,6 +23,8 @@ export type Config = {
   readonly deliveryAllowCidrs: readonly string[];
   /** How the names of endpoints are resolved: with queries of our own, or by getaddrinfo. */
   readonly deliveryDns: (typeof DELIVERY_DNS)[number];
+  /** Servers that are asked instead of those of /etc/resolv.conf, each with a port if it is not 53; empty: none. */
+  readonly deliveryDnsServers: readonly string[];
   /** Threads of libuv, on which getaddrinfo runs. */
   readonly threadPoolSize: number;
   readonly trustProxy: boolean | string[];
@@ -73,6 +76,22 @@ const port = (value: string): number => {
   const parsed = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
   if (!(parsed <= PORT_MAX)) throw new ConfigError(`PORT is "${value}": it has to be a number from 0 to 65535.`);
   return parsed;
+};
+
+/** `10.0.0.2`, `10.0.0.2:5353` or `[fd00::2]:53`. */
+const DNS_SERVER = /^(?:\[(?<ipv6>[\da-fA-F:.]+)\]|(?<ipv4>[\d.]+))(?::(?<port>\d{1,5}))?$/;
+
+const dnsServers = (value: string | undefined): readonly string[] => {
+  const servers = list(value);
+  for (const server of servers) {
+    const { ipv6, ipv4, port: number = "53" } = DNS_SERVER.exec(server)?.groups ?? {};
+    if (isIP(server) === 0 && (isIP(ipv4 ?? ipv6 ?? "") === 0 || !(Number(number) <= PORT_MAX))) {
+      throw new ConfigError(
+        `DELIVERY_DNS_SERVERS names "${server}": it takes addresses such as 10.0.0.2 or 10.0.0.2:53.`,
+      );
+    }
+  }
+  return servers;
 };
 
 /** libuv's own limit. */
@@ -288,6 +307,7 @@ export const readConfig = (env: Env): Config => {
     roles: roles(env.ROLES),
     deliveryAllowCidrs: list(env.DELIVERY_ALLOW_CIDRS),
     deliveryDns: oneOf(env, "DELIVERY_DNS", DELIVERY_DNS, "direct"),
+    deliveryDnsServers: dnsServers(env.DELIVERY_DNS_SERVERS),
     threadPoolSize: threadPoolSize(env.UV_THREADPOOL_SIZE || "4"),
     trustProxy: trustProxy(env.TRUST_PROXY),
     metricsToken: metricsToken(env.METRICS_TOKEN),

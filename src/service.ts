@@ -249,7 +249,10 @@ export const service = async (engines: Engines): Promise<Service> => {
   const calls = countedCalls(counted, observer.refused);
   const recordCall = callRecords(log, personal);
   const compile = policyCompiler();
-  const resolve = config.deliveryDns === "system" ? systemResolver(undefined, config.threadPoolSize) : dnsResolver();
+  const resolve =
+    config.deliveryDns === "system"
+      ? systemResolver(undefined, config.threadPoolSize)
+      : dnsResolver(config.deliveryDnsServers.length === 0 ? {} : { servers: config.deliveryDnsServers });
   const addresses = addressRules(config.deliveryAllowCidrs, resolve);
   const sender = httpSender({ addresses, resolve, clock });
   const waiters = waitingPlaces();

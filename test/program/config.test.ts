@@ -62,6 +62,8 @@ const BAD: readonly (readonly [string, string, RegExp])[] = [
   ["DELIVERY_ALLOW_CIDRS", "1.2.3", /^DELIVERY_ALLOW_CIDRS names "1\.2\.3"/],
   ["DELIVERY_ALLOW_CIDRS", "10.0.0.0/33", /^DELIVERY_ALLOW_CIDRS/],
   ["DELIVERY_DNS", "mine", /^DELIVERY_DNS is "mine": it has to be one of direct, system\./],
+  ["DELIVERY_DNS_SERVERS", "dns.example", /^DELIVERY_DNS_SERVERS names "dns\.example": it takes addresses/],
+  ["DELIVERY_DNS_SERVERS", "10.0.0.2:99999", /^DELIVERY_DNS_SERVERS names/],
   ["UV_THREADPOOL_SIZE", "0", /^UV_THREADPOOL_SIZE is "0": it has to be a number from 1 to 1024\./],
   ["SIGNUP", "invited", /^SIGNUP is "invited": it has to be one of open, closed\./],
   ["SIGNUP_PLAN", "gold", /^SIGNUP_PLAN is "gold": it has to be one of free/],
