@@ -2,7 +2,16 @@ import { accept, type Decider, reject } from "../decider.ts";
 import { sameTarget, type Target } from "../endpoint/target.ts";
 import { mayBeDone, type Reached, reachedAfter } from "./cost.ts";
 import { type Erased, erasedWith } from "./erased.ts";
-import type { AttemptEnd, DeliveryEvent, Failure, HeldFor, HoldOutcome, Request, StepOutcome } from "./events.ts";
+import type {
+  AttemptEnd,
+  Bound,
+  DeliveryEvent,
+  Failure,
+  HeldFor,
+  HoldOutcome,
+  Request,
+  StepOutcome,
+} from "./events.ts";
 import {
   decideCancel,
   decideEndHold,
@@ -147,13 +156,13 @@ export type DeliveryCommand =
   | { readonly type: "Abandon"; readonly eventId: string; readonly at: string }
   | { readonly type: "Hold"; readonly request: Request; readonly approval: HeldFor }
   /**
-   * What an approval of it is bound to is no longer what would be sent. `request`: the same request with what it is bound to
-   * now. `approvalId`: the approval that this was found for; if it is another one by now, nothing is left to do.
+   * What an approval of it is bound to is no longer what would be sent. `bound`: what the new one is bound to. `approvalId`:
+   * the approval that this was found for; if it is another one by now, nothing is left to do.
    */
   | ({
       readonly type: "HoldAgain";
       readonly approvalId: string;
-      readonly request: Request;
+      readonly bound: Bound;
       readonly approval: HeldFor;
     } & Claimant)
   | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }

@@ -88,7 +88,7 @@ const holdEnded = (held: HeldDelivery, outcome: HoldOutcome, reason: string, at:
 
 /** A bundle's step has no hold of its own: its bundle rolls back. */
 export const decideHoldAgain = (
-  { approvalId, request, approval, at }: CommandOf<"HoldAgain">,
+  { approvalId, bound, approval, at }: CommandOf<"HoldAgain">,
   state: Delivery,
   isLeased: (state: AdmittedDelivery) => boolean,
 ): Decided => {
@@ -103,7 +103,7 @@ export const decideHoldAgain = (
   }
   const { digest } = hold.approval;
   const previous = { approval_id: approvalId, digest, used: state.phase === "admitted" };
-  return accept({ type: "EventHeldAgain", data: { ...request, approval, previous, held_at: at } });
+  return accept({ type: "EventHeldAgain", data: { ...state.request, bound, approval, previous, held_at: at } });
 };
 
 /** A receiver has answered an attempt of before the hold that it has the event. */

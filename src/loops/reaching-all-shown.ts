@@ -11,7 +11,7 @@ export type AllShown = {
   readonly view: string;
   /** The field that says how new a document is. */
   readonly newest: string;
-  /** The searches, one after the other, for the documents that the record concerns. */
+  /** The searches, one after the other, for the documents that the record concerns; empty for none. */
   readonly searches: (cause: RecordedEvent) => readonly (readonly Condition[])[];
   /** Done for each of them; the same again is harmless. */
   readonly reach: (cause: RecordedEvent, id: string) => Promise<void>;
@@ -25,10 +25,10 @@ const PAGE = 100;
 /** The ids of the documents, in pages, each search from the newest on. */
 async function* pagesOf(
   { views }: Pick<Reaching, "views">,
-  { view, newest, searches }: AllShown,
-  cause: RecordedEvent,
+  { view, newest }: Pick<AllShown, "view" | "newest">,
+  searches: readonly (readonly Condition[])[],
 ): AsyncGenerator<readonly string[]> {
-  for (const where of searches(cause)) {
+  for (const where of searches) {
     const sort = { field: newest, order: "desc" } as const;
     let last: Found | undefined;
     do {
@@ -50,12 +50,14 @@ export const reachingAllShown = (deps: Reaching, shown: AllShown): Reaction["run
 
   return async (cause, isStopping = () => false) => {
     const { view } = shown;
+    const searches = shown.searches(cause);
+    if (searches.length === 0) return;
     const isWhole = await deps.progress.waitFor([view], cause.position, VIEW_WAIT_MS);
     const notYet = {
       waitsFor: `the view ${view} to reach ${cause.position}: until then ${cause.type} has reached only what it shows`,
     };
     if (!isWhole && reachedInPart.has(cause.id)) return notYet;
-    for await (const page of pagesOf(deps, shown, cause)) {
+    for await (const page of pagesOf(deps, shown, searches)) {
       // Of tens of thousands the time to stop would not be enough: the rest is reached by the process that starts next.
       if (isStopping()) return;
       await Promise.all(page.map((id) => shown.reach(cause, id)));

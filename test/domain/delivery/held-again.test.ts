@@ -3,11 +3,11 @@ import * as assert from "uvu/assert";
 import { fold } from "../../../domain/decider.ts";
 import { type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
 import { erasure } from "../../../domain/delivery/erasure.ts";
-import type { Bound, Request } from "../../../domain/delivery/events.ts";
+import type { Bound } from "../../../domain/delivery/events.ts";
 import { statusOf } from "../../../domain/delivery/status.ts";
 import type { Target } from "../../../domain/endpoint/target.ts";
 import { specFor } from "../../support/given.ts";
-import { at, deliveryFacts, heldFor, request } from "../../support/history.ts";
+import { at, deliveryFacts, heldFor } from "../../support/history.ts";
 
 const test = suite("a delivery that is bound to a target");
 
@@ -31,15 +31,15 @@ const start = (second: number, target?: Target): DeliveryCommand => ({
   ...{ type: "StartAttempt", endpointId: "end_1", trigger: "auto", node: "node_1", othersAreGone: false },
   ...{ at: at(second), leaseUntil: at(second + 30), ...(target === undefined ? {} : { target }) },
 });
-const holdAgain = (second: number, over: { readonly approvalId?: string; readonly request?: Request } = {}) => {
-  const again = request({
-    verdict: { decision: "hold", policy: { id: "pol_1", version: 1 }, gates: [] },
-    ...boundTo(OTHER),
-  });
-  const approval = heldFor({ approval_id: "apr_2", digest: "d2" });
-  const about = { approvalId: "apr_1", request: again, approval, node: "node_1", othersAreGone: false, at: at(second) };
-  return { type: "HoldAgain", ...about, ...over } as const;
-};
+const holdAgain = (second: number): DeliveryCommand => ({
+  ...{ type: "HoldAgain", approvalId: "apr_1", ...boundTo(OTHER) },
+  ...{
+    approval: heldFor({ approval_id: "apr_2", digest: "d2" }),
+    node: "node_1",
+    othersAreGone: false,
+    at: at(second),
+  },
+});
 const release: DeliveryCommand = { type: "Release", approvalId: "apr_2", digest: "d2", at: at(12) };
 
 test("an attempt starts only with the target that was approved, and its record names it", () => {
