@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, EventLog } from "../domain/ports.ts";
 import { KeyUnusable, loadKey, replaceKeyFile } from "../infra/crypto/keyfile.ts";
@@ -24,17 +24,15 @@ export const presentKey = (place: KeyPlace): Uint8Array | null => {
 /** One process at a time changes the key's files. Null while another one does. */
 const lockFiles = ({ dataDir }: KeyPlace) => exclusiveLock(join(dataDir, "key.lock"));
 
-/** A rotation that was cut off after it had sealed the keys anew: the new key takes the place of the old one. */
-const nextKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array | null> => {
+/** The new key of a rotation that has sealed the keys anew, and has not put its key into the file; null where there is none. */
+const unfinishedKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array | null> => {
   if (place.key !== null || !existsSync(nextKeyFileOf(place))) return null;
   const next = loadKey({ path: nextKeyFileOf(place), mayCreate: false }, randomness);
-  if (!(await ring.isSealedUnder(next))) return null;
-  const lock = lockFiles(place);
-  // Without the lock, the rotation is under way and does it itself.
-  if (lock !== null) replaceKeyFile(keyFileOf(place), nextKeyFileOf(place), next, randomness);
-  lock?.release();
-  return next;
+  return (await ring.isSealedUnder(next)) ? next : null;
 };
+
+const putInPlace = (place: KeyPlace, next: Uint8Array): void =>
+  replaceKeyFile(keyFileOf(place), nextKeyFileOf(place), next, randomness);
 
 /** The key that protects data, opened with the server's. Throws `KeyUnusable`. */
 export const openDataKey = async (
@@ -44,7 +42,14 @@ export const openDataKey = async (
   clock: Clock,
 ): Promise<Uint8Array> => {
   const ring = keyRing(log, { clock, randomness });
-  const dataKey = await ring.open((await nextKey(place, ring)) ?? serverKey);
+  const next = await unfinishedKey(place, ring);
+  if (next !== null) {
+    const lock = lockFiles(place);
+    // Without the lock, the rotation is under way and does it itself.
+    if (lock !== null) putInPlace(place, next);
+    lock?.release();
+  }
+  const dataKey = await ring.open(next ?? serverKey);
   // This key is the one that the operator has set, so no other one is needed any more.
   await ring.forgetOlder();
   return dataKey;
@@ -62,9 +67,12 @@ export const rotateKeyFile = async (log: EventLog, place: KeyPlace, clock: Clock
   if (lock === null) throw new KeyUnusable(`Another process changes ${path} at the moment: run the command again.`);
   try {
     const current = loadKey({ path, mayCreate: false }, randomness);
-    const next = loadKey({ path: nextKeyFileOf(place) }, randomness);
+    const unfinished = await unfinishedKey(place, ring);
+    // A new key that seals nothing was left by a rotation that was cut off, and may be in a backup by now.
+    if (unfinished === null) rmSync(nextKeyFileOf(place), { force: true });
+    const next = unfinished ?? loadKey({ path: nextKeyFileOf(place) }, randomness);
     await ring.sealAnew(current, next);
-    replaceKeyFile(path, nextKeyFileOf(place), next, randomness);
+    putInPlace(place, next);
     await ring.forgetOlder();
   } finally {
     lock.release();

@@ -127,6 +127,7 @@ test("a rotation of the key's file that is cut off at any point leaves a key tha
     };
     if (cut === "nothing") await rotateKeyFile(log, place, clock);
     if (cut === "before sealing") await rotateKeyFile(dyingLog(log, 0), place, clock).catch(() => undefined);
+    const left = existsSync(`${path}.new`) ? hex(loadKey({ path: `${path}.new` }, randomness)) : null;
     if (cut === "before the file") {
       // As the crash leaves it: sealed under the new key, which is in its own file.
       const next = loadKey({ path: `${path}.new` }, randomness);
@@ -138,6 +139,7 @@ test("a rotation of the key's file that is cut off at any point leaves a key tha
     await rotateKeyFile(log, place, clock);
     assert.is(await restarted(), hex(key), cut);
     assert.is.not(hex(loadKey({ path }, randomness)), hex(old), cut);
+    assert.is.not(hex(loadKey({ path }, randomness)), left, "a key that was left over is not used");
     assert.is((await log.read("payload-keyring", null, 10)).length, 1, cut);
     assert.is(existsSync(`${path}.new`), false, cut);
     assert.is(statSync(path).mode & 0o777, 0o600);
