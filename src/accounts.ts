@@ -21,14 +21,15 @@ export type AccountsDeps = {
   readonly box: SecretBox;
   readonly personal: Pick<PersonalData, "keep" | "forget">;
   readonly passwords: Passwords;
-  readonly hashes: Pick<CredentialHashes, "role">;
+  readonly hashes: Pick<CredentialHashes, "role" | "address">;
   /** The plan of a new account; "free" unless configured. */
   readonly signupPlan: Plan["name"];
 };
 
 export const accountStream = (id: string): string => `account-${id}`;
 /** Of a normalised address. The address itself is in no stream's name. */
-export const emailStream = (email: string): string => `email-${derivedId("eml_", email)}`;
+export const emailStream = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
+  `email-${derivedId("eml_", hashes.address(email))}`;
 
 /** A person who is known to be a member, with the account as it stands. */
 export type Belonging = { readonly account: OpenAccount; readonly member: { readonly id: string } & Member };
@@ -127,6 +128,8 @@ export const accounts = ({
   hashes,
   signupPlan,
 }: AccountsDeps): Accounts => {
+  const streamOf = (email: string): string => emailStream(email, hashes);
+
   const sealedHash = async (account: string, member: string, password: string): Promise<Sealed | "overloaded"> => {
     const hashed = await passwords.hash(password);
     return hashed === "overloaded" ? hashed : box.seal(hashed.hash, passwordPlace(account, member));
@@ -135,13 +138,13 @@ export const accounts = ({
   const releaseEmail: Accounts["releaseEmail"] = async ({ account, id, email }, cause) => {
     const command = { type: "ReleaseEmail", account, member: id, at: cause.at } as const;
     // Named after the member, as below: the caller and the process manager mint the same events.
-    await aggregates.handle(emailClaim, emailStream(email), command, { ...cause, account, commandId: `release-${id}` });
+    await aggregates.handle(emailClaim, streamOf(email), command, { ...cause, account, commandId: `release-${id}` });
   };
 
   const finishClaim: Accounts["finishClaim"] = async (claim, cause) => {
     const { member, email, opens, password, client, at } = claim;
     const envelope = { ...cause, account: claim.account, commandId: `join-${member}` };
-    const { state: address } = await aggregates.load(emailClaim, emailStream(email), 0);
+    const { state: address } = await aggregates.load(emailClaim, streamOf(email), 0);
     // Released since, as the invitation was withdrawn: a member who comes in later could never log in, and would count as one.
     if (address.phase === "free" || address.claim.member !== member) return refused("link-gone");
     const joined = await aggregates.handle(
@@ -168,7 +171,7 @@ export const accounts = ({
     envelope: Envelope,
     isFirst: () => Promise<boolean> = async () => true,
   ): Promise<Joined | Refused<JoinRejection>> => {
-    const stream = emailStream(claim.email);
+    const stream = streamOf(claim.email);
     const { state } = await aggregates.load(emailClaim, stream, 0);
     if (state.phase === "claimed") return refused(state.claim.member === claim.member ? "link-gone" : "email-taken");
     const sealed = await sealedHash(claim.account, claim.member, password);
@@ -208,12 +211,12 @@ export const accounts = ({
     },
 
     async memberOf(email) {
-      const { state } = await aggregates.load(emailClaim, emailStream(email));
+      const { state } = await aggregates.load(emailClaim, streamOf(email));
       return state.phase === "free" ? null : { account: state.claim.account, subject: state.claim.member };
     },
 
     async logIn(email, password, call) {
-      const { state } = await aggregates.load(emailClaim, emailStream(email), 0);
+      const { state } = await aggregates.load(emailClaim, streamOf(email), 0);
       const claim = state.phase === "claimed" ? state.claim : null;
       // An address that nobody has costs the same reads.
       const owner = claim?.account ?? derivedId("acc_", email);

@@ -24,6 +24,8 @@ export type CredentialHashes = {
   agentKey(key: string, grant: AgentKeyGrant): string;
   /** Nothing is secret about a role: the hash shows that it was given here. */
   role(grant: RoleGrant): string;
+  /** Of an e-mail address: a plain hash could be guessed. */
+  address(email: string): string;
 };
 
 export const credentialHashes = (key: Uint8Array): CredentialHashes => {
@@ -34,6 +36,7 @@ export const credentialHashes = (key: Uint8Array): CredentialHashes => {
       ofSession(token, account, member, String(epoch), expires_at),
     apiKey: (apiKey, { account, role, expires_at }) => ofApiKey(apiKey, account, role, expires_at ?? ""),
     agentKey: (agentKey, { account, agent }) => ofAgentKey(agentKey, account, agent),
+    address: keyedHash(key, "email-addresses"),
     role: ({ account, member, role }) => ofRole(account, member, role),
   };
 };

@@ -29,14 +29,14 @@ const keyOf = async (config: Config, log: EventLog): Promise<Uint8Array> => {
 /** The address of a reset link for an owner. Throws an error that says why there is none. */
 const recover = async (log: EventLog, config: Config, email: string): Promise<string> => {
   const key = await keyOf(config, log);
+  const hashes = credentialHashes(key);
   const streams = aggregates(log, systemClock);
-  const { state: address } = await streams.load(emailClaim, emailStream(email));
+  const { state: address } = await streams.load(emailClaim, emailStream(email, hashes));
   if (address.phase === "free") throw new Error("Nobody signs in with this address.");
   const { account: id, member } = address.claim;
   const { state } = await streams.load(account, accountStream(id));
   if (state.phase !== "open" || state.members.get(member)?.role !== "owner")
     throw new Error("This person is not an owner: an owner of the account can make a reset link for them.");
-  const hashes = credentialHashes(key);
   const making = memberLinks({ aggregates: streams, links: links(key, randomness), hashes, randomness });
   const envelope = {
     commandId: randomId("cmd_", randomness),

@@ -1,6 +1,6 @@
 import { type Attempts, network, SLOW_LOGIN_MS } from "./rate-limit.ts";
 
-/** `address`: a mailbox, hashed; `ip`: who asks. */
+/** `address`: a normalised mailbox; `ip`: who asks. */
 export type Guess = { readonly address: string; readonly ip: string };
 
 export type Counted<T> =

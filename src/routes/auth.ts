@@ -1,6 +1,6 @@
 import { account } from "../../domain/account/decider.ts";
 import { normalizePassword } from "../../domain/account/password-rule.ts";
-import { type Accounts, accountStream, belongingTo, emailStream } from "../accounts.ts";
+import { type Accounts, accountStream, belongingTo } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Signup } from "../config.ts";
 import type { PasswordGuesses } from "../http/password-guesses.ts";
@@ -71,7 +71,7 @@ const logIn =
     const email = emailOf(body.email);
     if (typeof email !== "string") return email;
     const counted = await guesses.run(
-      { address: emailStream(email), ip: call.ip },
+      { address: email, ip: call.ip },
       () => accounts.logIn(email, normalizePassword(body.password), call.envelope),
       isWrong,
     );
@@ -100,7 +100,7 @@ const changePassword =
       client: clientOf(call),
     };
     const counted = await guesses.run(
-      { address: emailStream(principal.email), ip },
+      { address: principal.email, ip },
       () => accounts.changePassword(change, envelope),
       isWrong,
     );

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../domain/account/plans.ts";
 import type { EventLog } from "../../domain/ports.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { accountStream } from "../../src/accounts.ts";
 import { toEvents } from "../../src/envelope.ts";
@@ -48,6 +49,19 @@ const fill = async (log: EventLog, principal: Principal): Promise<void> => {
   });
   await log.append(accountStream(account), "any", toEvents(filling, { ...envelope, commandId: "fill" }));
 };
+
+test("the stream of an address is named by a hash that nobody can make without the installation's key", async () => {
+  const streams = await Promise.all(
+    [1, 2].map(async () => {
+      const { signUp, log } = accountsWorld();
+      await signUp("ana@shop.example");
+      return (await log.readAll(null, 100)).find(({ type }) => type === "EmailClaimed")?.stream;
+    }),
+  );
+  for (const stream of streams) assert.match(stream ?? "", /^email-eml_[a-z2-7]{32}$/);
+  assert.is.not(streams[0], streams[1]);
+  assert.not.ok(streams.includes(`email-${derivedId("eml_", "ana@shop.example")}`));
+});
 
 test("a signup that was cut off is finished by the process manager", async () => {
   const { signUp, logIn, cutOff, react, types } = breakable();
