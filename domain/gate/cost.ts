@@ -1,5 +1,5 @@
 import type { CostRule } from "../policy/definition.ts";
-import { type FieldPath, parseFieldPath, readField } from "./field-path.ts";
+import { type FieldPath, isBlocked, parseFieldPath, readField } from "./field-path.ts";
 import { denied, type GateResult } from "./verdict.ts";
 
 /** One euro in the integers that all money is counted in. */
@@ -89,11 +89,15 @@ const numberIn = (value: unknown, takesText: boolean): number | null => {
 /**
  * What a request costs, in micro-euros. The default stands only for an amount that is absent or null: if it stood for a
  * wrong one as well, a sender could pass every budget and every threshold for approvals by writing the amount as text.
+ * `payload`: undefined for a body that is no JSON, in which a receiver may yet find an amount.
  */
 export const costOf = (rule: CompiledCost, payload: unknown): number | CostUnknown => {
   if ("fixed" in rule) return rule.fixed;
   const value = readField(payload, rule.path);
-  if (value === undefined || value === null) return rule.fallback ?? "absent";
+  if (value === undefined || value === null) {
+    const isUnreadable = payload === undefined || isBlocked(payload, rule.path);
+    return isUnreadable ? "invalid" : (rule.fallback ?? "absent");
+  }
   const amount = numberIn(value, rule.takesText);
   return amount === null ? "invalid" : (microOf(amount * rule.scale) ?? "invalid");
 };
@@ -114,7 +118,9 @@ const notAnAmount = ({ pointer, takesText }: Extract<CompiledCost, { pointer: st
 export const whyCostUnknown = (rule: CompiledCost | null, payload: unknown, owner: "policy" | "action"): string => {
   if (rule === null || "fixed" in rule) return `the ${owner} has no cost rule`;
   const value = readField(payload, rule.path);
+  if (payload === undefined) return `the body is not JSON, and the ${owner}'s cost rule reads ${rule.pointer}`;
   if (value !== undefined && value !== null) return notAnAmount(rule, value);
+  if (isBlocked(payload, rule.path)) return `the payload has no object that could have the amount at ${rule.pointer}`;
   return `the payload has no amount at ${rule.pointer}, and the ${owner}'s cost rule has no default_eur`;
 };
 

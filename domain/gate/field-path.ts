@@ -52,6 +52,20 @@ export const readField = (document: unknown, path: FieldPath): unknown => {
   return value;
 };
 
+/**
+ * Whether a path leads into something that cannot have its next name: text, a number, or a list without positions. Nothing
+ * can be said about the field then; where an object lacks the name, the field is absent.
+ */
+export const isBlocked = (document: unknown, path: FieldPath): boolean => {
+  let value = document;
+  for (const name of path) {
+    if (value === undefined || value === null) return false;
+    if (typeof value !== "object" || (Array.isArray(value) && !isPosition(name))) return true;
+    value = readField(value, [name]);
+  }
+  return false;
+};
+
 /** Null counts as missing: providers send it for "there is none". Empty text, 0 and false are values. */
 export const isPresent = (document: unknown, path: FieldPath): boolean => {
   const value = readField(document, path);

@@ -23,7 +23,7 @@ const FIELDS = {
       scale: { type: "number", description: "Left out: 1" },
       default_eur: {
         type: "number",
-        description: `When the field is absent or null; anything else that is no amount from 0 to ${EUR_MAX} EUR is refused`,
+        description: `When the field is absent or null; anything else that is no amount from 0 to ${EUR_MAX} EUR, and a body that is no JSON, is refused`,
       },
       numeric_text: {
         type: "boolean",

@@ -76,7 +76,7 @@ test("no number makes a cost that is not a whole number of micro-euros", () => {
 
 test("the default stands for an amount that is absent or null, and for no other", () => {
   const withDefault = { ...RULE, fallback: 30 };
-  for (const payload of [{}, undefined, null, [], { amount: null }]) {
+  for (const payload of [{}, null, { amount: null }]) {
     assert.is(costOf(RULE, payload), "absent");
     assert.is(costOf(withDefault, payload), 30);
     assert.equal(costGate(RULE, payload, "policy"), []);
@@ -89,6 +89,10 @@ test("the default stands for an amount that is absent or null, and for no other"
     );
   }
   assert.is(costOf(withDefault, { amount: 0 }), 0);
+  const deep = { ...withDefault, pointer: "data.amount", path: ["data", "amount"] };
+  for (const payload of [{}, { data: null }, { data: {} }]) assert.is(costOf(deep, payload), 30);
+  for (const payload of [undefined, [], "x", 5, { data: "5" }, { data: [5] }, { data: 5 }])
+    assert.is(costOf(deep, payload), "invalid", JSON.stringify(payload));
   assert.is(costOf({ ...withDefault, scale: 0.01 }, { amount: EUR_MAX * 100 }), EUR_MAX * 1_000_000);
   assert.is(costOf({ fixed: 20 }, undefined), 20);
 });
@@ -115,6 +119,8 @@ test("the reason says what kind of value is there, and never the value, which ma
   assert.is(why(-5), "the number at amount is negative, or makes more than 1000000000 EUR");
   assert.is(why(null), "the payload has no amount at amount, and the action's cost rule has no default_eur");
   assert.is(whyCostUnknown(null, {}, "policy"), "the policy has no cost rule");
+  assert.match(whyCostUnknown(RULE, undefined, "policy"), "the body is not JSON");
+  assert.match(whyCostUnknown(RULE, [], "policy"), "no object that could have the amount at amount");
 });
 
 test("a receiver's amount is read digit by digit: up to six decimals, a million euros, nothing else", () => {

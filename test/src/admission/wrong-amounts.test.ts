@@ -71,6 +71,8 @@ for (const [what, policy] of [
   test(`a webhook with a wrong amount is refused ${what}, and the default stands for an absent one`, async () => {
     const source = await sourceUnder(policy);
     for (const [n, amount] of WRONG.entries()) assertRefused(await source.send(`${n}`, `{"amount":${amount}}`), amount);
+    for (const body of ["not JSON", '\ufeff{"amount":99999}', "amount=99999", "[]", '"x"'])
+      assertRefused(await source.send(`body ${encodeURIComponent(body)}`, body), body);
     for (const payload of ["{}", '{"amount":null}', '{"amount":0}', '{"amount":-0}']) {
       assert.is((await source.send(payload, payload)).status, 202, payload);
     }
