@@ -6,7 +6,7 @@ import type { Screen } from "./page.ts";
 import { type Loaded, PAGES, pageAt } from "./pages.ts";
 import { link, MOMENT } from "./parts.ts";
 import { hrefOf, type Place, placeOf } from "./place.ts";
-import { fieldsOf, render } from "./render.ts";
+import { fieldsOf, render, showText } from "./render.ts";
 import { h, type Tree } from "./tree.ts";
 
 /** What changes by itself is looked at so often, while somebody looks. */
@@ -57,7 +57,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
 
   const say = (text: string, isBad = false): void => {
     const notice = byId(document, "notice");
-    notice.textContent = text;
+    showText(notice, text);
     notice.setAttribute("class", isBad ? "bad" : "good");
     notice.hidden = text === "";
   };
@@ -194,7 +194,7 @@ const inside = (browser: Browser, calls: Api, onSignedOut: () => void) => {
   return {
     async begin(who: Me) {
       me = who;
-      byId(document, "who").textContent = `${who.member.email} · ${who.account.name} (${who.account.plan})`;
+      showText(byId(document, "who"), `${who.member.email} · ${who.account.name} (${who.account.plan})`);
       await load("moved");
     },
     async move() {
@@ -245,7 +245,7 @@ export const start = async (browser: Browser): Promise<void> => {
       const given = Object.entries(fieldsOf(form)).filter(([, value]) => value !== "");
       const answer = await calls.send<Me>("POST", path, Object.fromEntries(given));
       if (answer.ok) await enter(answer.body);
-      else problem.textContent = answer.problem.detail;
+      else showText(problem, answer.problem.detail);
     });
   };
   signing(byId(document, "log-in"), "/v1/auth/login");

@@ -1,6 +1,6 @@
 import { api } from "./api.ts";
 import { byId, type Dom } from "./browser.ts";
-import { fieldsOf } from "./render.ts";
+import { fieldsOf, showText } from "./render.ts";
 
 /** What a page for a one-time link needs of a browser. */
 export type LinkBrowser = {
@@ -32,6 +32,6 @@ export const startLinkPage = ({ document, location, history, fetch }: LinkBrowse
     const answer = await calls.send("POST", form.getAttribute("data-action") ?? "", { token, ...fieldsOf(form) });
     isUnderWay = false;
     if (answer.ok) location.replace("./");
-    else problem.textContent = answer.problem.detail;
+    else showText(problem, answer.problem.detail);
   });
 };

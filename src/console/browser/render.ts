@@ -69,6 +69,11 @@ const listen = (node: DomElement, { onClick, onSubmit }: Element): void => {
   });
 };
 
+/** Puts a text into an element of the page, with what cannot be seen as escapes. */
+export const showText = (element: DomElement, text: string): void => {
+  element.textContent = visibleText(text);
+};
+
 /** The elements of a tree. */
 export const render = (document: Dom, tree: Tree): DomNode => {
   if (typeof tree === "string") return document.createTextNode(visibleText(tree));

@@ -145,6 +145,23 @@ test("characters that reorder text, or that nobody sees, are shown as escapes on
   }
 });
 
+test("the account's name and what a refused call says are shown with escapes as well", async () => {
+  const detail = "The agent a\u202eb does not exist.";
+  const me = { ...ME, account: { ...ME.account, name: "shop\u202e" } };
+  const refusal = () => Response.json({ code: "not-found", detail }, { status: 404 });
+  const { page } = await opened({ "GET /v1/auth/me": me, "GET /v1/approvals": refusal });
+  await page.go("#/approvals");
+  await shows(page, "The agent a\\u202eb does not exist.");
+  await shows(page, "shop\\u202e");
+  assert.not.match(page.text(), /\p{Cf}/u);
+  const anonymous = await opened({
+    "GET /v1/auth/me": UNAUTHENTICATED(),
+    "POST /v1/auth/login": Response.json({ code: "invalid-credentials", detail }, { status: 401 }),
+  });
+  await anonymous.page.fill(anonymous.page.find("form", "Log in"), { email: "a@a.example", password: "x" });
+  await shows(anonymous.page, "The agent a\\u202eb does not exist.");
+});
+
 test("a search goes into the address, and from there into the call", async () => {
   const { page, sent } = await opened();
   await page.fill(page.find("form", "Search"), { q: "gate-budget", status: "blocked", from: "" });

@@ -96,12 +96,12 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
   const about = (principal: Principal) => ({ principal, params: { id: ID } });
   return {
     log,
-    get: (principal = ADMIN) => call("GET", "/v1/approvals/{id}", about(principal)),
+    get: (principal: Principal = ADMIN) => call("GET", "/v1/approvals/{id}", about(principal)),
     list: () => call("GET", "/v1/approvals", { principal: VIEWER }),
-    vote: (decision: "approve" | "reject") =>
+    vote: (decision: "approve" | "reject", more: object = {}) =>
       call("POST", `/v1/approvals/{id}/${decision}`, {
         ...about(APPROVER),
-        body: { digest: "d1", comment: "seen" },
+        body: { digest: "d1", comment: "seen", ...more },
         envelope: {
           ...{ commandId: `vote ${decision}`, account: "acc_1", actor: { kind: "member", id: "mem_1" }, at: at(60) },
           trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) },
@@ -146,6 +146,18 @@ test("below admin what the policy hides is hidden in every step", async () => {
   const { body } = await (await world()).get(VIEWER);
   const [first] = body.payload as { payload: unknown }[];
   assert.equal([first?.payload, body.redacted], [{ sku: "s-1", card: "[redacted]" }, true]);
+});
+
+test("a vote on a bundle names the form that its voter saw", async () => {
+  const { get, vote } = await world();
+  const [full, redacted] = [await get(ADMIN), await get(APPROVER)];
+  assert.equal([full.body.hidden, redacted.body.hidden], [[], ["/card"]]);
+  const other = await vote("approve", { shown_digest: full.body.shown_digest });
+  assert.is(other.outcome, "digest-mismatch");
+  const { shown_digest } = redacted.body;
+  const { body } = await vote("approve", { shown_digest });
+  const [cast] = body.votes as { shown: unknown; shown_digest: unknown }[];
+  assert.equal([cast?.shown, cast?.shown_digest], [{ form: "redacted", hidden: ["/card"] }, shown_digest]);
 });
 
 test("approved it stays so until the bundle is released, and is then used", async () => {
