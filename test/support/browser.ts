@@ -206,7 +206,7 @@ export const openBrowser = async (binary: string): Promise<BrowserPage> => {
     return (result as { value: T }).value;
   };
   const inPage = (expression: string) => evaluate<boolean>(`(() => {${FINDING}\nreturn ${expression}; })()`);
-  const text = () => evaluate<string>("document.body.innerText");
+  const text = () => evaluate<string>("document.body?.innerText ?? ''");
   const seen = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
     try {
       await until(what, holds);
