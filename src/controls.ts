@@ -42,6 +42,10 @@ export type Controls = {
    * `deferred` it is refused, as it cannot be made later.
    */
   authorize(call: ControlCaller, change: ControlChange, deferred?: Deferred): Promise<Answer | Problem | null>;
+  /** When the protection of a policy ends, as was asked for on the machine; null if it was not. ISO-8601 UTC. */
+  liftsAt(account: string, policyId: string): Promise<string | null>;
+  /** False where nobody has asked for the end of the policy's protection. */
+  cancelLift(call: ControlCaller, policyId: string): Promise<boolean>;
   /** For something new that was authorized and is not made after all, as the account has no room for it. */
   withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
 };
@@ -109,6 +113,17 @@ export const controls = (deps: ChangesDeps): Controls => ({
     if (done.rejection === "person-required") return personRequired(command, done.state);
     if (deferred === undefined) return NOT_LATER;
     return holdChange(deps, call, change, deferred, { weakened: weakenedBy(command, done.state), state: done.state });
+  },
+
+  async liftsAt(account, policyId) {
+    const { state } = await deps.aggregates.load(controlsDecider, controlsStream(account), 0);
+    return state.lifts.get(policyId) ?? null;
+  },
+
+  async cancelLift({ principal: { account, id: by }, envelope }, policyId) {
+    const command = { type: "CancelLift", account, policyId, by, at: envelope.at } as const;
+    const done = await deps.aggregates.handle(controlsDecider, controlsStream(account), command, envelope);
+    return done.outcome !== "rejected";
   },
 
   async withdraw({ principal: { account, id: by }, envelope }, kind, id) {

@@ -16,6 +16,7 @@ import { LINK_LIFETIME_MS, links, linkUrl } from "../links.ts";
 import { memberLinks } from "../member-links.ts";
 import { openDataKey, presentKey } from "../server-key.ts";
 import { type Command, UsageError } from "./command.ts";
+import { liftProtection } from "./lift-protection.ts";
 import { checkExists } from "./log-place.ts";
 
 /** The key that protects data: a link that was made with another one would open nothing. */
@@ -52,23 +53,36 @@ const recover = async (log: EventLog, config: Config, email: string): Promise<st
 
 export const accountRecover: Command = {
   name: "account recover",
-  synopsis: "<e-mail address>",
-  summary: "makes a one-time reset link for an owner, on the service's machine",
+  synopsis: "<e-mail address> | --policy <id>",
+  summary: "a reset link for an owner, or the end of a policy's protection, on the service's machine",
   help: [
     "Makes a link with which an owner sets a new password, within an hour and once, and records that",
     "it was made here. Run it with the service's environment (DATA_DIR or EVENTSTORE_URL,",
     "COUNTERSIGN_KEY, PUBLIC_URL); the service may run. Any other member gets a link from an owner.",
+    "",
+    "With --policy it asks for the end of a policy's protection, for an account that has too few people",
+    "left who could approve. That takes effect after 24 hours; until then the policy shows it, and an admin",
+    "of the account can cancel it with DELETE /v1/policies/<id>/protection-lift.",
   ],
-  async run({ positionals: [given = "", ...others] }, env, terminal) {
-    const email = normalizeEmail(given);
-    if (email === null || others.length > 0)
-      throw new UsageError("account recover takes the e-mail address of an owner.");
+  options: { policy: { type: "string" } },
+  async run({ positionals: [given, ...others], options: { policy } }, env, terminal) {
+    const email = normalizeEmail(given ?? "");
+    const isLift = typeof policy === "string" && given === undefined;
+    if (!isLift && (email === null || policy !== undefined || others.length > 0))
+      throw new UsageError(
+        "account recover takes the e-mail address of an owner, or --policy with the id of a policy.",
+      );
     const config = readConfig(env);
     const place = placesOf(config).log;
     checkExists(place);
     const log = await openLog(place);
     try {
-      terminal.out(await recover(log, config, email));
+      if (isLift) {
+        const liftsAt = await liftProtection(log, policy);
+        terminal.out(`The protection of ${policy} ends at ${liftsAt}, unless an admin of the account cancels that.`);
+        return;
+      }
+      terminal.out(await recover(log, config, email ?? ""));
       terminal.note("The link works once, within an hour. It ends every session of this owner.");
     } finally {
       await log.close();

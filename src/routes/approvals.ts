@@ -1,6 +1,7 @@
 import type { ApprovalRejection } from "../../domain/approval/commands.ts";
 import { type Approval, approval, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import { FORM_NOT_STATED, type Vote } from "../../domain/approval/events.ts";
+import { policiesOf } from "../../domain/gate/verdict.ts";
 import type { ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
@@ -140,11 +141,18 @@ const vote =
     return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
   };
 
-/** Whether the policy version that the request is held under lets the reader reveal what it hides. */
-const mayReveal = async (deps: ApprovalsDeps, { request }: RequestedApproval, principal: Principal) => {
-  if (request.policy === null) return false;
-  const { approval: rule } = await publishedVersion(deps.log, request.policy);
-  return (rule?.reveal ?? []).some((role) => hasRole(principal, role));
+/** Whether the policy versions that the request is held under let the reader reveal what they hide. */
+const mayReveal = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal): Promise<boolean> => {
+  // Of several policies the first is named by the approval, and the verdict has all.
+  const { state } = await subjectOf(deps.log, it);
+  const policies = state !== null && "request" in state ? policiesOf(state.request.verdict) : [];
+  const definitions = await Promise.all(policies.map((policy) => publishedVersion(deps.log, policy)));
+  const hiding = definitions.filter(({ redact = [] }) => redact.length > 0);
+  // Whatever one of them hides stays hidden unless that one lets the reader reveal it.
+  return (
+    hiding.length > 0 &&
+    hiding.every(({ approval: rule }) => (rule?.reveal ?? []).some((role) => hasRole(principal, role)))
+  );
 };
 
 const reveal: Handle = (deps) => async (call) => {

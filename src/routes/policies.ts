@@ -119,7 +119,18 @@ const one =
   (deps: PoliciesDeps): Route["handle"] =>
   async (call) => {
     const there = await ownPolicy(deps, call);
-    return there === null ? notFound() : { status: 200, body: show({ id: there.policyId, ...there }) };
+    if (there === null) return notFound();
+    const liftsAt = await deps.controls.liftsAt(there.account, there.policyId);
+    const lift = liftsAt === null ? {} : { protection_lifts_at: liftsAt };
+    return { status: 200, body: { ...show({ id: there.policyId, ...there }), ...lift } };
+  };
+
+const cancelLift =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    const there = await ownPolicy(deps, call);
+    if (there === null || !(await deps.controls.cancelLift(call, there.policyId))) return notFound();
+    return { status: 204 };
   };
 
 const list =
@@ -187,6 +198,15 @@ export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
     tag: "policies",
     answers: { 200: POLICY },
     handle: one(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/policies/{id}/protection-lift",
+    who: { session: "admin" },
+    summary: "Cancel the end of the policy's protection that was asked for on the service's machine",
+    tag: "policies",
+    answers: { 204: null },
+    handle: cancelLift(deps),
   },
   {
     method: "GET",

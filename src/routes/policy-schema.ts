@@ -150,6 +150,12 @@ export const POLICY: JsonSchema = {
     version: { type: "integer" },
     created_at: { type: "string", format: "date-time", description: "When this version was published" },
     created_by: { type: "string" },
+    protection_lifts_at: {
+      type: "string",
+      format: "date-time",
+      description:
+        "When `protected` ends, as was asked for on the service's machine; missing: nobody has asked for that",
+    },
     ...FIELDS,
   },
 };

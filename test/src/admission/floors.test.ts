@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { type Agent, defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, hookSource, type Reply, signUp } from "../../support/client.ts";
 import { type InsideService, insideService } from "../../support/inside-service.ts";
+import { addMember } from "../../support/members.ts";
 import { type Receiver, receiver } from "../../support/receiver.ts";
 
 const test = suite("a policy on an action or an endpoint");
@@ -208,6 +209,25 @@ test("fields that any of the policies redacts are hidden below admin", async () 
   const text = await shown.text();
   assert.not.match(text, /4111|DE00/);
   assert.match(text, /amount/);
+});
+
+test("an approver reveals hidden fields only if each policy that hides any lets them", async () => {
+  const client = await signUp(world.base);
+  const reveal = { approval: { ...HOLD, reveal: ["approver"] }, redact: ["card"] };
+  const own = await policyWith(client, reveal);
+  const silent = await policyWith(client, { redact: ["iban"] });
+  const app = await endpointUnder(client, null);
+  await defineAction(client, "refund.create", app.id);
+  const agent = await registerAgent(world.base, client, { policy_id: own.id });
+  const approver = await addMember(client, `approver-${process.pid}@example.com`, "approver");
+  const revealed = async (key: string): Promise<number> => {
+    const held = await ask(agent, key, "refund.create", { card: "4111", iban: "DE00", key });
+    const path = `/v1/approvals/${held.body.approval_id}/reveal`;
+    return (await client.session("POST", path, undefined, { cookie: approver.cookie })).status;
+  };
+  assert.is(await revealed("1"), 200);
+  await client.session("PATCH", `/v1/endpoints/${app.id}`, { policy_id: silent.id });
+  assert.is(await revealed("2"), 403);
 });
 
 test("a policy that the account does not have is put on nothing", async () => {

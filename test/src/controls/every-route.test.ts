@@ -29,6 +29,7 @@ const ASKS = "it asks for something under the policies that there are, and chang
 const OWN_LOGIN = "it changes how a person logs in to their own membership, and neither roles nor policies";
 
 const CANNOT: Readonly<Record<string, string>> = {
+  "DELETE /v1/policies/{id}/protection-lift": "it keeps the protection of a policy, which would have ended",
   "POST /v1/agents/{id}/suspend": "it takes ways away, and the policy stays",
   "POST /v1/agents/{id}/resume": "a suspended agent counts as one that reaches its actions",
   "POST /v1/api-keys": "a key never approves and never weakens; only a person with a session makes one",

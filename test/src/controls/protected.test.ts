@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { liftProtection } from "../../../src/cli/lift-protection.ts";
 import type { Reply } from "../../support/client.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { type InsideService, insideService } from "../../support/inside-service.ts";
@@ -138,6 +139,37 @@ test("where fewer people than the quorum could approve, it is refused", async ()
   const { client, endpoint } = await guarded("viewer");
   const answer = await client.session("PATCH", `/v1/endpoints/${endpoint}`, { policy_id: null });
   assert.equal([answer.status, answer.body.code, answer.body.needed], [422, "too-few-approvers", 2]);
+});
+
+test("the end of the protection that is asked for on the machine takes 24 hours, is shown, and can be cancelled", async () => {
+  const now = { ms: Date.now() };
+  const clock = { now: () => now.ms };
+  const later = await insideService({ SIGNUP_PLAN: "scale" }, { clock });
+  const client = await signUp(later.base);
+  const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL, protected: true });
+  const { id } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE, policy_id: policy });
+  const detach = () => client.session("PATCH", `/v1/endpoints/${id}`, { policy_id: null });
+  assert.is((await detach()).status, 422, "the owner alone cannot approve it");
+
+  const liftsAt = await liftProtection(later.log, policy);
+  const path = `/v1/policies/${policy}`;
+  assert.is((await client.session("GET", path)).body.protection_lifts_at, liftsAt);
+  assert.is(await liftProtection(later.log, policy), liftsAt, "asked again, it is not later");
+  now.ms += 23 * 60 * 60 * 1_000;
+  assert.is((await detach()).status, 422, "not before its time");
+  assert.is((await client.call("DELETE", `${path}/protection-lift`)).status, 403, "no key cancels it");
+  assert.is((await client.session("DELETE", `${path}/protection-lift`)).status, 204);
+  now.ms += 2 * 60 * 60 * 1_000;
+  assert.is((await detach()).status, 422, "it was cancelled");
+
+  await liftProtection(later.log, policy);
+  now.ms += 50 * 60 * 60 * 1_000;
+  assert.is((await detach()).status, 200);
+  const types = (await later.log.readAll(null, 1_000))
+    .map(({ type }) => type)
+    .filter((type) => type.startsWith("Protection"));
+  assert.equal(types, ["ProtectionLiftRequested", "ProtectionLiftCancelled", "ProtectionLiftRequested"]);
+  await later.stop();
 });
 
 test("protection needs a rule that asks for approvals", async () => {

@@ -1,0 +1,30 @@
+import { controls } from "../../domain/controls/decider.ts";
+import { policy } from "../../domain/policy/decider.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import { systemClock } from "../../infra/clock.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { randomness } from "../../infra/crypto/randomness.ts";
+import { aggregates } from "../aggregates.ts";
+import { controlsStream } from "../controls.ts";
+import { NO_TRACE } from "../envelope.ts";
+import { isPolicyId } from "../references.ts";
+
+/**
+ * Records that the protection of a policy is to be lifted, and answers when that takes effect: 24 hours later, so that the
+ * account's people can see it and cancel it. Asked again, it is the same. Throws an error that says why there is nothing
+ * to lift.
+ */
+export const liftProtection = async (log: EventLog, policyId: string): Promise<string> => {
+  const streams = aggregates(log, systemClock);
+  const { state } = isPolicyId(policyId) ? await streams.load(policy, `policy-${policyId}`) : { state: policy.initial };
+  if (state.phase !== "published") throw new Error("There is no policy of this id.");
+  const { account } = state;
+  const at = new Date(systemClock.now()).toISOString();
+  const actor = { kind: "system", id: "account-recover" } as const;
+  const envelope = { commandId: randomId("cmd_", randomness), account, actor, trace: NO_TRACE, at };
+  const command = { type: "LiftProtection", account, policyId, at } as const;
+  const done = await streams.handle(controls, controlsStream(account), command, envelope);
+  const liftsAt = done.state.lifts.get(policyId);
+  if (liftsAt === undefined) throw new Error("This policy is not protected.");
+  return liftsAt;
+};
