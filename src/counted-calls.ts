@@ -22,6 +22,8 @@ export type RefusedCall = CalledBy & {
   /** What the refusal is about: an id that is known to be the account's. */
   readonly subject: string;
   readonly target: string | null;
+  /** Whether the actor has presented a credential that holds. */
+  readonly holds: boolean;
 };
 
 /** Refusals outside of the route table have names of their own. */
@@ -32,18 +34,21 @@ export type CountedCalls = {
   refused(call: RefusedCall): void;
   /** A refused call of which nobody can tell whose account it means. */
   stranger(what: Stranger): void;
-  /** The payload of an event was shown as it was received. */
-  payloadRead(by: CalledBy, eventId: string): void;
+  /** The payload of an event, an approval or a bundle was shown with nothing hidden. */
+  payloadRead(by: CalledBy, subject: string): void;
   /** Events that a replay would choose were counted, and none was replayed. */
   replayTried(by: CalledBy, tried: { readonly filter: ReplayFilter; readonly events: number }): void;
 };
 
 /**
  * Each kind of call is a record of its own. Of one account so many a minute are, and the others are counted together, so
- * that nobody can fill the log. The groups have limits of their own: refusals must not hide what was read.
+ * that nobody can fill the log. The groups have limits of their own, so that none hides another: what was read, what was
+ * refused to somebody with a credential that holds, and what was refused to anybody else.
  */
-const KINDS_A_MINUTE_MAX = { refused: 10, read: 20, tried: 5 } as const;
+const KINDS_A_MINUTE_MAX = { refused: 30, outside: 10, read: 20, tried: 5 } as const;
 type Group = keyof typeof KINDS_A_MINUTE_MAX;
+/** One actor's refusals that are told apart: the others' must still have room. */
+const KINDS_OF_ACTOR_MAX = 10;
 /** Ids in one record of what was read beyond the limit. */
 const LISTED_MAX = 500;
 const DETAIL_LENGTH_MAX = 200;
@@ -87,6 +92,27 @@ const kindOf = (
   return counterOf(about, minute, [sample], (taken) => eventOf({ ...taken, client: sample.commitment }));
 };
 
+type Refusals = Tally & { add(problem: ProblemCode): void };
+
+const moreRefusalsOf = (account: string, minute: string): Refusals => {
+  let counts: Partial<Record<ProblemCode, number>> = {};
+  let count = 0;
+  return {
+    ...ofAccount(account),
+    isOfMinute: true,
+    add(problem) {
+      counts[problem] = (counts[problem] ?? 0) + 1;
+      count += 1;
+    },
+    take(at) {
+      const data = { minute, count, counts, at };
+      counts = {};
+      count = 0;
+      return data.count === 0 ? null : { samples: [], facts: () => [{ type: "MoreCallsRefused", data }] };
+    },
+  };
+};
+
 /** What an account has no more room for is counted by the service itself. */
 const ofAccount = (account: string) => ({
   account,
@@ -95,19 +121,19 @@ const ofAccount = (account: string) => ({
   stream: callsStream(account),
 });
 
-type Reads = Tally & { add(eventId: string): void };
+type Reads = Tally & { add(subject: string): void };
 
 const moreReadsOf = ({ account, actor, trace }: CalledBy, minute: string): Reads => {
   let ids = new Set<string>();
   let count = 0;
   return {
     ...{ account, actor, trace, stream: callsStream(actor.id), isOfMinute: true },
-    add(eventId) {
+    add(subject) {
       count += 1;
-      if (ids.size < LISTED_MAX) ids.add(eventId);
+      if (ids.size < LISTED_MAX) ids.add(subject);
     },
     take(at) {
-      const data = { minute, count, events: [...ids], at };
+      const data = { minute, count, subjects: [...ids], at };
       ids = new Set();
       count = 0;
       return data.count === 0 ? null : { samples: [], facts: () => [{ type: "MorePayloadsRead", data }] };
@@ -151,12 +177,22 @@ export const countedCalls = (
   tallies: Pick<Tallies, "of">,
   onRefused: (what: Stranger, whose: "account" | "nobody") => void = () => undefined,
 ): CountedCalls => {
-  const isWithin = (group: Group, account: string, name: string): boolean => {
+  const hasRoom = (group: string, account: string, name: string, max: number): boolean => {
     const names = tallies.of(`kinds ${group} ${account}`, () => kindsOf(account))?.names;
     if (names === undefined) return false;
-    if (!names.has(name) && names.size >= KINDS_A_MINUTE_MAX[group]) return false;
+    if (!names.has(name) && names.size >= max) return false;
     names.add(name);
     return true;
+  };
+
+  const isWithin = (group: Group, account: string, name: string): boolean =>
+    hasRoom(group, account, name, KINDS_A_MINUTE_MAX[group]);
+
+  const isToldApart = (call: RefusedCall, name: string): boolean => {
+    const { account, actor, holds } = call;
+    if (!holds) return isWithin("outside", account, name);
+    const ofActor = hasRoom(`refused ${actor.kind} ${actor.id}`, account, name, KINDS_OF_ACTOR_MAX);
+    return ofActor && isWithin("refused", account, name);
   };
 
   return {
@@ -165,17 +201,18 @@ export const countedCalls = (
       onRefused(problem, "account");
       const name = JSON.stringify([...whose(call), problem, route, subject, target]);
       const detail = call.detail.slice(0, DETAIL_LENGTH_MAX);
-      const counter = isWithin("refused", account, name)
-        ? tallies.of(`refused ${name}`, (minute) =>
-            kindOf(call, subject, minute, (taken) => ({
-              type: "CallsRefused",
-              data: { problem, detail, route, target, ...taken },
-            })),
-          )
-        : tallies.of(`refused more ${account}`, (minute) =>
-            counterOf(ofAccount(account), minute, [], (data) => ({ type: "MoreCallsRefused", data })),
-          );
-      counter?.add();
+      if (!isToldApart(call, name)) {
+        tallies.of(`refused more ${account}`, (minute) => moreRefusalsOf(account, minute))?.add(problem);
+        return;
+      }
+      tallies
+        .of(`refused ${name}`, (minute) =>
+          kindOf(call, subject, minute, (taken) => ({
+            type: "CallsRefused",
+            data: { problem, detail, route, target, ...taken },
+          })),
+        )
+        ?.add();
     },
 
     stranger(what) {
@@ -183,16 +220,16 @@ export const countedCalls = (
       tallies.of("strangers", strangersOf)?.add(what);
     },
 
-    payloadRead(by, eventId) {
-      const name = JSON.stringify([...whose(by), eventId]);
+    payloadRead(by, subject) {
+      const name = JSON.stringify([...whose(by), subject]);
       if (isWithin("read", by.account, name)) {
         tallies
           .of(`read ${name}`, (minute) =>
-            kindOf(by, eventId, minute, (taken) => ({ type: "PayloadRead", data: { event_id: eventId, ...taken } })),
+            kindOf(by, subject, minute, (taken) => ({ type: "PayloadRead", data: { subject, ...taken } })),
           )
           ?.add();
       } else {
-        tallies.of(`read more ${JSON.stringify(whose(by))}`, (minute) => moreReadsOf(by, minute))?.add(eventId);
+        tallies.of(`read more ${JSON.stringify(whose(by))}`, (minute) => moreReadsOf(by, minute))?.add(subject);
       }
     },
 

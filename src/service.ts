@@ -587,6 +587,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...executeRoutes({ log, execute, outcomes: waiting }),
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({
+      calls,
       log,
       views,
       payloads: kept,
@@ -600,6 +601,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       ...{ replaying: replayOne, starting: startReplay, loop: replayMany, calls },
     }),
     ...approvalRoutes({
+      calls,
       aggregates: streams,
       log,
       views,

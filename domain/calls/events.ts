@@ -23,8 +23,11 @@ export type CallsEvent =
         readonly target: string | null;
       };
     }
-  /** Of an account: what was refused beyond the kinds that are told apart in a minute. */
-  | { readonly type: "MoreCallsRefused"; readonly data: Counted }
+  | {
+      /** Of an account: what was refused beyond the kinds that are told apart in a minute, by the problem's code. */
+      readonly type: "MoreCallsRefused";
+      readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
+    }
   | {
       /** Stream `calls-installation`, of no account: refusals where nobody can tell whose account is meant. */
       readonly type: "StrangersRefused";
@@ -35,10 +38,10 @@ export type CallsEvent =
         readonly at: string;
       };
     }
-  /** Of an event: its payload was shown to the actor as it was received. */
-  | { readonly type: "PayloadRead"; readonly data: CountedFrom & { readonly event_id: string } }
+  /** Of an event, an approval or a bundle: its payload was shown to the actor with nothing hidden. */
+  | { readonly type: "PayloadRead"; readonly data: CountedFrom & { readonly subject: string } }
   /** Of the actor: what was read beyond the payloads that are told apart in a minute; the ids of the first ones. */
-  | { readonly type: "MorePayloadsRead"; readonly data: Counted & { readonly events: readonly string[] } }
+  | { readonly type: "MorePayloadsRead"; readonly data: Counted & { readonly subjects: readonly string[] } }
   /** Of the actor: a dry run. `events`: how many the filter chose the first time. */
   | {
       readonly type: "ReplayTried";

@@ -85,7 +85,7 @@ export const manualPages =
     const refused = (kind: LinkKind, request: FastifyRequest, { account, by }: BillingLink, detail: string): void => {
       const { method, ip, headers } = request;
       calls.refused({
-        ...{ account, actor: { kind: "member", id: by }, subject: account, target: null },
+        ...{ account, actor: { kind: "member", id: by }, subject: account, target: null, holds: false },
         ...{ problem: "forbidden", detail, route: `${method} /billing/${kind}` },
         client: clientOf({ ip, userAgent: headers["user-agent"] ?? "" }),
         trace: traceOf(request),

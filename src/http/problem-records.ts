@@ -25,7 +25,7 @@ const PUBLIC: Actor = { kind: "system", id: "public" };
 /** An id, or the name of an action. */
 const TARGET = /^[\w.-]{1,64}$/;
 
-type Whose = Pick<RefusedCall, "account" | "actor" | "subject" | "detail">;
+type Whose = Pick<RefusedCall, "account" | "actor" | "subject" | "detail" | "holds">;
 
 /** The first parameter of a path is the id of what the call is about. */
 const targetOf = ({ params }: FastifyRequest): string | null => {
@@ -39,11 +39,11 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
   const whoseWithout = async (request: FastifyRequest, it: Problem): Promise<Whose | null> => {
     const { detail } = it;
     const concerned = (await it.about?.()) ?? null;
-    if (concerned !== null) return { ...concerned, actor: PUBLIC, detail };
+    if (concerned !== null) return { ...concerned, actor: PUBLIC, detail, holds: false };
     const presented = presentedBy(request.raw.rawHeaders);
     if (it.problem !== "unauthenticated" || typeof presented !== "object" || presented === null) return null;
     const lapsed = "problem" in presented ? null : await lapsedOf(presented);
-    return lapsed === null ? null : { ...lapsed, subject: lapsed.actor.id, detail: lapsed.why };
+    return lapsed === null ? null : { ...lapsed, subject: lapsed.actor.id, detail: lapsed.why, holds: false };
   };
 
   const record = (request: FastifyRequest, { problem }: Problem, route: string, whose: Whose): void => {
@@ -66,7 +66,13 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     if (principal !== null) {
       const { account, kind, id } = principal;
       const target = isTargetKnown(it.problem) ? targetOf(request) : null;
-      record(request, it, call, { account, actor: { kind, id }, subject: target ?? id, detail: it.detail });
+      record(request, it, call, {
+        account,
+        actor: { kind, id },
+        subject: target ?? id,
+        detail: it.detail,
+        holds: true,
+      });
       return;
     }
     // Nobody presented anything: that is how every visit begins.

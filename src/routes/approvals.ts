@@ -7,6 +7,7 @@ import { type ApprovalDocument, approvals } from "../../projections/approvals.ts
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import type { ApprovalReleases } from "../approval-releases.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
+import type { CountedCalls } from "../counted-calls.ts";
 import type { Envelope } from "../envelope.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { latestOf } from "../run-command.ts";
@@ -16,14 +17,15 @@ import { peopleOf } from "./approval-people.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary } from "./approval-shown.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
-import { publishedVersion } from "./hidden-fields.ts";
+import { publishedVersion, seesHidden } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
+import { calledBy, hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
 export type ApprovalsDeps = DetailDeps &
   HindranceDeps & {
     readonly views: Pick<ViewStore, "page">;
     readonly releases: Pick<ApprovalReleases, "releaseGranted">;
+    readonly calls: Pick<CountedCalls, "payloadRead">;
   };
 
 type Handle = (deps: ApprovalsDeps) => Route["handle"];
@@ -49,6 +51,8 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
 const get: Handle = (deps) => async (call) => {
   const it = await ownApproval(deps, call);
   if (it === null) return notFound();
+  if (await seesHidden(deps.log, it.request.policy, call.principal))
+    deps.calls.payloadRead(calledBy(call), it.request.approval_id);
   const { body } = await detailOf(deps, it, { principal: call.principal, at: call.envelope.at });
   return { status: 200, body };
 };

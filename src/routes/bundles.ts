@@ -7,6 +7,7 @@ import type { ApprovalRequests } from "../approval-requests.ts";
 import { bundleAnswer, hasEnded, heldFor, requestOf } from "../bundles/answer.ts";
 import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
 import type { BeginBundle } from "../bundles/claiming.ts";
+import type { CountedCalls } from "../counted-calls.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../execute/until-ended.ts";
 import { hiddenAnswer } from "../hidden-answer.ts";
@@ -17,12 +18,13 @@ import { DEPTH_HEADER, depthOf, WAIT_MS, WAITING } from "./asking.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
 import { BUNDLE, BUNDLE_BODY, BUNDLE_SUMMARY, CANCEL_BODY, ERASED, RESOLVE_BODY } from "./bundle-schemas.ts";
 import { bundleSummary } from "./bundle-shown.ts";
-import { type HiddenDeps, hiddenOfSteps } from "./hidden-fields.ts";
+import { type HiddenDeps, hiddenOfSteps, seesHidden } from "./hidden-fields.ts";
 import { REASON_BODY } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type Answer, type Call, type Principal, positionOf, type Route } from "./route.ts";
+import { type Answer, type Call, calledBy, type Principal, positionOf, type Route } from "./route.ts";
 
 export type BundleRoutesDeps = HiddenDeps & {
+  readonly calls: Pick<CountedCalls, "payloadRead">;
   readonly views: Pick<ViewStore, "page">;
   readonly begin: BeginBundle;
   readonly approvals: Pick<ApprovalRequests, "recorded">;
@@ -131,6 +133,8 @@ const show: Handle = (deps) => async (call) => {
   const { account } = principal;
   const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
   // Only commands answer with a position.
+  const policy = requestOf(seen.state)?.verdict.policy ?? null;
+  if (await seesHidden(deps.log, policy, principal)) deps.calls.payloadRead(calledBy(call), id);
   const { position: _, ...answer } = await answerTo(deps, principal, seen);
   return shown(answer);
 };

@@ -11,10 +11,10 @@ import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
 import { attemptsShown, eventDetail, eventSummary, timelineShown } from "./event-shown.ts";
-import { hiddenOfEvent } from "./hidden-fields.ts";
+import { hiddenOfEvent, seesHidden } from "./hidden-fields.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
-import { type Answer, type Call, READERS, type Route } from "./route.ts";
+import { type Answer, type Call, calledBy, READERS, type Route } from "./route.ts";
 
 export type EventsDeps = {
   readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
@@ -71,7 +71,9 @@ const ofOne =
   };
 
 /** What was sent and answered, and what of it this reader does not see. */
-const exchanged = async (deps: EventsDeps, { id, event }: Found, { principal }: Call) => {
+const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call) => {
+  const { principal } = call;
+  if (await seesHidden(deps.log, event.verdict.policy, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
   const isKept = paths.length > 0 && event.payload.erased_at === null;
   const payload = isKept ? await deps.payloads.read(id, event.payload) : null;

@@ -49,6 +49,21 @@ export const hiddenPaths = async (
   return (await Promise.all(policiesOf(verdict).map((policy) => pathsOf(log, policy)))).flat();
 };
 
+/** Whether this reader sees what the policy hides from others. True if that cannot be told: it changes no answer. */
+export const seesHidden = async (
+  log: EventLog,
+  policy: Request["verdict"]["policy"],
+  principal: Principal,
+): Promise<boolean> => {
+  if (policy === null || !hasRole(principal, "admin")) return false;
+  try {
+    const { redact = [] } = await publishedVersion(log, policy);
+    return redact.length > 0;
+  } catch {
+    return true;
+  }
+};
+
 /**
  * For each step of a bundle. A value that comes from a result may be a hidden field of that under another name: where the
  * policy hides anything, it is hidden as well.

@@ -161,8 +161,22 @@ test("an unredacted payload that was read is a record of the event; a redacted o
   assert.not.match(await read(viewer.key), /4242/);
   assert.match(await read(client.key), /4242/);
   const record = await recordOf(service, client, "the reading", ({ type }) => type === "PayloadRead");
-  assert.equal([record.subject, record.data.event_id, record.data.count], [id, id, 1]);
+  assert.equal([record.subject, record.data.subject, record.data.count], [id, id, 1]);
   assert.is.not(record.actor.id, viewer.id);
+});
+
+test("a held request that an admin reads with what the policy hides from others is a record of the approval", async () => {
+  const approval = { when: "true", expires_after_s: 3_600 };
+  const policy = await made("/v1/policies", { name: "cards", redact: ["card"], approval });
+  const source = await hookSource(client, { policy_id: policy.id });
+  const { body } = await source.send("4", { card: "4242" });
+  const id = String(body.approval_id);
+  const shown = await client.session("GET", `/v1/approvals/${id}`);
+  assert.equal(shown.body.payload, { card: "4242" });
+  const isIt = ({ type, data }: { type: string; data: { subject?: string } }) =>
+    type === "PayloadRead" && data.subject === id;
+  const record = await recordOf(service, client, "the reading", isIt);
+  assert.equal([record.subject, record.actor.kind], [id, "member"]);
 });
 
 test("a test of an endpoint is recorded before its signed request leaves", async () => {

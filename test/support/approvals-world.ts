@@ -36,6 +36,7 @@ import { caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { testClock } from "./http-app.ts";
 import { CLIENT, joinAccount } from "./members.ts";
+import { NO_CALLS } from "./no-calls.ts";
 import { noChanges } from "./no-controls.ts";
 
 const ACCOUNT = "acc_a";
@@ -114,6 +115,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const again = holdingAgain({ log: over, aggregates: streams, clock, randomness });
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
     const routes = approvalRoutes({
+      calls: NO_CALLS,
       aggregates: streams,
       log: over,
       views,

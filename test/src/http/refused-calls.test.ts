@@ -27,6 +27,9 @@ const LAPSED: Lapsed = {
 const answering = (code: ProblemCode, over: Partial<Route> = {}): Route =>
   echo({ path: "/v1/things/{id}", handle: async () => problem(code, `It is ${code}.`), ...over });
 
+const routesOf = (count: number): readonly Route[] =>
+  Array.from({ length: count }, (_, n) => answering("conflict", { path: `/v1/route${n}` }));
+
 const world = async (routes: readonly Route[], over: Partial<EventLog> = {}) => {
   const log = memoryEventLog();
   const clock = testClock();
@@ -186,6 +189,17 @@ test("a flood of one account is a few records a minute, whatever it varies, and 
   assert.is(sum, calls * minutes);
   assert.ok(found.length <= minutes * 2 * 11, `${found.length} records`);
   assert.ok((await log.readAll(null, 10_000)).length - found.length <= minutes * 10, "one client of each kind");
+  await app.close();
+});
+
+test("strangers who use up their kinds of records hide nothing that is refused to a member", async () => {
+  const { app, records, post } = await world([answering("digest-mismatch"), ...routesOf(20)]);
+  for (let n = 0; n < 20; n += 1) await post(`/v1/route${n}`, "csk_old");
+  await post(`/v1/things/${TARGET}`, "csk_admin");
+  const found = await records();
+  assert.ok(found.some(({ data }) => data.problem === "digest-mismatch"));
+  const more = found.find(({ type }) => type === "MoreCallsRefused");
+  assert.equal(more?.data.counts, { unauthenticated: 10 });
   await app.close();
 });
 

@@ -25,6 +25,7 @@ import {
   history,
   START,
 } from "../../support/history.ts";
+import { NO_CALLS } from "../../support/no-calls.ts";
 import { noChanges } from "../../support/no-controls.ts";
 
 const test = suite("the approval of a bundle");
@@ -84,6 +85,7 @@ const world = async (more: (it: History) => void = () => undefined, damaged: rea
   const again = holdingAgain({ log, aggregates: streams, clock, randomness });
   const call = caller(
     approvalRoutes({
+      calls: NO_CALLS,
       log,
       views,
       aggregates: streams,

@@ -29,6 +29,7 @@ import {
   type History,
   history,
 } from "../../support/history.ts";
+import { NO_CALLS } from "../../support/no-calls.ts";
 
 const test = suite("bundle routes");
 
@@ -118,6 +119,7 @@ const world = async (recorded: (it: History) => void, begin: Begin = (it) => it)
   const waiting = outcomes(log, bundle, "bundle", fail);
   const call = caller(
     bundleRoutes({
+      calls: NO_CALLS,
       log,
       views,
       payloads: payloads(log, randomness),
