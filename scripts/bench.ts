@@ -11,6 +11,7 @@
  *     npm run bench -- --double            the same with a double in memory in EventStoreDB's place
  *     npm run bench -- --engines --embedded    both, and their ratios
  *     npm run bench -- --beside            only what must not be in the way: traces to a collector that is away, log lines
+ *     npm run bench -- --attack            only a victim's p99 with an attacker beside it, and without
  *     npm run bench -- --against DIR       only this build beside that of another checkout in which it was built
  *     npm run bench -- --engines --yes     on a log that holds something; it keeps what the benchmark writes, so never in production
  *
@@ -24,6 +25,7 @@ import { ConfigError } from "../src/config.ts";
 import { openLog } from "../src/engines.ts";
 import { measureAdmission, measureLatency } from "./bench/admission.ts";
 import { type Records, recordsOf } from "./bench/admission-records.ts";
+import { measureAttacks } from "./bench/attack.ts";
 import { openWorld, type World } from "./bench/bench-world.ts";
 import { besideTable, measureBeside } from "./bench/beside.ts";
 import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
@@ -64,6 +66,7 @@ const { values: flags } = parseArgs({
     double: { type: "boolean", default: false },
     embedded: { type: "boolean", default: false },
     beside: { type: "boolean", default: false },
+    attack: { type: "boolean", default: false },
     against: { type: "string" },
     yes: { type: "boolean", default: false },
   },
@@ -152,9 +155,21 @@ const runBeside = async (sets: readonly EngineSet[]): Promise<void> => {
   }
 };
 
+const runAttacks = async (sets: readonly EngineSet[]): Promise<void> => {
+  const world = await openWorld();
+  try {
+    for (const set of sets) {
+      console.log(await measureAttacks(world, set, { ...(flags.quick ? ROUNDS_QUICK : ROUNDS_FULL), say }));
+    }
+  } finally {
+    await world.close();
+  }
+};
+
 const run = async (): Promise<void> => {
   const lengths = flags.quick ? QUICK : FULL;
   const sets = await enginesToMeasure(process.env, flags);
+  if (flags.attack) return runAttacks(sets);
   if (flags.beside || flags.against !== undefined) return runBeside(sets);
   const before = loadavg()[0] ?? 0;
   const world = await openWorld();

@@ -1,0 +1,186 @@
+import { createHmac } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { type Client, HOOK_SECRET, hookSource, signUp } from "../../test/support/client.ts";
+import { type DnsServer, dnsServer } from "../../test/support/dns-server.ts";
+import { measureLatency } from "./admission.ts";
+import type { World } from "./bench-world.ts";
+import { sleep } from "./clock.ts";
+import type { EngineSet } from "./engines.ts";
+import { measureArrival } from "./pipeline.ts";
+import { close, type Subject, setUp, upToDate } from "./subject.ts";
+import { amount, table } from "./table.ts";
+
+/** What an attacker with an account does until it is stopped. */
+type Attack = {
+  readonly name: string;
+  /** What of the victim's is timed: the answer to a webhook, or its delivery. */
+  readonly times: "admission" | "delivery";
+  start(attacker: Client): Promise<() => Promise<void>>;
+};
+
+export type AttackOrder = {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly say: (text: string) => void;
+};
+
+/** The victim's webhooks a second: far from what any machine can do. */
+const VICTIM_PER_S = 100;
+/** Before the victim is timed, the attack has begun to work. */
+const ATTACK_FIRST_MS = 1_000;
+/** Four senders, each of which sends its next request when the one before is answered. */
+const SENDERS = 4;
+const UPLOADS = 34;
+const UPLOAD_BYTES = 970_000;
+const HANGING = 40;
+const HANGING_EVERY_MS = 500;
+/** As the issue asks for it: at most this many times as long as without the attacker. */
+const RATIO_MAX = 1.5;
+
+/** Slow uploads without a signature, each begun again when it is ended. */
+const slowUploads: Attack = {
+  name: `${UPLOADS} slow uploads of ${UPLOAD_BYTES / 1_000} kB`,
+  times: "admission",
+  async start(attacker) {
+    const { url } = await hookSource(attacker);
+    const { hostname, port, pathname } = new URL(url);
+    const sockets = new Set<Socket>();
+    let isStopped = false;
+    const upload = (): void => {
+      if (isStopped) return;
+      const socket = connect(Number(port), hostname);
+      sockets.add(socket);
+      socket
+        .on("error", () => undefined)
+        .on("close", () => {
+          sockets.delete(socket);
+          upload();
+        });
+      socket.write(`POST ${pathname} HTTP/1.1\r\nHost: a\r\nContent-Length: ${UPLOAD_BYTES + 1}\r\n\r\n`);
+      socket.write(Buffer.alloc(UPLOAD_BYTES));
+    };
+    for (let n = 0; n < UPLOADS; n += 1) upload();
+    return async () => {
+      isStopped = true;
+      for (const socket of sockets) socket.destroy();
+    };
+  },
+};
+
+/** Sends the same body again and again to a source under a policy. */
+const sending = (name: string, policy: object, payload: object): Attack => ({
+  name,
+  times: "admission",
+  async start(attacker) {
+    const { id } = await attacker.make("/v1/policies", { name: "attack", ...policy });
+    const { url } = await hookSource(attacker, { policy_id: id });
+    const body = JSON.stringify(payload);
+    const signature = createHmac("sha256", HOOK_SECRET).update(body).digest("hex");
+    let isStopped = false;
+    let count = 0;
+    const sender = async (): Promise<void> => {
+      while (!isStopped) {
+        count += 1;
+        const headers = { "x-signature": signature, "x-delivery-id": `attack-${count}` };
+        await fetch(url, { method: "POST", headers, body })
+          .then((response) => response.arrayBuffer())
+          .catch(() => undefined);
+      }
+    };
+    const senders = Array.from({ length: SENDERS }, sender);
+    return async () => {
+      isStopped = true;
+      await Promise.all(senders);
+    };
+  },
+});
+
+const hangingNames: Attack = {
+  name: `${HANGING} endpoints whose names hang`,
+  times: "delivery",
+  async start(attacker) {
+    const sources = await Promise.all(
+      Array.from({ length: HANGING }, async (_, n) => {
+        const name = `hangs-${n}.example`;
+        const endpoint = await attacker.make("/v1/endpoints", { name, url: `http://${name}/` });
+        return hookSource(attacker, { endpoint_id: endpoint.id });
+      }),
+    );
+    let count = 0;
+    const timer = setInterval(() => {
+      count += 1;
+      for (const source of sources) source.send(`attack-${count}`).catch(() => undefined);
+    }, HANGING_EVERY_MS);
+    return async () => clearInterval(timer);
+  },
+};
+
+const TEXT = { t: "a".repeat(900_000) };
+const SIZES = Array.from({ length: 60 }, () => "size(payload.t) < 5").join(" || ");
+
+const ATTACKS: readonly Attack[] = [
+  slowUploads,
+  hangingNames,
+  sending("60 x size() over 900 kB", { deny: [{ name: "sizes", when: SIZES }] }, TEXT),
+  sending("refused bodies of 900 kB", { require_fields: ["absent"] }, TEXT),
+];
+
+const p99Of = async (world: World, subject: Subject, attack: Attack, seconds: number): Promise<number> =>
+  attack.times === "admission"
+    ? (await measureLatency(world, subject, VICTIM_PER_S, seconds)).latencyMs.p99
+    : (await measureArrival(world, subject, VICTIM_PER_S, seconds)).sentToArrivalMs.p99;
+
+const medianOf = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+
+/** Alone and beside the attack in turn, each round in the other order. Anything of the victim's that is refused throws. */
+const measureAttack = async (world: World, subject: Subject, attack: Attack, order: AttackOrder) => {
+  const { rounds, seconds, say } = order;
+  const alone: number[] = [];
+  const beside: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    say(`${attack.name}, round ${round + 1} of ${rounds}`);
+    const measureAlone = async (): Promise<void> => {
+      await upToDate(subject);
+      alone.push(await p99Of(world, subject, attack, seconds));
+    };
+    const measureBeside = async (): Promise<void> => {
+      const stop = await attack.start(await signUp(subject.program.url));
+      await sleep(ATTACK_FIRST_MS);
+      beside.push(await p99Of(world, subject, attack, seconds));
+      await stop();
+    };
+    const steps = round % 2 === 0 ? [measureAlone, measureBeside] : [measureBeside, measureAlone];
+    for (const step of steps) await step();
+  }
+  const ratios = beside.map((value, round) => value / (alone[round] ?? Number.NaN));
+  return { attack, alone: medianOf(alone), beside: medianOf(beside), ratio: medianOf(ratios), ratios };
+};
+
+const dnsEnv = (dns: DnsServer, set: EngineSet): EngineSet => ({
+  ...set,
+  open: async () => {
+    const engines = await set.open();
+    return { ...engines, env: { ...engines.env, DELIVERY_DNS_SERVERS: dns.address, LOG_LEVEL: "fatal" } };
+  },
+});
+
+/** A victim's p99 with an attacker beside it, and without. */
+export const measureAttacks = async (world: World, set: EngineSet, order: AttackOrder): Promise<string> => {
+  const names = Array.from({ length: HANGING }, (_, n) => [`hangs-${n}.example`, "hangs"] as const);
+  const dns = await dnsServer(Object.fromEntries(names));
+  const subject = await setUp(world.receiverPort, dnsEnv(dns, set));
+  try {
+    await measureLatency(world, subject, VICTIM_PER_S, order.seconds);
+    const lines: string[][] = [];
+    for (const attack of ATTACKS) {
+      const { alone, beside, ratio, ratios } = await measureAttack(world, subject, attack, order);
+      const spread = `${amount(Math.min(...ratios))} to ${amount(Math.max(...ratios))}`;
+      const verdict = ratio <= RATIO_MAX ? "ok" : "MISSED";
+      lines.push([attack.name, attack.times, amount(alone), amount(beside), `${amount(ratio)} x`, spread, verdict]);
+    }
+    return table(["attack", "the victim's", "p99 alone, ms", "beside it, ms", "ratio", "rounds", ""], lines);
+  } finally {
+    await close(subject);
+    await dns.close();
+  }
+};
