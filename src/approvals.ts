@@ -17,7 +17,7 @@ export const isApprovalId = (text: string): boolean => APPROVAL_ID.test(text);
 export const approvalIdOf = (account: string, eventId: string, replayId?: string): string =>
   replayId === undefined ? derivedId("apr_", account, eventId) : derivedId("apr_", account, eventId, replayId);
 
-/** Of what is held again: the same for everybody who finds that the approval before it is void. */
+/** The id of the approval that replaces another one: every node that finds the other one void derives the same id. */
 export const nextApprovalId = (account: string, approvalId: string): string => derivedId("apr_", account, approvalId);
 
 export const approvalStream = (approvalId: string): string => `approval-${approvalId}`;

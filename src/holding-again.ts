@@ -23,7 +23,7 @@ export type HoldingAgainDeps = {
   readonly randomness: Randomness;
 };
 
-/** Who finds out that something is no longer what was approved. */
+/** The caller that compares what was approved with what would be sent. */
 export type Finder = {
   readonly account: string;
   readonly trace: Trace;

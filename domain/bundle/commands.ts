@@ -6,7 +6,7 @@ export type BundleCommand =
   | { readonly type: "Admit"; readonly request: BundleRequest }
   | { readonly type: "Block"; readonly request: BundleRequest }
   | { readonly type: "Hold"; readonly request: BundleRequest; readonly approval: HeldFor }
-  /** As of a delivery. */
+  /** The same as the command of a delivery; `request` has what its steps are bound to now. */
   | {
       readonly type: "HoldAgain";
       readonly approvalId: string;

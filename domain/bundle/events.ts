@@ -18,7 +18,7 @@ export type Compensation = {
   readonly name: string;
   readonly version: number;
   readonly endpoint_id: string;
-  /** As that of the step. */
+  /** The undo of an approved bundle is sent to this target. Missing where no approval was needed. */
   readonly bound?: Bound;
 };
 
@@ -66,7 +66,7 @@ export type BundleRequest = {
 
 export type HeldBundle = BundleRequest & { readonly approval: HeldFor };
 
-/** As `HeldAgain` of an event. A bundle that has begun is not held again: it rolls back. */
+/** The same as `HeldAgain` for a bundle that has not begun. One that has begun rolls back instead. */
 export type BundleHeldAgain = HeldBundle & { readonly previous: ReplacedApproval; readonly held_at: string };
 
 /**

@@ -43,7 +43,7 @@ import {
 
 export type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
-/** What was asked of people, and when. */
+/** The terms of an approval, and when it was asked for. */
 export type Hold = { readonly approval: HeldFor; readonly heldAt: string };
 
 export type HeldDelivery = InReplays & {
@@ -54,7 +54,7 @@ export type HeldDelivery = InReplays & {
   readonly heldAt: string;
   /** The delivery as it was when it was held again at an attempt; missing where it was never released. */
   readonly before?: AdmittedDelivery;
-  /** As of an admitted one. */
+  /** The same as in an admitted delivery. */
   readonly paid?: Paid;
   readonly erased: boolean;
 };
@@ -127,7 +127,7 @@ export type Delivery =
       readonly end: HoldOutcome;
       /** The approval that had released it before; null when none had. */
       readonly approvalId: string | null;
-      /** As of an admitted one. */
+      /** The same as in an admitted delivery. */
       readonly usedApprovals?: readonly string[];
       /** The approval for which it was held when it ended; missing where it was not. */
       readonly heldFor?: string;

@@ -54,7 +54,7 @@ export type Replayer = { readonly kind: "member" | "key"; readonly id: string };
 /** One replay, of one event or of many at once. */
 export type Replay = { readonly id: string; readonly by: Replayer; readonly reason: string | null };
 
-/** What an approval is bound to besides the request itself, as it was when the approval was asked for. */
+/** An approval is bound to these besides the request itself, as they were when it was asked for. */
 export type Bound = {
   /** Null without an endpoint, or where it was deleted. */
   readonly target: Target | null;

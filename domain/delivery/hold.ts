@@ -11,7 +11,7 @@ type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { t
 export const isClaimed = ({ phase }: Delivery): boolean =>
   phase === "held" || phase === "admitted" || phase === "ended";
 
-/** Of an attempt that was under way when it was held again nobody will see the outcome any more. */
+/** Nobody will see the outcome of an attempt that was under way when the delivery was held again. */
 const resumed = (before: AdmittedDelivery): Pick<AdmittedDelivery, "reached" | "mayBeDone" | "usedApprovals"> => {
   const { reached, outcome } = knownSoFar(before);
   const { usedApprovals = [], approvalId } = before;

@@ -92,7 +92,7 @@ const COST_HEADER = "countersign-cost-eur";
 type Admitted = Extract<Delivery, { phase: "admitted" }>;
 /** An endpoint as far as its stream was read, and the last state in which it had the target that is looked for. */
 type PresentEndpointSeen = { readonly state: Endpoint; readonly last: PresentEndpoint | null };
-/** `isElsewhere`: it is the endpoint as an approval has recorded it, which it is no more. */
+/** `isElsewhere`: the endpoint is as an approval recorded it, and has another target by now. */
 type Destination = { readonly endpoint: PresentEndpoint; readonly isElsewhere: boolean };
 /** What is written down of an attempt. */
 type Ended = Extract<DeliveryCommand, { type: "Succeed" | "Fail" }>;
@@ -400,7 +400,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       headers === null ? UNMADE : await deps.sender.send({ account: job.account, url, headers, body, timeoutMs });
     return async () => {
       const answered = answerOf(sent, attemptOfSchedule(state, number), startedAt, clock.now());
-      // Where the endpoint was before says nothing of how it is now, and neither does trouble of our own resolver.
+      // An answer of the endpoint's former target says nothing about the endpoint, nor does trouble of our own resolver.
       const isAboutIt = !isElsewhere && (sent.outcome === "answered" || sent.resolverFailed !== true);
       const reported = isAboutIt ? deps.onAnswered(job, answered, trace).catch(deps.onError) : null;
       const command = outcome(job, { endpoint, isElsewhere }, state, sent, answered);

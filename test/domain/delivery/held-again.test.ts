@@ -75,7 +75,7 @@ test("it is held again between two attempts, and not during one or after its end
   given(held, facts.holdEnded(2, "expired")).when(holdAgain(11)).rejects("not-held");
 });
 
-test("whoever finds the same later does nothing", () => {
+test("a node that finds the same later does nothing", () => {
   given(...tried, heldAgain)
     .when(holdAgain(12))
     .thenNothing();
