@@ -69,6 +69,8 @@ export type HoldOptions = {
   /** The provider's event type. */
   readonly type?: string;
   readonly origin?: Origin;
+  /** Another policy that applies as well, under this id. */
+  readonly also?: { readonly id: string; readonly definition: PolicyDefinition };
   /** Left out: the member. */
   readonly requesters?: readonly string[];
 };
@@ -160,18 +162,18 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
   };
   const here = node();
 
-  const publish = async (definition: PolicyDefinition): Promise<number> => {
+  const publish = async (definition: PolicyDefinition, policyId = POLICY_ID): Promise<number> => {
     const command = {
       type: "PublishPolicy",
-      policyId: POLICY_ID,
+      policyId,
       account: ACCOUNT,
       definition,
       by: "mem_o",
       at: now(),
     };
     for (const type of ["PublishPolicy", "PublishPolicyVersion"] as const)
-      await here.streams.handle(policy, `policy-${POLICY_ID}`, { ...command, type }, envelope());
-    const { state } = await here.streams.load(policy, `policy-${POLICY_ID}`, 0);
+      await here.streams.handle(policy, `policy-${policyId}`, { ...command, type }, envelope());
+    const { state } = await here.streams.load(policy, `policy-${policyId}`, 0);
     return state.phase === "published" ? state.version : 0;
   };
 
@@ -202,6 +204,9 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       approval: rule,
     };
     const version = await publish(definition);
+    const { also } = options;
+    const second = also === undefined ? null : { id: also.id, version: await publish(also.definition, also.id) };
+    const others = second === null ? {} : { policies: [{ id: POLICY_ID, version }, second] };
     if (endpointId !== null) await endpointThere(endpointId);
     const bytes = Buffer.from(body);
     const eventId = eventIdOf(number);
@@ -225,7 +230,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       type,
       payload: { ...payload, content_type: "application/json", size: bytes.length },
       endpoint_id: endpointId,
-      verdict: { ...decide(gates, true), policy: { id: POLICY_ID, version }, gates },
+      verdict: { ...decide(gates, true), policy: { id: POLICY_ID, version }, ...others, gates },
       cost,
       received_at: now(),
       authenticated_at: now(),

@@ -154,6 +154,24 @@ test("nobody else reveals: no other role, no key, no other account, no other pol
   await close();
 });
 
+test("where several policies hide fields, each of them has to let the reader reveal them", async () => {
+  const { asked, call, ofApproval, close } = await started();
+  const also = (letter: string, approval?: ApprovalRule) => ({
+    id: `pol_${letter.repeat(32)}`,
+    definition: { name: "floor", redact: ["amount"], ...(approval === undefined ? {} : { approval }) },
+  });
+  const silent = await asked(1, { body: BODY, ...REVEAL, also: also("b") });
+  assert.equal((await call("approver", "GET", `/${silent.approvalId}`)).body.hidden, ["/card", "/amount"]);
+  const refused = await call("approver", "POST", `/${silent.approvalId}/reveal`);
+  assert.equal([refused.status, refused.body.code], [403, "forbidden"]);
+  assert.equal(await ofApproval(silent.approvalId), ["ApprovalRequested"]);
+  const rule: ApprovalRule = { reveal: ["approver"], expires_after_s: 60 };
+  const open = await asked(2, { body: BODY, ...REVEAL, also: also("c", rule) });
+  const revealed = await call("approver", "POST", `/${open.approvalId}/reveal`);
+  assert.equal([revealed.status, revealed.body.payload], [200, { amount: 120, card: "4111" }]);
+  await close();
+});
+
 test("a payload that a parser would change is shown with its numbers as sent, also where fields are hidden", async () => {
   const { asked, call, close } = await started();
   const { approvalId } = await asked(1, { body: '{"amount":120,"id":12345678901234567891,"card":"4111"}' });
