@@ -157,7 +157,8 @@ export const holdChange = async (
     ...shown,
     ...{ change_id, account, approval_id, by, at },
     approval: asJson(request) as JsonObject,
-    control: asJson(control) as JsonObject,
+    // What weakens another protected policy by the time of the approval is approved by nobody.
+    control: asJson({ ...control, approved: policies }) as JsonObject,
     command: command as JsonObject,
   };
   const own = { ...envelope, commandId: `${commandId}/hold` };
@@ -219,8 +220,9 @@ export const appliedChanges = ({
       }
       const named = { ...envelope, commandId: `apply-${changeId}`, account };
       const caller = { principal: { kind: "member", account, id: by }, envelope: named } as const;
-      // Both were written by `holdChange`.
-      await controls.authorize(caller, { ...(control as unknown as ControlChange), approved: true });
+      // `holdChange` has written it.
+      const refused = await controls.authorize(caller, control as unknown as ControlChange);
+      if (refused !== null) return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
       const done = await apply(aggregates, target as Target, { ...command, at: envelope.at }, named);
       if (done.outcome === "rejected") {
         return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });

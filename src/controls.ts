@@ -24,8 +24,8 @@ export type ControlChange = {
     readonly changes: Partial<Parts[Kind]> | null;
     readonly issues?: true;
     readonly replaces?: true;
-    /** The quorum of the protected policies has approved it. */
-    readonly approved?: true;
+    /** The protected policies whose quorum has approved it. */
+    readonly approved?: readonly string[];
   };
 }[PartKind];
 
@@ -101,7 +101,7 @@ export const controls = (deps: ChangesDeps): Controls => ({
       base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
-      ...(change.approved === true ? { approved: true } : {}),
+      ...(change.approved === undefined ? {} : { approved: change.approved }),
       by,
       at: envelope.at,
     });

@@ -15,8 +15,8 @@ export type ChangeControls = {
   readonly issues: boolean;
   /** A person with a session, or a key that acts for the account. */
   readonly asker: "person" | "key";
-  /** The quorum of the protected policies has approved it. */
-  readonly approved?: true;
+  /** The protected policies whose quorum has approved it. */
+  readonly approved?: readonly string[];
   readonly by: string;
   readonly at: string;
 };
@@ -122,7 +122,9 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
     const data = { account, change, before, by, at };
     if (weakened.length > 0) {
       if (asker === "key") return reject("person-required");
-      if (command.approved !== true && protectedOf(weakened, state, at).length > 0) return reject("approval-required");
+      const { approved = [] } = command;
+      const unapproved = protectedOf(weakened, state, at).filter((id) => !approved.includes(id));
+      if (unapproved.length > 0) return reject("approval-required");
       const reasons = weakened.slice(0, REASONS_MAX).map(({ why }) => why);
       return accept({ type: "ControlsWeakened", data: { ...data, reasons } });
     }

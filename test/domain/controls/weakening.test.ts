@@ -204,6 +204,30 @@ test("what the stream of controls does not know yet is measured by what it was",
   assert.equal(done.ok && done.events.map(({ type }) => type), ["ControlsChanged"]);
 });
 
+test("what weakens a protected policy takes that policy's approval, and no other's", () => {
+  const from = set(
+    ON_ENDPOINT,
+    part("policy", "pol_3", { ...P, protected: true }),
+    part("endpoint", "end_1", { policy_id: "pol_3" }),
+    part("action", "refund", action()),
+  );
+  const change = part("endpoint", "end_1", { policy_id: null });
+  const about = { type: "ChangeControls", account: "acc_1", issues: false, by: "mem_1", at: "2026-01-01" } as const;
+  const command = { ...about, change, base: change, asker: "person" } as const;
+  const needed = { ok: false, rejection: "approval-required" };
+  assert.equal(controls.decide(command, from), needed);
+  assert.equal(controls.decide({ ...command, approved: ["pol_2"] }, from), needed);
+  assert.ok(controls.decide({ ...command, approved: ["pol_3"] }, from).ok);
+  const asked = controls.decide({ type: "LiftProtection", account: "acc_1", policyId: "pol_3", at: command.at }, from);
+  const lifting = asked.ok ? asked.events.reduce(controls.evolve, from) : from;
+  assert.equal(controls.decide({ ...command, at: "2026-01-01T23:00:00.000Z" }, lifting), needed);
+  assert.ok(controls.decide({ ...command, at: "2026-01-02T00:00:00.000Z" }, lifting).ok);
+  const anew = part("policy", "pol_3", { ...P, protected: true, name: "anew" });
+  const again = controls.decide({ ...command, change: anew, base: anew }, lifting);
+  const kept = again.ok ? again.events.reduce(controls.evolve, lifting) : lifting;
+  assert.equal(controls.decide({ ...command, at: "2026-02-01" }, kept), needed);
+});
+
 test("a key is refused what weakens, and a person's change is recorded as a weakening", () => {
   const change = part("agent", "agt_1", agent(null, "refund"));
   const about = { type: "ChangeControls", account: "acc_1", issues: false, by: "mem_1", at: "t" } as const;

@@ -1,10 +1,19 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { approval } from "../../../domain/approval/decider.ts";
+import { FORM_NOT_STATED } from "../../../domain/approval/events.ts";
+import { systemClock } from "../../../infra/clock.ts";
+import { aggregates } from "../../../src/aggregates.ts";
+import { approvalStream } from "../../../src/approvals.ts";
+import { appliedChanges } from "../../../src/changes.ts";
 import { liftProtection } from "../../../src/cli/lift-protection.ts";
+import { controls } from "../../../src/controls.ts";
+import { NO_TRACE } from "../../../src/envelope.ts";
 import type { Reply } from "../../support/client.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { addMember } from "../../support/members.ts";
+import { until } from "../../support/until.ts";
 
 const test = suite("a protected policy");
 let world: InsideService;
@@ -133,6 +142,38 @@ test("a change whose base is no longer in force is void", async () => {
   assert.equal([vote.status, vote.body.code], [409, "conflict"]);
   const { status, reason } = await shown(client, held.body.approval_id);
   assert.is(status, "void", reason);
+});
+
+test("after a crash behind the deciding vote the process manager applies the change, once", async () => {
+  const { client, member, agentId, policy } = await guarded();
+  const held = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
+  const { approval_id, change_id } = held.body;
+  const { digest } = await shown(client, approval_id);
+  const owner = (await client.session("GET", "/v1/auth/me")).body.member.id;
+  // The votes are recorded without the route, as by a process that dies behind them.
+  const streams = aggregates(world.log, systemClock);
+  const members = new Set([owner, member.id]);
+  const at = new Date().toISOString();
+  for (const id of members) {
+    const vote = { member_id: id, email: `${id}@example.com`, decision: "approve", comment: null, at } as const;
+    const command = {
+      type: "CastVote",
+      account: client.account,
+      vote: { ...vote, ...FORM_NOT_STATED },
+      digest,
+      members,
+    };
+    const actor = { kind: "member", id } as const;
+    const envelope = { commandId: `vote-${id}`, account: client.account, actor, trace: NO_TRACE, at };
+    await streams.handle(approval, approvalStream(approval_id), command as never, envelope);
+  }
+  await until("the change is applied", async () => (await shown(client, approval_id)).status === "consumed");
+  assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, null);
+  assert.is((await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: policy })).status, 200);
+  const once = appliedChanges({ aggregates: streams, controls: controls({ aggregates: streams }) });
+  const envelope = { commandId: "again", account: client.account, trace: NO_TRACE, at } as const;
+  await once.apply(change_id, { ...envelope, actor: { kind: "system", id: "test" } });
+  assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, policy);
 });
 
 test("where fewer people than the quorum could approve, it is refused", async () => {
