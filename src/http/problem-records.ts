@@ -57,7 +57,7 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     });
   };
 
-  return (request: FastifyRequest, it: Problem): void => {
+  const note = (request: FastifyRequest, it: Problem): void => {
     const { call } = request.routeOptions.config;
     // Of a verdict that refuses, the event is the record.
     if (call === undefined || it.extra?.verdict !== undefined) return;
@@ -77,9 +77,19 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     }
     // Nobody presented anything: that is how every visit begins.
     if (it.problem === "unauthenticated" && presentedBy(request.raw.rawHeaders) === null) return;
-    whoseWithout(request, it).then((whose) => {
+    const recorded = whoseWithout(request, it).then((whose) => {
       if (whose === null) calls.stranger(it.problem);
       else record(request, it, call, whose);
-    }, onError);
+    });
+    recorded.catch(onError);
+  };
+
+  return (request: FastifyRequest, it: Problem): void => {
+    try {
+      note(request, it);
+    } catch (error) {
+      // A refusal that cannot be recorded is answered all the same.
+      onError(error);
+    }
   };
 };

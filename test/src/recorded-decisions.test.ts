@@ -37,6 +37,13 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
     body: JSON.stringify(body),
   });
 
+/** The same person with another session. */
+const again = async (email: string): Promise<{ account: string; cookie: string; key: string }> => {
+  const answer = await post("/v1/auth/login", { email, password: PASSWORD });
+  const { account } = (await answer.json()) as { readonly account: { id: string } };
+  return { account: account.id, cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "", key: "" };
+};
+
 const refusalOf = (code: string, route: string, subject?: string, of = client): Promise<AuditRecord> =>
   recordOf(
     service,
@@ -95,6 +102,16 @@ test("a revoked key that is used, and a role that is too weak", async () => {
   assert.is(revoked.status, 401);
   const record = await refusalOf("unauthenticated", "POST /v1/policies", id);
   assert.equal([record.actor.id, record.data.detail], [id, "The API key was revoked."]);
+});
+
+test("a session that is used after its end is a record of the member", async () => {
+  const other = await signUp(service.url);
+  const { body } = await other.session("GET", "/v1/auth/me");
+  const owner = clientAt(service.url, await again(body.member.email));
+  assert.is((await other.session("POST", "/v1/auth/logout")).status, 204);
+  assert.is((await other.session("GET", "/v1/auth/me")).status, 401);
+  const record = await refusalOf("unauthenticated", "GET /v1/auth/me", body.member.id, owner);
+  assert.equal([record.actor.kind, record.data.detail], ["member", "The session had ended."]);
 });
 
 test("an execute that is refused before any gate: undefined, out of scope, with a reused key, of a suspended agent", async () => {
