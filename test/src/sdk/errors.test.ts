@@ -32,6 +32,7 @@ const NOT_FOR_AGENTS: readonly string[] = [
   "cross-site",
   "plan-limit",
   "person-required",
+  "too-few-approvers",
   "email-taken",
   "signup-closed",
   "delivery-id-reused",
