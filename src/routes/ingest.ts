@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../domain/ports.ts";
 import { networkOf } from "../../infra/http/network.ts";
@@ -5,6 +6,7 @@ import { windowOf } from "../../infra/window.ts";
 import type { Accepting } from "../admission/accepting.ts";
 import type { Admission } from "../admission/admission.ts";
 import { BodyBudget, type BudgetedBody } from "../http/body-budget.ts";
+import { ByteRate } from "../http/byte-rate.ts";
 import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
 import type { PositionText } from "../http/position-text.ts";
@@ -111,6 +113,7 @@ export const ingest =
     const lag = loopLag();
     const budget = new BodyBudget(limits, clock);
     const deciding = windowOf(limits.decisions);
+    const rate = new ByteRate(clock);
     const shares = new WeakMap<FastifyRequest, Share>();
 
     app.removeAllContentTypeParsers();
@@ -160,7 +163,11 @@ export const ingest =
       const party = body.party();
       const receivedAt = clock.now();
       const from = performance.now();
-      if (!(await deciding.enter(party, limits.decideMs))) return sendProblem(request, reply, late);
+      const content = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const waitMs = rate.turn(party, content.length, limits.decideMs);
+      if (waitMs === null) return sendProblem(request, reply, overloaded);
+      if (waitMs > 0) await sleep(waitMs);
+      if (!(await deciding.enter(party, limits.decideMs - waitMs))) return sendProblem(request, reply, late);
       const done = (): void => deciding.leave(party);
       // Gone while it waited: its sender comes again.
       if (!shares.has(request)) {
@@ -173,7 +180,7 @@ export const ingest =
         sourceId,
         headers: request.raw.headers,
         rawHeaders: request.raw.rawHeaders,
-        body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
+        body: content,
         ip: request.ip,
         trace: traceOf(request),
         receivedAt,
