@@ -11,7 +11,6 @@ import {
   STORIES,
   type Story,
   signsUp,
-  WITHOUT_POSITION,
 } from "../support/position-stories.ts";
 import { killPrograms, type Program, removeFolder, startProgram, temporaryFolder } from "../support/program.ts";
 import { type Receiver, receiver } from "../support/receiver.ts";
@@ -77,14 +76,6 @@ const tally = () => {
   return { asked, missed, examples, foundBy };
 };
 
-const hasNoPosition = async ({ session }: Client): Promise<void> => {
-  for (const [route, body] of Object.entries(WITHOUT_POSITION)) {
-    const [method = "", path = ""] = route.split(" ");
-    const { status, headers } = await session(method, path, body);
-    assert.equal([route, status, headers.get("countersign-position")], [route, 200, null]);
-  }
-};
-
 /** A position that no append has been given yet. */
 const isAfterTheEnd = async (client: Client): Promise<void> => {
   const { headers } = await client.call("POST", "/v1/policies", { name: "last" });
@@ -147,13 +138,11 @@ const answersAt = ({ name, open }: EngineSet): void => {
     await Promise.all([
       ...callers.map(work),
       ...Array.from({ length: SIGN_UPS }, () => signsUp(first.url, foundBy)),
-      ...callers.slice(0, 1).flatMap(({ client }) => [hasNoPosition(client), isAfterTheEnd(client)]),
+      ...callers.slice(0, 1).map(({ client }) => isAfterTheEnd(client)),
     ]);
 
     if (rounds < ROUNDS) console.log(`${rounds} of ${ROUNDS} rounds in ${BUDGET_MS} ms`);
-    const changes = (await changesAt(first.url)).filter(
-      (route) => !(route in WITHOUT_POSITION) && route !== FIRST_ACCOUNT,
-    );
+    const changes = (await changesAt(first.url)).filter((route) => route !== FIRST_ACCOUNT);
     assert.equal([...asked.keys()].sort(), [...changes].sort(), "each call that changes something is in a story");
     assert.equal(Object.fromEntries(missed), {}, examples[0]);
     for (const program of programs) assert.is(await program.stop(), 0, program.output());

@@ -437,13 +437,22 @@ const bundles: readonly Story[] = [
   },
 ];
 
-export const STORIES: readonly Story[] = [...settings, ...people, ...requests, ...bundles];
+const billing: readonly Story[] = [
+  {
+    name: "links to pages of the billing provider",
+    async run({ client }, found) {
+      const isRecorded = ({ data }: Reply["body"]): boolean => data.length > 0;
+      const record: Read = ["/v1/audit?type=BillingLinkMade&order=desc", isRecorded];
+      for (const [path, body] of [
+        ["/v1/billing/checkout/start", { plan: "core" }],
+        ["/v1/billing/portal", {}],
+      ] as const)
+        await found(`POST ${path}`, made(await client.session("POST", path, body)), record);
+    },
+  },
+];
 
-/** Calls that answer without a position, as they name a page of the billing provider and no record; with their bodies. */
-export const WITHOUT_POSITION: Readonly<Record<string, object>> = {
-  "POST /v1/billing/checkout/start": { plan: "core" },
-  "POST /v1/billing/portal": {},
-};
+export const STORIES: readonly Story[] = [...settings, ...people, ...requests, ...bundles, ...billing];
 
 /** Only the first account of a program without one is made by this call: `test/program/first-account.test.ts`. */
 export const FIRST_ACCOUNT = "POST /v1/auth/start";
