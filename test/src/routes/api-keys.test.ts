@@ -96,15 +96,15 @@ test("the repeat of a command that was cut off shows the same key, and the key w
   const { owner, call, use, types } = await withOwner({
     log: failingLog(log, (stream) => cut && stream.startsWith("apikey-")),
   });
-  const { envelope } = callOf({ principal: owner });
+  const { envelope, secret } = callOf({ principal: owner });
   const body = { name: "ci" };
-  await call("POST", "/v1/api-keys", { principal: owner, envelope, body }).then(
+  await call("POST", "/v1/api-keys", { principal: owner, envelope, secret, body }).then(
     () => assert.unreachable(),
     (error) => assert.is(error.name, "LogUnavailable"),
   );
   cut = false;
-  const first = await call("POST", "/v1/api-keys", { principal: owner, envelope, body });
-  const again = await call("POST", "/v1/api-keys", { principal: owner, envelope, body });
+  const first = await call("POST", "/v1/api-keys", { principal: owner, envelope, secret, body });
+  const again = await call("POST", "/v1/api-keys", { principal: owner, envelope, secret, body });
   assert.is(first.outcome, 201);
   assert.is(first.body.key, again.body.key);
   assert.ok(await use(first.body.key));
