@@ -1,18 +1,23 @@
 import { type Echo, echoOf } from "../domain/gate/echo.ts";
 import type { FieldPath } from "../domain/gate/field-path.ts";
 import type { Json } from "../domain/ports.ts";
+import { JSON_DEPTH_MAX, scanJson } from "./http/strict-json.ts";
 import type { ReadPayload } from "./payloads.ts";
 
 /**
  * What a reader does not see of a target's answer: what stands at these paths, and what the target repeats of the payload.
- * Null for `echo`: the payload is not there, or no JSON, so that nobody can tell what is repeated.
+ * Null for `echo`: nobody can tell what is repeated, as when the payload is not there, is no JSON or has a name twice.
  */
 export type HiddenAnswer = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
 const jsonOf = ({ body }: ReadPayload): Json | undefined => {
+  const text = body.toString("utf8");
   try {
     // JSON.parse gives nothing but JSON.
-    return JSON.parse(body.toString("utf8")) as Json;
+    const json = JSON.parse(text) as Json;
+    const { duplicate, tooDeep } = scanJson(text, JSON_DEPTH_MAX);
+    // Of a name that is there twice, a target may have read the other value.
+    return duplicate === undefined && tooDeep === undefined ? json : undefined;
   } catch {
     return undefined;
   }

@@ -3,18 +3,34 @@ import { type FieldPath, isPosition } from "./field-path.ts";
 
 /** Recognises in an answer what a policy hides of the payload that it answers: targets repeat what they are sent. */
 export type Echo = {
-  /** Whether a text contains a hidden value, however it is written: in other case, or percent-encoded. */
+  /**
+   * Whether a text contains a hidden value, however it is written: in other case, with other separators, percent-encoded,
+   * with escapes of JSON, in base64 or in hex.
+   */
   hides(text: string): boolean;
   /** Whether a member or header of this name is hidden whatever it contains: its value may be another one of the same kind. */
   hidesName(name: string): boolean;
 };
 
-/** A shorter value is contained in too many texts by chance: it is recognised only where it is the whole of a text. */
+/** A shorter value is contained in too many texts by chance: it is recognised only where it stands apart. */
 const CONTAINED_LENGTH_MIN = 4;
+/** Letters and digits of a shorter value follow each other in too many texts by chance. */
+const BARE_LENGTH_MIN = 6;
+/** Each text of an answer is searched for each value, so more values would keep the event loop busy for too long. */
+const VALUES_MAX = 100;
+/** A double keeps so many digits of every decimal number (IEEE 754, binary64). */
+const DIGITS_EXACT_MAX = 15;
 
-const scalarsIn = (value: Json): readonly string[] => {
+/** False where a target may have been sent other digits than these: more than a double keeps, or an exponent. */
+const isExact = (value: number): boolean => {
+  const text = String(value);
+  return Number.isSafeInteger(value) || (!text.includes("e") && text.replace(/\D/g, "").length <= DIGITS_EXACT_MAX);
+};
+
+/** Null where a number is not the one that was sent. */
+const scalarsIn = (value: Json): readonly (string | null)[] => {
   if (typeof value === "string") return [value];
-  if (typeof value === "number") return [String(value)];
+  if (typeof value === "number") return [isExact(value) ? String(value) : null];
   // True, false and null say nothing about whose value they are.
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(scalarsIn);
@@ -30,27 +46,74 @@ const valuesAt = (value: Json, [first, ...rest]: FieldPath): readonly Json[] => 
   return inside === undefined ? [] : valuesAt(inside, rest);
 };
 
-const decoded = (text: string): string => {
+const decodedRun = (run: string): string => {
   try {
-    return decodeURIComponent(text.replaceAll("+", " "));
+    return decodeURIComponent(run);
   } catch {
-    return text;
+    return run;
   }
 };
+
+/** Each run of percent-encoded bytes apart, so that a single percent sign hides none of the others. */
+const percentDecoded = (text: string): string =>
+  text.replaceAll("+", " ").replace(/(?:%[0-9a-f]{2})+/gi, (run) => decodedRun(run));
+
+/** Of JSON inside a text (RFC 8259, section 7). Escaped control characters count as separators. */
+const unescaped = (text: string): string =>
+  text
+    .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\+(["\\/])/g, "$1");
+
+const BASE64 = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
+const HEX = /(?:[0-9a-f]{2}){4,}/gi;
+
+const bytesIn = (text: string): readonly string[] => [
+  ...(text.match(BASE64) ?? []).map((run) => Buffer.from(run, "base64").toString("utf8")),
+  ...(text.match(HEX) ?? []).map((run) => Buffer.from(run, "hex").toString("utf8")),
+];
+
+/** The ways to read a text, without repetition. Encodings may be inside each other once. */
+const readingsOf = (text: string): readonly string[] => {
+  const plain = [text, percentDecoded(text), percentDecoded(percentDecoded(text)), unescaped(text)];
+  return [...new Set([...plain, unescaped(percentDecoded(text)), bytesIn(text).join("\n")])].filter((it) => it !== "");
+};
+
+/** Letters and digits alone, because a target may group a number or punctuate a text otherwise. */
+const bare = (text: string): string => text.normalize("NFKC").replace(/[^\p{L}\p{N}]+/gu, "");
 
 const nameOf = (path: FieldPath): readonly string[] => {
   const name = path.findLast((step) => !isPosition(step));
   return name === undefined ? [] : [name.toLowerCase()];
 };
 
-export const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo => {
+type Hidden = { readonly text: string; readonly bare: string | null };
+
+const hiddenFrom = (text: string): Hidden => {
+  const letters = bare(text);
+  return { text, bare: letters.length < BARE_LENGTH_MIN ? null : letters };
+};
+
+const isIn = (text: string, all: readonly Hidden[]): boolean => {
+  const letters = bare(text);
+  const words = new Set([text.trim(), ...text.split(/[^\p{L}\p{N}.]+/u)]);
+  return all.some((hidden) => {
+    if (hidden.text.length < CONTAINED_LENGTH_MIN) return words.has(hidden.text);
+    return text.includes(hidden.text) || (hidden.bare !== null && letters.includes(hidden.bare));
+  });
+};
+
+/** Null where nobody can tell what an answer repeats: too many values are hidden, or one is not known to the digit. */
+export const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo | null => {
   const values = paths.flatMap((path) => valuesAt(payload, path).flatMap(scalarsIn));
-  const texts = [...new Set(values.map((text) => text.trim().toLowerCase()))].filter((text) => text !== "");
+  const known = values.filter((value) => value !== null);
+  const texts = [...new Set(known.map((text) => text.trim().toLowerCase()))].filter((text) => text !== "");
+  if (known.length < values.length || texts.length > VALUES_MAX) return null;
+  const all = texts.map(hiddenFrom);
   const names = new Set(paths.flatMap(nameOf));
-  const isIn = (text: string): boolean =>
-    texts.some((hidden) => (hidden.length < CONTAINED_LENGTH_MIN ? text.trim() === hidden : text.includes(hidden)));
+  // No reading is longer than its text.
+  const shortest = Math.min(...all.map((hidden) => (hidden.bare ?? hidden.text).length));
   return {
-    hides: (text) => isIn(text.toLowerCase()) || isIn(decoded(text).toLowerCase()),
+    hides: (text) => text.length >= shortest && readingsOf(text).some((reading) => isIn(reading.toLowerCase(), all)),
     hidesName: (name) => names.has(name.toLowerCase()),
   };
 };

@@ -134,7 +134,7 @@ export const scanJson = (text: string, depthMax: number): JsonScan => {
 };
 
 /** Deeper than anyone writes by hand, and shallow enough for every recursive reader behind us. */
-const JSON_DEPTH_MAX = 64;
+export const JSON_DEPTH_MAX = 64;
 
 /** Whether it says the same once it was parsed and written again, and recursive readers can do that. */
 export const isFaithfulJson = (text: string): boolean => {

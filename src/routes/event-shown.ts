@@ -36,7 +36,7 @@ const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) 
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
       const isHidden = echo === null || echo.hidesName(name) || echo.hides(value);
-      return [name, isHidden ? REDACTED : value];
+      return [echo?.hides(name) === true ? REDACTED : name, isHidden ? REDACTED : value];
     }),
   );
 
@@ -46,7 +46,7 @@ const responseShown = ({ headers, encoding, body, truncated }: ResponseKept, hid
   const { paths, echo } = hidden;
   const shown = body === "" ? body : encoding === "text" && echo !== null ? redactText(body, paths, echo) : null;
   const named = headersShown(headers, hidden);
-  const redacted = body !== "" || Object.values(named).includes(REDACTED);
+  const redacted = body !== "" || Object.entries(named).flat().includes(REDACTED);
   return { headers: named, encoding, body: shown, truncated, redacted };
 };
 

@@ -1,9 +1,16 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { echoOf } from "../../../domain/gate/echo.ts";
+import { type Echo, echoOf as echoOrNull } from "../../../domain/gate/echo.ts";
 import type { FieldPath } from "../../../domain/gate/field-path.ts";
+import type { Json } from "../../../domain/ports.ts";
 
 const test = suite("what an answer repeats");
+
+const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo => {
+  const echo = echoOrNull(payload, paths);
+  assert.ok(echo !== null);
+  return echo;
+};
 
 const PAYLOAD = {
   card: { number: "4242 4242", cvc: 123, holder: "Ada L" },
@@ -18,10 +25,34 @@ test("every value inside a hidden field is recognised, wherever it stands in a t
   for (const text of ["paid", "4242", "", "1234", "DE 89", "%zz"]) assert.not.ok(hides(text), text);
 });
 
-test("a short value is recognised only where it is the whole of a text, and an empty one never", () => {
-  const { hides } = echoOf({ a: "1", b: "", c: true, d: null }, [["a"], ["b"], ["c"], ["d"]]);
-  assert.ok(hides("1"));
-  for (const text of ["12", "", "true", "null"]) assert.not.ok(hides(text), text);
+test("a short value is recognised only where it stands apart, and an empty one never", () => {
+  const { hides } = echoOf({ a: "1", b: "", c: true, d: null, cvc: 123 }, [["a"], ["b"], ["c"], ["d"], ["cvc"]]);
+  for (const text of ["1", "cvc=123", "The code 123, is wrong.", "code%20123"]) assert.ok(hides(text), text);
+  for (const text of ["12", "", "true", "null", "1234", "1.5"]) assert.not.ok(hides(text), text);
+});
+
+test("a value is recognised when it is grouped, encoded or inside JSON in a text", () => {
+  const hidden = { card: "4242424242424242", name: 'Ada "L" Lovelace', city: "Zürich" };
+  const { hides } = echoOf(hidden, [["card"], ["name"], ["city"]]);
+  const base64 = Buffer.from('{"n":"4242424242424242"}').toString("base64url");
+  for (const text of [
+    ...["4242 4242 4242 4242", "4242-4242-4242-4242 was declined", "４２４２ ４２４２ ４２４２ ４２４２"],
+    ...["100% sure, for Ada%20%22L%22%20Lovelace", "4242%25204242%25204242%25204242"],
+    ...[JSON.stringify(hidden), JSON.stringify(JSON.stringify(hidden)), "Z\\u00fcrich"],
+    ...[`Bearer x.${base64}.y`, `raw ${Buffer.from("4242424242424242").toString("hex")}`],
+  ])
+    assert.ok(hides(text), text);
+  for (const text of ["4242 4242", "Ada", "Zug", `x.${Buffer.from('{"n":"41"}').toString("base64url")}.y`])
+    assert.not.ok(hides(text), text);
+});
+
+test("nobody can tell what an answer repeats of a number that is not known to the digit, or of too many values", () => {
+  for (const number of [JSON.parse("12345678901234567890"), JSON.parse("0.1234567890123456789"), 1e21])
+    assert.is(echoOrNull({ n: number }, [["n"]]), null, String(number));
+  for (const number of [4242424242424242, 12.5, -0.1]) assert.ok(echoOrNull({ n: number }, [["n"]]), String(number));
+  const list = Array.from({ length: 101 }, (_, index) => `value ${index}`);
+  assert.is(echoOrNull({ list }, [["list"]]), null);
+  assert.ok(echoOrNull({ list: list.slice(1) }, [["list"]]));
 });
 
 test("a member with the name of a hidden field is recognised, whatever its value", () => {

@@ -209,6 +209,17 @@ for (const [what, answered, shown] of [
       headers: { "x-echo": "[redacted]", card: "[redacted]", date: "today" },
     },
   ],
+  [
+    "when it is grouped or encoded, or is a header's name",
+    {
+      body: '{"code":"x NDI0Mg==","said":"100% of 4%3242"}',
+      headers: { "x-4242": "1" },
+    },
+    {
+      body: '{"code":"[redacted]","said":"[redacted]"}',
+      headers: { "[redacted]": "1" },
+    },
+  ],
   ["in a header alone", { body: "", headers: { "x-card": "4242" } }, { body: "", headers: { "x-card": "[redacted]" } }],
 ] as const) {
   test(`below admin a receiver's answer does not repeat what the policy hides ${what}`, async () => {
@@ -227,12 +238,20 @@ for (const [what, answered, shown] of [
 
 test("what a receiver answered is hidden as a whole where the payload cannot be read to tell what it repeats", async () => {
   const answered = { body: '{"ok":true}', headers: { date: "today" } };
-  const { get } = await world(delivered(kept(Buffer.from("card=4242"), "text/plain"), answered).events);
-  const { body } = await get("/v1/events/{id}");
-  const [attempt] = body.attempts as { response: Record<string, unknown> }[];
-  assert.equal(attempt?.response, {
-    ...{ headers: { date: "[redacted]" }, encoding: "text", body: null, truncated: false, redacted: true },
-  });
+  const twice = '{"card":{"number":"4111"},"card":{"number":"4242"}}';
+  for (const payload of [
+    "card=4242",
+    twice,
+    '{"card":12345678901234567890}',
+    `${"[".repeat(9_999)}1${"]".repeat(9_999)}`,
+  ]) {
+    const { get } = await world(delivered(kept(Buffer.from(payload), "text/plain"), answered).events);
+    const { body } = await get("/v1/events/{id}");
+    const [attempt] = body.attempts as { response: Record<string, unknown> }[];
+    assert.equal(attempt?.response, {
+      ...{ headers: { date: "[redacted]" }, encoding: "text", body: null, truncated: false, redacted: true },
+    });
+  }
 });
 
 test("a payload in which nothing can be redacted is for an admin only", async () => {
