@@ -1,13 +1,15 @@
-import { hash } from "node:crypto";
-import type { ActionDefinition } from "../domain/action/definition.ts";
-import type { Configuration, PartChange, PartKind, Parts, PolicyPart } from "../domain/controls/configuration.ts";
+import {
+  type Configuration,
+  type PartChange,
+  type PartKind,
+  type Parts,
+  withPart,
+} from "../domain/controls/configuration.ts";
 import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../domain/controls/decider.ts";
-import type { PolicyDefinition } from "../domain/policy/definition.ts";
-import type { Json } from "../domain/ports.ts";
-import { canonicalJson } from "./audit/canonical-json.ts";
 import { type ChangesDeps, type Deferred, holdChange } from "./changes.ts";
 import type { Envelope } from "./envelope.ts";
 import { LISTED_ERRORS_MAX } from "./http/limits.ts";
+import { partsInForce } from "./parts-in-force.ts";
 import { type Problem, problem } from "./problems.ts";
 import type { Answer } from "./routes/route.ts";
 
@@ -52,18 +54,6 @@ export type Controls = {
 
 export const controlsStream = (account: string): string => `controls-${account}`;
 
-export const policyPart = ({ schema, redact: _, ...definition }: PolicyDefinition): PolicyPart => ({
-  ...definition,
-  schema: schema === undefined ? null : hash("sha256", canonicalJson(schema as Json)), // A schema is JSON by its parser.
-});
-
-export const actionPart = ({ endpoint_id, policy_id, compensation, cost }: ActionDefinition): Parts["action"] => ({
-  endpoint_id,
-  policy_id: policy_id ?? null,
-  compensation: compensation ?? null,
-  cost: cost ?? null,
-});
-
 /** The part as it will be: made of what the stream of controls has, so that of two changes at once both count. */
 const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
   const before = replaces === true ? null : (state[kind].get(id) ?? base);
@@ -88,15 +78,20 @@ const NOT_LATER = problem(
     "the endpoint first (policy_id); invite people as viewers, and change their role, which is held.",
 );
 
-export const controls = (deps: ChangesDeps): Controls => ({
+export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Controls => ({
   async authorize(call, change, deferred) {
     const { principal, envelope } = call;
     const { aggregates } = deps;
     const { account, id: by, kind } = principal;
-    const commandOf = (state: Configuration): ChangeControls => ({
+    const actually = async (state: Configuration): Promise<Pick<ChangeControls, "actual">> => {
+      const parts = await inForce(account, state);
+      return parts.length === 0 ? {} : { actual: { parts, change: changed(parts.reduce(withPart, state), change) } };
+    };
+    const commandOf = async (state: Configuration): Promise<ChangeControls> => ({
       type: "ChangeControls",
       account,
       change: changed(state, change),
+      ...(await actually(state)),
       // The kind says which part it is.
       base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
       issues: change.issues === true,
@@ -109,7 +104,7 @@ export const controls = (deps: ChangesDeps): Controls => ({
     const own = { ...envelope, commandId: `${envelope.commandId}/controls` };
     const done = await aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, own);
     if (done.outcome !== "rejected") return null;
-    const command = commandOf(done.state);
+    const command = await commandOf(done.state);
     if (done.rejection === "person-required") return personRequired(command, done.state);
     if (deferred === undefined) return NOT_LATER;
     return holdChange(deps, call, change, deferred, { weakened: weakenedBy(command, done.state), state: done.state });

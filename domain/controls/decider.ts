@@ -11,6 +11,12 @@ export type ChangeControls = {
   readonly change: PartChange;
   /** The part as its own stream has it, for a part that the stream of controls does not know; null for a new one. */
   readonly base: PartChange;
+  /**
+   * Where streams of parts say something else than the stream of controls: a change that is recorded here first may have
+   * been refused later, be under way, or have been cut off by a crash. `parts`: what those streams say; `change`: the
+   * change made of that. Nothing may be weaker either way.
+   */
+  readonly actual?: { readonly parts: readonly PartChange[]; readonly change: PartChange };
   /** Its credential is made anew, and shown to whoever asks. */
   readonly issues: boolean;
   /** A person with a session, or a key that acts for the account. */
@@ -48,13 +54,19 @@ const partIn = (state: Configuration, kind: PartKind, id: string): Parts[PartKin
 
 /** What a command would weaken; also said to a key that may not do it. */
 export const weakenedBy = (
-  { change, base, issues }: Pick<ChangeControls, "change" | "base" | "issues">,
+  { change, base, issues, actual }: Pick<ChangeControls, "change" | "base" | "issues" | "actual">,
   known: Configuration,
 ): readonly Weakening[] => {
   const { kind, id } = change;
-  const state = known[kind].has(id) ? known : withPart(known, base);
   const issued = issues && (kind === "agent" || kind === "source") ? { kind, id } : null;
-  return weakenings(state, withPart(state, change), issued);
+  const weakenedIn = (state: Configuration, made: PartChange): readonly Weakening[] => {
+    const from = state[kind].has(id) ? state : withPart(state, base);
+    return weakenings(from, withPart(from, made), issued);
+  };
+  const recorded = weakenedIn(known, change);
+  if (actual === undefined) return recorded;
+  const others = weakenedIn(actual.parts.reduce(withPart, known), actual.change);
+  return [...new Map([...recorded, ...others].map((it) => [it.why, it])).values()];
 };
 
 /** Those of the policies that are protected at a time: what weakens them takes their own approvals. */

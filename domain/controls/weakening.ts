@@ -14,9 +14,10 @@ type Sides = { readonly before: Configuration; readonly after: Configuration };
 /** A way of an agent or a source, or of whoever may ask for an action. */
 type AnyWay = Omit<Way, "sender"> & { readonly sender: { readonly kind: Way["sender"]["kind"] | "anyone" } };
 
-const isThere = ({ action, endpoint }: Configuration, target: Target): boolean => {
+/** An action that is deleted can be put again under its name, without what guarded it; a deleted endpoint never comes back. */
+const canBeReached = ({ endpoint }: Configuration, target: Target): boolean => {
   const [kind, id = ""] = target.split(" ");
-  return kind === "action" ? action.has(id) : endpoint.has(id);
+  return kind === "action" || endpoint.has(id);
 };
 
 /** A condition over the cost is evaluated with another cost where an action has a cost rule of its own. */
@@ -36,7 +37,7 @@ const isCovered = (wanted: Rule, rules: readonly Rule[], way: AnyWay, sides: Sid
 /** What was asked for at an action or an endpoint, and is asked for by nothing any more. */
 const lost = (before: Requirements, after: Requirements, now: Configuration): readonly Weakening[] =>
   [...before].flatMap(([target, rules]) =>
-    isThere(now, target)
+    canBeReached(now, target)
       ? rules
           .filter(({ rule }) => !(after.get(target) ?? []).some((it) => isAsStrict(it.rule, rule)))
           .map(({ policyId }) => ({ policyId, why: `the approvals of ${policyId} no longer guard the ${target}` }))

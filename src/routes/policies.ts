@@ -6,7 +6,8 @@ import { type PolicyDocument, policies, policyVersions } from "../../projections
 import type { PolicyCompiler } from "../admission/compiled-policy.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { type Controls, policyPart } from "../controls.ts";
+import { policyPart } from "../control-parts.ts";
+import type { Controls } from "../controls.ts";
 import { limitReached, notFound, type Problem, problem } from "../problems.ts";
 import { isPolicyId } from "../references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";

@@ -97,6 +97,35 @@ test("each way around the approvals takes a person, and changes nothing", async 
   assert.equal(sources.body.data, []);
 });
 
+test("a key cannot delete an action that is guarded, and put it again where nothing guards it", async () => {
+  const { client, policy, endpoint, agent, notes } = await guarded();
+  // Another action keeps the endpoint guarded.
+  await defineAction(client, "refund.again", endpoint, { policy_id: policy });
+  for (const name of ["refund.create", "refund.again"]) {
+    const { status, body } = await client.call("DELETE", `/v1/actions/${name}`);
+    assert.equal([name, status, body?.code], [name, 403, "person-required"]);
+  }
+  const unguarded = await client.call("DELETE", "/v1/actions/note.write");
+  assert.is(unguarded.status, 204);
+  const moved = { endpoint_id: notes, reversibility: "reversible" };
+  assert.is((await client.call("PUT", "/v1/actions/note.write", moved)).status, 201);
+  assert.is(await held(agent, "1"), "held");
+});
+
+test("what was refused guards nothing: a policy that did not come into force lets no key go past", async () => {
+  const { client, policy, agent } = await guarded();
+  const headers = { "x-secret": { value: "one", secret: true } };
+  const { id: endpoint } = await client.make("/v1/endpoints", { name: "secret", url: NOWHERE, headers });
+  await defineAction(client, "refund.secret", endpoint);
+  assert.is(await held(agent, "1", "refund.secret"), "held");
+  const changes = { policy_id: policy, headers: { "x-secret": { value: "two", secret: true } } };
+  const refused = await client.call("PATCH", `/v1/endpoints/${endpoint}`, changes);
+  assert.equal([refused.status, refused.body.code], [403, "person-required"]);
+  assert.is((await client.call("GET", `/v1/endpoints/${endpoint}`)).body.policy_id, null);
+  const made = await client.call("POST", "/v1/agents", { name: "b", scope: { actions: ["refund.secret"] } });
+  assert.equal([made.status, made.body.code], [403, "person-required"]);
+});
+
 test("a person with a session may do it, and it is recorded as a weakening", async () => {
   const { client, agent, policy } = await guarded();
   const changed = await client.session("PATCH", `/v1/agents/${agent.id}`, { policy_id: null });
