@@ -11,7 +11,7 @@ import type { Envelope } from "./envelope.ts";
 import { LISTED_ERRORS_MAX } from "./http/limits.ts";
 import { partsInForce } from "./parts-in-force.ts";
 import { type Problem, problem } from "./problems.ts";
-import type { Answer } from "./routes/route.ts";
+import { type Answer, positionOf } from "./routes/route.ts";
 
 /**
  * A change that a route is about to make. `base`: the part as its own stream has it; null for a new one. `changes`: the
@@ -46,8 +46,8 @@ export type Controls = {
   authorize(call: ControlCaller, change: ControlChange, deferred?: Deferred): Promise<Answer | Problem | null>;
   /** When the protection of a policy ends, as was asked for on the machine; null if it was not. ISO-8601 UTC. */
   liftsAt(account: string, policyId: string): Promise<string | null>;
-  /** False where nobody has asked for the end of the policy's protection. */
-  cancelLift(call: ControlCaller, policyId: string): Promise<boolean>;
+  /** Null where nobody has asked for the end of the policy's protection. */
+  cancelLift(call: ControlCaller, policyId: string): Promise<Pick<Answer, "position"> | null>;
   /** For something new that was authorized and is not made after all, as the account has no room for it. */
   withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
 };
@@ -118,7 +118,7 @@ export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Contr
   async cancelLift({ principal: { account, id: by }, envelope }, policyId) {
     const command = { type: "CancelLift", account, policyId, by, at: envelope.at } as const;
     const done = await deps.aggregates.handle(controlsDecider, controlsStream(account), command, envelope);
-    return done.outcome !== "rejected";
+    return done.outcome === "rejected" ? null : positionOf(done);
   },
 
   async withdraw({ principal: { account, id: by }, envelope }, kind, id) {

@@ -130,8 +130,8 @@ const cancelLift =
   (deps: PoliciesDeps): Route["handle"] =>
   async (call) => {
     const there = await ownPolicy(deps, call);
-    if (there === null || !(await deps.controls.cancelLift(call, there.policyId))) return notFound();
-    return { status: 204 };
+    const cancelled = there === null ? null : await deps.controls.cancelLift(call, there.policyId);
+    return cancelled === null ? notFound() : { status: 204, ...cancelled };
   };
 
 const list =

@@ -11,7 +11,7 @@ const SECONDS = /^\d+$/;
 const retryAfterOf = (header: string | null): number | null => {
   if (header === null) return null;
   const ms = SECONDS.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isNaN(ms) ? null : Math.max(ms, 0);
+  return ms >= 0 ? ms : ms < 0 ? 0 : null;
 };
 
 const isKnown = (code: string): code is ErrorCode => (ERROR_CODES as readonly string[]).includes(code);
@@ -29,7 +29,7 @@ export const problemFacts = (status: number, body: unknown, retryAfter: string |
       ...common,
       code: isKnown(code) ? code : "unknown",
       serverCode: code,
-      detail: String(detail ?? it.title ?? ""),
+      detail: textOf(detail) ?? textOf(it.title) ?? "",
       retryable: typeof retryable === "boolean" ? retryable : isTransient,
       traceId: textOf(it.trace_id),
       verdict: verdictOf(it.verdict),

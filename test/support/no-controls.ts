@@ -6,7 +6,7 @@ export const noControls: Controls = {
   authorize: async () => null,
   withdraw: async () => undefined,
   liftsAt: async () => null,
-  cancelLift: async () => false,
+  cancelLift: async () => null,
 };
 
 /** For a test in which no change is held. */

@@ -454,8 +454,13 @@ const billing: readonly Story[] = [
 
 export const STORIES: readonly Story[] = [...settings, ...people, ...requests, ...bundles, ...billing];
 
-/** Only the first account of a program without one is made by this call: `test/program/first-account.test.ts`. */
-export const FIRST_ACCOUNT = "POST /v1/auth/start";
+/** Calls that need what is done on the program's machine; each is in the test that is named. */
+export const AFTER_THE_MACHINE: ReadonlySet<string> = new Set([
+  // Makes the first account of a program that has none: `test/program/first-account.test.ts`.
+  "POST /v1/auth/start",
+  // Cancels what `account recover --policy` has asked for: `test/src/controls/protected.test.ts`.
+  "DELETE /v1/policies/{id}/protection-lift",
+]);
 
 /** Signs up, logs in and out, ends sessions, erases an address, and changes the password. */
 export const signsUp = async (base: string, found: (client: Client) => Found): Promise<void> => {
