@@ -36,6 +36,9 @@ for (const name of [
   "webhook-id",
   "Webhook-Signature",
   "countersign-attempt",
+  "Countersign_Agent",
+  "webhook_signature",
+  "Content_Digest",
   "traceparent",
   "proxy-authorization",
 ]) {
