@@ -9,7 +9,7 @@ import { presentedBy } from "./presented.ts";
 import { isTargetKnown, whyUnrecorded } from "./recorded-problems.ts";
 import { traceOf } from "./trace.ts";
 
-/** Whose a credential was that holds no longer, and why it does not. */
+/** Whose a credential is or was, and why it does not hold where it does not. */
 export type Lapsed = { readonly account: string; readonly actor: Actor; readonly why: string };
 
 export type ProblemRecordsDeps = {
@@ -41,9 +41,15 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     const concerned = (await it.about?.()) ?? null;
     if (concerned !== null) return { ...concerned, actor: PUBLIC, detail, holds: false };
     const presented = presentedBy(request.raw.rawHeaders);
-    if (it.problem !== "unauthenticated" || typeof presented !== "object" || presented === null) return null;
-    const lapsed = "problem" in presented ? null : await lapsedOf(presented);
-    return lapsed === null ? null : { ...lapsed, subject: lapsed.actor.id, detail: lapsed.why, holds: false };
+    const isForeign = it.problem === "cross-site";
+    if (!isForeign && it.problem !== "unauthenticated") return null;
+    if (typeof presented !== "object" || presented === null || "problem" in presented) return null;
+    const owner = await lapsedOf(presented);
+    if (owner === null) return null;
+    // Another site's page made the member's browser send the session: the call was refused before the session was checked.
+    const by = isForeign ? PUBLIC : owner.actor;
+    const why = isForeign ? detail : owner.why;
+    return { account: owner.account, actor: by, subject: owner.actor.id, detail: why, holds: false };
   };
 
   const record = (request: FastifyRequest, { problem }: Problem, route: string, whose: Whose): void => {

@@ -13,7 +13,7 @@ import { personalData } from "../../../src/personal-data.ts";
 import { PROBLEMS, type ProblemCode, problem } from "../../../src/problems.ts";
 import type { Route } from "../../../src/routes/route.ts";
 import { tallies } from "../../../src/tallies.ts";
-import { bearer, echo, testApp, testClock } from "../../support/http-app.ts";
+import { bearer, COOKIE, echo, testApp, testClock } from "../../support/http-app.ts";
 import { startService } from "../../support/service-in-memory.ts";
 
 const test = suite("refused calls");
@@ -37,7 +37,10 @@ const world = async (routes: readonly Route[], over: Partial<EventLog> = {}) => 
   const told: string[] = [];
   const onProblem = problemRecords({
     calls: countedCalls(counted, (code, whose) => told.push(`${code} ${whose}`)),
-    lapsedOf: async ({ token }) => (token === "csk_old" ? LAPSED : null),
+    lapsedOf: async ({ token }) => {
+      if (token === "owner") return { ...LAPSED, actor: { kind: "member", id: "mem_a" } };
+      return token === "csk_old" ? LAPSED : null;
+    },
     onError: (error) => assert.unreachable(String(error)),
   });
   const app: FastifyInstance = await testApp(routes, { log, clock, onProblem });
@@ -146,6 +149,29 @@ test("a revoked key is a record of its account; an unknown one is counted for th
     "unauthenticated nobody",
     "unauthenticated nobody",
   ]);
+  await app.close();
+});
+
+test("a call that another site's page makes with a session is a record of its member; without one it is counted", async () => {
+  const { app, records } = await world([
+    answering("conflict"),
+    answering("conflict", { path: "/v1/open", who: "anyone" }),
+  ]);
+  const headers = { origin: "https://evil.example", "sec-fetch-site": "none" };
+  const foreign = (url: string, cookie: Record<string, string>) =>
+    app.inject({ method: "POST", url, headers: { ...headers, ...cookie }, payload: { name: "a" } });
+  assert.is((await foreign("/v1/things/a", COOKIE)).statusCode, 403);
+  assert.is((await foreign("/v1/open", {})).statusCode, 403);
+  const found = await records();
+  assert.equal(
+    found.map(({ stream, meta, data }) => [stream, meta.account, meta.actor.id, data.problem ?? data.counts]).sort(),
+    [
+      ["calls-installation", "", "counts", { "cross-site": 1 }],
+      ["calls-mem_a", "acc_a", "public", "cross-site"],
+    ],
+  );
+  const record = found.find(({ stream }) => stream === "calls-mem_a");
+  assert.match(String(record?.data.detail), "Send this from the pages of");
   await app.close();
 });
 
