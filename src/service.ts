@@ -27,6 +27,7 @@ import { DIRECT_WORK_MAX, sharedChecks } from "./admission/checks.ts";
 import { actionCompiler, compiledActions } from "./admission/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
+import { definitionRate } from "./admission/definition-rate.ts";
 import { fate } from "./admission/fate.ts";
 import { heldReactions } from "./admission/held-places.ts";
 import { ORPHAN_AGE_MS } from "./admission/ledger-stream.ts";
@@ -249,6 +250,7 @@ export const service = async (engines: Engines): Promise<Service> => {
   const calls = countedCalls(counted, observer.refused);
   const recordCall = callRecords(log, personal);
   const compile = policyCompiler();
+  const publishingRate = definitionRate(clock);
   const resolve =
     config.deliveryDns === "system"
       ? systemResolver(undefined, config.threadPoolSize)
@@ -567,7 +569,10 @@ export const service = async (engines: Engines): Promise<Service> => {
       slots: registering,
       controls: guarded,
     }),
-    ...policyRoutes({ aggregates: streams, views, compile, slots: registering, controls: guarded }),
+    ...policyRoutes({
+      ...{ aggregates: streams, views, compile, slots: registering, controls: guarded },
+      definitionRate: publishingRate,
+    }),
     ...policyLedgerRoutes({
       aggregates: streams,
       ledgers: reservations,
@@ -579,6 +584,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       aggregates: streams,
       views,
       compile: actionCompiler(),
+      definitionRate: publishingRate,
       endpointExists,
       policyExists,
       slots: registering,

@@ -2,31 +2,38 @@ import type { Clock } from "../../domain/ports.ts";
 
 const SECOND_MS = 1_000;
 
-/** The work of each account within the current second, in units of the meter. */
+/** The work of each account within the current window of time, which is a second if nothing else is said. */
 export class AccountWork {
-  readonly #perSecond: number;
+  readonly #perWindow: number;
   readonly #clock: Clock;
   readonly #byAccount = new Map<string, number>();
-  #second = 0;
+  readonly #windowMs: number;
+  #window = 0;
 
-  constructor(perSecond: number, clock: Clock) {
-    this.#perSecond = perSecond;
+  constructor(perWindow: number, clock: Clock, windowMs = SECOND_MS) {
+    this.#perWindow = perWindow;
     this.#clock = clock;
+    this.#windowMs = windowMs;
   }
 
   /** Whether anything is left to the account: work is known afterwards, so the last one may go beyond the limit. */
   has(account: string): boolean {
-    return this.#usedBy(account) < this.#perSecond;
+    return this.#usedBy(account) < this.#perWindow;
   }
 
   add(account: string, units: number): void {
     this.#byAccount.set(account, this.#usedBy(account) + units);
   }
 
+  /** Whole seconds until the window ends, at least 1. */
+  resetS(): number {
+    return Math.ceil((this.#windowMs - (this.#clock.now() % this.#windowMs)) / SECOND_MS);
+  }
+
   #usedBy(account: string): number {
-    const second = Math.floor(this.#clock.now() / SECOND_MS);
-    if (second !== this.#second) {
-      this.#second = second;
+    const window = Math.floor(this.#clock.now() / this.#windowMs);
+    if (window !== this.#window) {
+      this.#window = window;
       this.#byAccount.clear();
     }
     return this.#byAccount.get(account) ?? 0;

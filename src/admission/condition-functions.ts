@@ -33,7 +33,7 @@ const CONVERSION_WORK = 200;
 const ERROR_WORK = 300;
 /** Comparing one element of a list with a value. */
 const ELEMENT_WORK = 30;
-/** Counting the characters of a text, or searching it, goes over so many in the time of one unit. */
+/** Counting the characters of a text, searching it, or encoding it, goes over so many in the time of one unit. */
 const CHARACTERS_PER_WORK = 5;
 /** A number, a time or a duration is shorter; turning long texts into numbers takes time beyond linear. */
 const CONVERTED_LENGTH_MAX = 100;
@@ -69,7 +69,8 @@ const workOf = (name: string, values: readonly CelValue[], weigh: JsonValues["we
   if (name === "contains" && typeof first === "string" && typeof second === "string")
     // The platform's search compares every position with the whole text in the worst case: 25 s for two of 500 kB.
     return (first.length * second.length) / COMPARED_PER_WORK + first.length / CHARACTERS_PER_WORK;
-  if (name === "size") return typeof first === "string" ? first.length / CHARACTERS_PER_WORK : 1;
+  if (name === "size" || (name === "bytes" && typeof first === "string"))
+    return typeof first === "string" ? first.length / CHARACTERS_PER_WORK : 1;
   const isCalendar = name.startsWith("get");
   if (isCalendar || CONVERSIONS.has(name)) {
     const longest = values.reduce<number>((max, it) => Math.max(max, typeof it === "string" ? it.length : 0), 0);

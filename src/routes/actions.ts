@@ -5,6 +5,7 @@ import type { Document, ViewStore } from "../../domain/ports.ts";
 import { type ActionDocument, actions } from "../../projections/actions.ts";
 import { actionId, actionStream } from "../action-stream.ts";
 import type { ActionCompiler } from "../admission/compiled-action.ts";
+import type { DefinitionRate } from "../admission/definition-rate.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { actionPart } from "../control-parts.ts";
@@ -19,6 +20,7 @@ export type ActionsDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly compile: ActionCompiler;
+  readonly definitionRate: DefinitionRate;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
   readonly controls: Controls;
   readonly policyExists: (account: string, id: string) => Promise<boolean>;
@@ -113,6 +115,8 @@ const put: Handle = (deps) => async (call) => {
     const message = `must be lower-case parts with dots between them, as refund.create, at most ${ACTION_NAME_MAX} characters`;
     return problem("invalid-request", `The action's name ${message}.`, { errors: [{ path: "/name", message }] });
   }
+  const tooMany = deps.definitionRate(account, call.body);
+  if (tooMany !== null) return tooMany;
   // The route's schema has checked the shape.
   const compiled = deps.compile(name, call.body as ActionInput);
   if (!compiled.ok) {

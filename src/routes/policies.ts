@@ -4,6 +4,7 @@ import type { Document, JsonObject, ViewStore } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { type PolicyDocument, policies, policyVersions } from "../../projections/policies.ts";
 import type { PolicyCompiler } from "../admission/compiled-policy.ts";
+import type { DefinitionRate } from "../admission/definition-rate.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { policyPart } from "../control-parts.ts";
@@ -19,6 +20,7 @@ export type PoliciesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
   readonly compile: PolicyCompiler;
+  readonly definitionRate: DefinitionRate;
   readonly controls: Controls;
   readonly slots: Slots;
 };
@@ -75,6 +77,8 @@ const publish = async (
   policyId: string,
 ) => {
   const { principal, body, envelope } = call;
+  const tooMany = deps.definitionRate(principal.account, body);
+  if (tooMany !== null) return tooMany;
   const compiled = deps.compile(body);
   if (!compiled.ok) return invalid(compiled.errors);
   const { definition } = compiled;

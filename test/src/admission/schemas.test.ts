@@ -133,4 +133,10 @@ test("the payload is left as it is", () => {
   assert.equal(payload, { a: "5" });
 });
 
+test("a schema that would take long to compile is refused before it is", () => {
+  const oneOf = Array.from({ length: 1_500 }, (_, minimum) => ({ minimum }));
+  assert.match(refusal({ oneOf }), /parts/);
+  assert.match(refusal({ $defs: { a: { minimum: 1 } }, allOf: oneOf.map(() => ({ $ref: "#/$defs/a" })) }), /parts/);
+});
+
 test.run();

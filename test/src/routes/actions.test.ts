@@ -25,6 +25,7 @@ const world = async () => {
     aggregates: streams,
     views,
     compile,
+    definitionRate: () => null,
     endpointExists,
     policyExists,
     controls: noControls,

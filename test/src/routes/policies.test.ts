@@ -25,6 +25,7 @@ const started = async () => {
     aggregates: streams,
     views,
     compile: policyCompiler(),
+    definitionRate: () => null,
     controls: noControls,
     slots: slotsOn(log, clock, streams),
   };
