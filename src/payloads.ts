@@ -34,8 +34,9 @@ const headerBytes = (headers: Incoming["headers"]): number => {
   return bytes;
 };
 
-/** Bytes that are counted for what is stored: the body's and the headers'. */
-export const bytesOf = ({ body, headers }: Incoming): number => body.length + headerBytes(headers);
+/** Bytes that are counted for what is stored: the body's, its type's and the headers'. */
+export const bytesOf = ({ body, contentType, headers }: Incoming): number =>
+  body.length + contentType.length + headerBytes(headers);
 
 /** What is stored where a whole body is not. Headers of more than a head's bytes are left out. */
 export const headOf = (incoming: Incoming): Incoming => {

@@ -149,7 +149,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
         deliveryKey: key,
         eventType,
         body,
-        contentType: headers["content-type"] ?? "",
+        contentType: typeOf(headers["content-type"]),
         contentEncoding: codings(headers["content-encoding"]),
         json: request.json,
         isStrict: false,
@@ -168,7 +168,17 @@ export const admission = (deps: AdmissionDeps): Admission => {
 
 /** Tokens with commas between them (RFC 9110, section 8.4): anything else tells nobody how to decode a body. */
 const CODINGS = /^[\w!#$%&'*+.^`|~-]+(?:[\t ]*,[\t ]*[\w!#$%&'*+.^`|~-]+)*$/;
-const codings = (header: string | undefined): string => (header !== undefined && CODINGS.test(header) ? header : "");
+const codings = (header: string | undefined): string =>
+  header !== undefined && header.length <= CODINGS_MAX && CODINGS.test(header) ? header : "";
+
+/**
+ * Characters. Both headers stand in each record of the event, refused or not, beside what is counted for its body. Senders
+ * write below 200.
+ */
+const TYPE_MAX = 1_024;
+const CODINGS_MAX = 255;
+/** A longer one is as good as none. */
+const typeOf = (header = ""): string => (header.length <= TYPE_MAX ? header : "");
 
 /** Delivery ids that came lately; a repeat of an older one is found when its append conflicts. */
 const RECENT_MAX = 50_000;

@@ -51,12 +51,15 @@ const leaveOnly = async ({ account }: Client, kind: AllowanceKind, bytes: number
 };
 
 /** What is stored of an account's bodies. */
-const storedBytes = async (account: string): Promise<number> => {
+const storedBytes = (account: string): Promise<number> => writtenBytes(account, "payload-");
+
+/** What is stored of an account in streams whose names begin so. */
+const writtenBytes = async (account: string, prefix = ""): Promise<number> => {
   let bytes = 0;
   for (let after: string | null = null; ; ) {
     const page = await running.log.readAll(after, 100);
     for (const { stream, meta, data, position } of page) {
-      if (stream.startsWith("payload-") && meta.account === account) bytes += JSON.stringify(data).length;
+      if (stream.startsWith(prefix) && meta.account === account) bytes += JSON.stringify(data).length;
       after = position;
     }
     if (page.length < 100) return bytes;
@@ -132,6 +135,26 @@ test("the same refused body sent again is stored and counted once", async () => 
   assert.ok(left < 12_000, `${left}`);
   const other = await source.send("other", { filler: "y".repeat(9_000) });
   assert.is((await eventOf(client, other)).payload.kept, "whole");
+});
+
+test("headers that stand in every record of a refused request are short, so none of them leaves more than a head", async () => {
+  const { client, source } = await tenant();
+  await leaveOnly(client, "refused", 0);
+  const before = await writtenBytes(client.account);
+  const long = "a".repeat(9_000);
+  for (const headers of [
+    { "content-type": `a/${long}` },
+    { "content-encoding": `gzip, ${long}` },
+    { "x-delivery-id": long },
+    { "x-other": long },
+    { "user-agent": long },
+  ]) {
+    const answer = await source.send(`${Object.keys(headers)}`, {}, headers);
+    assert.equal([answer.status, answer.body.code], [422, "gate-require-fields"]);
+  }
+  const left = (await writtenBytes(client.account)) - before;
+  // Two records each, with their ids and JSON.
+  assert.ok(left <= 5 * (HEAD_BYTES + 4_000), `${left}`);
 });
 
 test("a sender that is allowed later than refused sends the whole body again, and that is delivered", async () => {
