@@ -13,6 +13,15 @@ export type Decider<S, C, E, R> = {
   readonly decide: (command: C, state: S) => Decision<E, R>;
 };
 
+/** For a command that was authorized in one state: it is refused where that does not hold any more. */
+export const onlyWhile = <S, C, E, R>(
+  decider: Decider<S, C, E, R>,
+  holds: (state: S) => boolean,
+): Decider<S, C, E, R | "changed-meanwhile"> => ({
+  ...decider,
+  decide: (command, state) => (holds(state) ? decider.decide(command, state) : reject("changed-meanwhile")),
+});
+
 export const fold = <S, E>(
   decider: Pick<Decider<S, never, E, never>, "initial" | "evolve">,
   events: Iterable<E>,

@@ -103,9 +103,13 @@ export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Contr
     // The ids of its records are others than those of the change itself.
     const own = { ...envelope, commandId: `${envelope.commandId}/controls` };
     const done = await aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, own);
-    if (done.outcome !== "rejected") return null;
+    if (done.outcome === "accepted") return null;
     const command = await commandOf(done.state);
-    if (done.rejection === "person-required") return personRequired(command, done.state);
+    // A repeat after a crash finds its record, and not what was changed since: it is decided as if it came now.
+    const again = done.outcome === "unchanged" ? controlsDecider.decide(command, done.state) : null;
+    if (again?.ok === true) return null;
+    const rejection = done.outcome === "rejected" ? done.rejection : again?.rejection;
+    if (rejection === "person-required") return personRequired(command, done.state);
     if (deferred === undefined) return NOT_LATER;
     return holdChange(deps, call, change, deferred, { weakened: weakenedBy(command, done.state), state: done.state });
   },

@@ -104,6 +104,10 @@ export const problem = (
 });
 
 /** The same for an id of another account and for one that never existed. */
+/** For a change that was authorized for another state than the one that it met. */
+export const changedMeanwhile = (): Problem =>
+  problem("conflict", "Somebody else has changed it at the same moment: look at what is in force, and ask again.");
+
 export const notFound = (): Problem => problem("not-found", "There is nothing at this address for this credential.");
 
 /** For what needs a refused body that was not stored whole; in bytes. */

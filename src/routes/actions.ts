@@ -1,6 +1,7 @@
-import { action as actionDecider, type DefinedAction } from "../../domain/action/decider.ts";
+import { type Action, action as actionDecider, type DefinedAction } from "../../domain/action/decider.ts";
 import { type ActionDefinition, type ActionInput, REVERSIBILITIES } from "../../domain/action/definition.ts";
 import { ACTION_NAME_MAX, isActionName } from "../../domain/action/name.ts";
+import { onlyWhile } from "../../domain/decider.ts";
 import type { Document, ViewStore } from "../../domain/ports.ts";
 import { type ActionDocument, actions } from "../../projections/actions.ts";
 import { actionId, actionStream } from "../action-stream.ts";
@@ -10,7 +11,7 @@ import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { actionPart } from "../control-parts.ts";
 import type { Controls } from "../controls.ts";
-import { limitReached, missingReference, notFound, problem } from "../problems.ts";
+import { changedMeanwhile, limitReached, missingReference, notFound, problem } from "../problems.ts";
 import { time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { COST } from "./policy-schema.ts";
@@ -107,6 +108,9 @@ const find = async ({ aggregates }: ActionsDeps, { principal, params }: Call): P
   return state.phase === "defined" ? state : null;
 };
 
+/** Of an action that is defined; null for none. */
+const versionOf = (it: Action): number | null => (it.phase === "defined" ? it.version : null);
+
 const put: Handle = (deps) => async (call) => {
   const { principal, params, envelope } = call;
   const { account } = principal;
@@ -140,11 +144,13 @@ const put: Handle = (deps) => async (call) => {
   // Something new takes a place of the plan, which cannot be kept for it.
   const refused = await deps.controls.authorize(call, change, isThere ? { command, after: definition } : undefined);
   if (refused !== null) return refused;
-  const done = await deps.slots.register("actions", id, actionDecider, command, envelope);
+  const decider = onlyWhile(actionDecider, (now) => versionOf(now) === versionOf(before.state));
+  const done = await deps.slots.register("actions", id, decider, command, envelope);
   if (done.outcome === "full") {
     await deps.controls.withdraw(call, "action", name);
     return limitReached("actions", done.limit);
   }
+  if (done.outcome === "rejected" && done.rejection === "changed-meanwhile") return changedMeanwhile();
   if (done.outcome === "rejected" || done.state.phase !== "defined") return notFound();
   return {
     status: before.state.phase === "defined" ? 200 : 201,

@@ -2,6 +2,7 @@ import { apiKey } from "../../domain/account/api-key.ts";
 import { type AgentRejection, agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
 import type { AgentKey, AgentSettings } from "../../domain/agent/events.ts";
 import { isScopePattern, SCOPE_PATTERNS_MAX, type Scope } from "../../domain/agent/scope.ts";
+import { onlyWhile } from "../../domain/decider.ts";
 import type { ViewStore } from "../../domain/ports.ts";
 import { bearerKey, keyId } from "../../infra/crypto/api-key.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
@@ -11,7 +12,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Controls } from "../controls.ts";
 import type { CredentialHashes } from "../credential-hashes.ts";
 import { agentStream, apiKeyStream } from "../credentials.ts";
-import { limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { changedMeanwhile, limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { credentialOf, makerOf } from "../requesters.ts";
 import { nonBlank, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -101,7 +102,8 @@ const ROTATED: JsonSchema = {
   properties: { key: KEY, last4: { type: "string" } },
 };
 
-const PROBLEM_OF: Record<AgentRejection, Problem> = {
+const PROBLEM_OF: Record<AgentRejection | "changed-meanwhile", Problem> = {
+  "changed-meanwhile": changedMeanwhile(),
   "not-found": notFound(),
   conflict: problem("conflict", "This agent already exists, or existed before."),
 };
@@ -210,17 +212,27 @@ const list: Handle =
 
 type Change = Parameters<typeof agentDecider.decide>[0];
 
-/** Gives a command to the caller's own agent. */
-const handled = async (deps: AgentsDeps, call: Call, command: Change) => {
+/** Gives a command to the caller's own agent. `authorized`: the agent as it was when the change of it was authorized. */
+const handled = async (deps: AgentsDeps, call: Call, command: Change, authorized?: PresentAgent) => {
   const { id = "" } = call.params;
   if (!ID.test(id)) return notFound();
-  const done = await deps.aggregates.handle(agentDecider, agentStream(id), command, call.envelope);
+  // An agent that is gone is refused as such.
+  const decider = onlyWhile(
+    agentDecider,
+    (now) => authorized === undefined || now.phase !== "present" || now.settings === authorized.settings,
+  );
+  const done = await deps.aggregates.handle(decider, agentStream(id), command, call.envelope);
   return done.outcome === "rejected" ? PROBLEM_OF[done.rejection] : done;
 };
 
 /** As `handled`, and shows the agent as it then is. */
-const changed = async (deps: AgentsDeps, call: Call, command: Change): Promise<Answer | Problem> => {
-  const done = await handled(deps, call, command);
+const changed = async (
+  deps: AgentsDeps,
+  call: Call,
+  command: Change,
+  authorized?: PresentAgent,
+): Promise<Answer | Problem> => {
+  const done = await handled(deps, call, command, authorized);
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   return { status: 200, body: showPresent(done.state), ...positionOf(done) };
@@ -239,7 +251,7 @@ const change: Handle = (deps) => async (call) => {
   const deferred = { command, after: { ...it.settings, ...changes } };
   const refused = await deps.controls.authorize(call, { ...controlled(it), changes }, deferred);
   if (refused !== null) return refused;
-  return changed(deps, call, command);
+  return changed(deps, call, command, it);
 };
 
 const rotate: Handle = (deps) => async (call) => {
@@ -250,7 +262,7 @@ const rotate: Handle = (deps) => async (call) => {
   if (refused !== null) return refused;
   const { key, of } = newKey(deps, call, it.agentId);
   await issue(deps, call, it.agentId, of);
-  const done = await handled(deps, call, { type: "RotateAgentKey", account, key: of, at: call.envelope.at });
+  const done = await handled(deps, call, { type: "RotateAgentKey", account, key: of, at: call.envelope.at }, it);
   if ("problem" in done) return done;
   return { status: 200, body: { key, last4: of.last4 }, ...positionOf(done) };
 };

@@ -1,11 +1,14 @@
 import { PLANS } from "../../domain/account/plans.ts";
+import { type Decider, onlyWhile } from "../../domain/decider.ts";
 import type { EndpointCommand } from "../../domain/endpoint/commands.ts";
 import {
+  type Endpoint,
   type EndpointRejection,
   endpoint as endpointDecider,
   type PresentEndpoint,
   SECRETS_MAX,
 } from "../../domain/endpoint/decider.ts";
+import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import type { ViewStore } from "../../domain/ports.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
 import type { HeaderDigest } from "../../infra/crypto/header-digest.ts";
@@ -24,7 +27,7 @@ import { sources } from "../../projections/sources.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Controls } from "../controls.ts";
-import { limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { changedMeanwhile, limitReached, missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { isEndpointId } from "../references.ts";
 import {
   DEFAULTS,
@@ -65,7 +68,8 @@ const NAMED_MAX = 5;
 
 const streamOf = (endpointId: string): string => `endpoint-${endpointId}`;
 
-const PROBLEM_OF: Record<EndpointRejection, Problem> = {
+const PROBLEM_OF: Record<EndpointRejection | "changed-meanwhile", Problem> = {
+  "changed-meanwhile": changedMeanwhile(),
   "not-found": notFound(),
   "person-required": problem(
     "person-required",
@@ -143,8 +147,14 @@ const controlled = ({ endpointId: id, settings: { policy_id = null } }: PresentE
   ({ kind: "endpoint", id, base: { policy_id } }) as const;
 
 /** Decides and appends; the endpoint as it is then, or the problem to answer. */
-const handled = async (deps: EndpointsDeps, call: Call, endpointId: string, command: EndpointCommand) => {
-  const done = await deps.aggregates.handle(endpointDecider, streamOf(endpointId), command, call.envelope);
+const handled = async (
+  deps: EndpointsDeps,
+  call: Call,
+  endpointId: string,
+  command: EndpointCommand,
+  decider: Decider<Endpoint, EndpointCommand, EndpointEvent, EndpointRejection | "changed-meanwhile"> = endpointDecider,
+) => {
+  const done = await deps.aggregates.handle(decider, streamOf(endpointId), command, call.envelope);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
   return { state: done.state, position: positionOf(done) };
 };
@@ -224,7 +234,16 @@ const change: Handle = (deps) => async (call) => {
   // A body may be half a minute under way: who has lost the session meanwhile is nobody here.
   const isPerson = call.principal.kind === "member" && (await call.isStillAllowed());
   const by = isPerson ? ({ byPerson: true } as const) : {};
-  const done = await handled(deps, call, endpointId, { type: "ChangeEndpoint", account, changes, ...by, at });
+  // A policy that was authorized replaces the one that was there then; an endpoint that is gone is refused as such.
+  const decider = onlyWhile(
+    endpointDecider,
+    (now) =>
+      body.policy_id === undefined ||
+      now.phase !== "present" ||
+      (now.settings.policy_id ?? null) === (it.settings.policy_id ?? null),
+  );
+  const command = { type: "ChangeEndpoint", account, changes, ...by, at } as const;
+  const done = await handled(deps, call, endpointId, command, decider);
   if ("problem" in done) return done;
   if (done.state.phase !== "present") return notFound();
   deps.wake();

@@ -1,3 +1,4 @@
+import { onlyWhile } from "../../domain/decider.ts";
 import type { ViewStore } from "../../domain/ports.ts";
 import {
   type PresentSource,
@@ -12,7 +13,7 @@ import { type SourceDocument, sources } from "../../projections/sources.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Controls } from "../controls.ts";
-import { missingReference, notFound, type Problem, problem } from "../problems.ts";
+import { changedMeanwhile, missingReference, notFound, type Problem, problem } from "../problems.ts";
 import { makeSecret } from "../providers/catalogue.ts";
 import { credentialOf, makerOf } from "../requesters.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
@@ -54,7 +55,8 @@ const planLimit = (limit: number): Problem => {
   return problem("plan-limit", detail, { extra: { limit } });
 };
 
-const PROBLEM_OF: Record<SourceRejection, Problem> = {
+const PROBLEM_OF: Record<SourceRejection | "changed-meanwhile", Problem> = {
+  "changed-meanwhile": changedMeanwhile(),
   "not-found": notFound(),
   conflict: problem("conflict", "This source already exists, or existed before."),
   "too-many-secrets": problem(
@@ -90,6 +92,10 @@ const own = async ({ aggregates }: SourcesDeps, { principal, params }: Call): Pr
 /** The source for the decision whether a change of it weakens a control. */
 const controlled = ({ sourceId: id, type, settings: { name, policy_id, endpoint_id } }: PresentSource) =>
   ({ kind: "source", id, base: { name, type, policy_id, endpoint_id } }) as const;
+
+/** Decides only while the source is as it was when the change of it was authorized; one that is gone is refused as such. */
+const asAuthorized = ({ settings }: PresentSource) =>
+  onlyWhile(sourceDecider, (now) => now.phase !== "present" || now.settings === settings);
 
 /** Where a source sends to and what it obeys must be the account's own. */
 const foreignReference = async (
@@ -172,7 +178,7 @@ const change: Handle = (deps) => async (call) => {
   const deferred = { command, after: { ...it.settings, ...changes } };
   const refused = await deps.controls.authorize(call, { ...controlled(it), changes: controlling }, deferred);
   if (refused !== null) return refused;
-  const changed = await deps.aggregates.handle(sourceDecider, streamOf(it.sourceId), command, call.envelope);
+  const changed = await deps.aggregates.handle(asAuthorized(it), streamOf(it.sourceId), command, call.envelope);
   if (changed.outcome === "rejected") return PROBLEM_OF[changed.rejection];
   if (changed.state.phase !== "present") return notFound();
   return { status: 200, body: showPresent(changed.state, deps.publicUrl()), ...positionOf(changed) };
@@ -195,7 +201,7 @@ const rotate: Handle = (deps) => async (call) => {
   const previousUntil = new Date(Date.parse(at) + OVERLAP_MS).toISOString();
   const madeBy = await makerOf(deps.aggregates, credentialOf(call.principal));
   const command = { type: "RotateSourceSecret", account, secret, madeBy, previousUntil, at } as const;
-  const rotated = await deps.aggregates.handle(sourceDecider, streamOf(sourceId), command, call.envelope);
+  const rotated = await deps.aggregates.handle(asAuthorized(it), streamOf(sourceId), command, call.envelope);
   if (rotated.outcome === "rejected") return PROBLEM_OF[rotated.rejection];
   if (rotated.state.phase !== "present") return notFound();
   // A repeat of the command finds the end that was recorded the first time.

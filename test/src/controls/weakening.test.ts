@@ -1,17 +1,23 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { EventLog } from "../../../domain/ports.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type Agent, agentAt, defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, type Reply, signUp } from "../../support/client.ts";
 import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { addMember } from "../../support/members.ts";
+import { type PausedLog, pausedLog } from "../../support/paused-log.ts";
 
 const test = suite("a key cannot weaken a control");
 let world: InsideService;
 test.before(async () => {
   world = await insideService({ SIGNUP_PLAN: "scale" });
 });
+/** Of tests that start their own. */
+const nodes: InsideService[] = [];
 test.after(async () => {
-  await world.stop();
+  await Promise.all([world, ...nodes].map((node) => node.stop()));
 });
 
 const APPROVAL = { min_approvals: 2, expires_after_s: 3_600 };
@@ -124,6 +130,60 @@ test("what was refused guards nothing: a policy that did not come into force let
   assert.is((await client.call("GET", `/v1/endpoints/${endpoint}`)).body.policy_id, null);
   const made = await client.call("POST", "/v1/agents", { name: "b", scope: { actions: ["refund.secret"] } });
   assert.equal([made.status, made.body.code], [403, "person-required"]);
+});
+
+/** Two nodes; the changes of agents on the one wait or fail in `append`. The agent reaches notes alone, without a policy. */
+const twoNodes = async (append: (log: EventLog) => EventLog["append"]) => {
+  const log = memoryEventLog();
+  const fast = await insideService({}, { log });
+  const slow = await insideService({}, { log: { ...log, append: append(log) } });
+  nodes.push(fast, slow);
+  const client = await signUp(fast.base);
+  const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL });
+  const { id: endpoint } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE });
+  await defineAction(client, "refund.create", endpoint);
+  await registerAgent(fast.base, client, { policy_id: policy, scope: { actions: ["refund.*"] } });
+  const clerk = await registerAgent(fast.base, client, { scope: { actions: ["note.write"] } });
+  const path = `/v1/agents/${clerk.id}`;
+  return {
+    clerk,
+    late: () =>
+      client.at(slow.base).call("PATCH", path, { name: "late", policy_id: null }, { "idempotency-key": "late" }),
+    guard: () => client.call("PATCH", path, { policy_id: policy, scope: { actions: ["refund.create"] } }),
+  };
+};
+
+test("a change that is appended late takes away no policy that another change relied on", async () => {
+  let paused: PausedLog | null = null;
+  const { clerk, late, guard } = await twoNodes((log) => {
+    paused = pausedLog(log, "AgentChanged");
+    return paused.log.append;
+  });
+  // The callback has been called.
+  const { reached, goOn } = paused as unknown as PausedLog;
+  const answer = late();
+  await reached;
+  const guarded = await guard();
+  assert.is(guarded.status, 200, JSON.stringify(guarded.body));
+  goOn();
+  const { status, body } = await answer;
+  assert.equal([status, body.code], [409, "conflict"]);
+  assert.is(await held(clerk, "1"), "held");
+});
+
+test("a change that is repeated after a crash is decided on what is in force by then", async () => {
+  let isCut = false;
+  const { clerk, late, guard } = await twoNodes((log) => async (stream, expected, events) => {
+    if (events[0]?.type !== "AgentChanged" || isCut) return log.append(stream, expected, events);
+    isCut = true;
+    throw new LogUnavailable("cut off");
+  });
+  assert.is((await late()).status, 503);
+  const guarded = await guard();
+  assert.is(guarded.status, 200, JSON.stringify(guarded.body));
+  const { status, body } = await late();
+  assert.equal([status, body.code], [403, "person-required"]);
+  assert.is(await held(clerk, "1"), "held");
 });
 
 test("a person with a session may do it, and it is recorded as a weakening", async () => {
