@@ -158,7 +158,7 @@ export const holdChange = async (
     ...{ change_id, account, approval_id, by, at },
     approval: asJson(request) as JsonObject,
     // What weakens another protected policy by the time of the approval is approved by nobody.
-    control: asJson({ ...control, approved: policies }) as JsonObject,
+    control: asJson({ ...control, approved: policies, approvals: min_approvals }) as JsonObject,
     command: command as JsonObject,
   };
   const own = { ...envelope, commandId: `${commandId}/hold` };

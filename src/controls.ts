@@ -28,6 +28,7 @@ export type ControlChange = {
     readonly replaces?: true;
     /** The protected policies whose quorum has approved it. */
     readonly approved?: readonly string[];
+    readonly approvals?: number;
   };
 }[PartKind];
 
@@ -97,6 +98,7 @@ export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Contr
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
       ...(change.approved === undefined ? {} : { approved: change.approved }),
+      ...(change.approvals === undefined ? {} : { approvals: change.approvals }),
       by,
       at: envelope.at,
     });

@@ -23,6 +23,8 @@ export type ChangeControls = {
   readonly asker: "person" | "key";
   /** The protected policies whose quorum has approved it. */
   readonly approved?: readonly string[];
+  /** How many people have approved it: a quorum that was raised since is not met by them. */
+  readonly approvals?: number;
   readonly by: string;
   readonly at: string;
 };
@@ -134,8 +136,9 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
     const data = { account, change, before, by, at };
     if (weakened.length > 0) {
       if (asker === "key") return reject("person-required");
-      const { approved = [] } = command;
-      const unapproved = protectedOf(weakened, state, at).filter((id) => !approved.includes(id));
+      const { approved = [], approvals = Number.POSITIVE_INFINITY } = command;
+      const isMet = (id: string): boolean => (state.policy.get(id)?.approval?.min_approvals ?? 1) <= approvals;
+      const unapproved = protectedOf(weakened, state, at).filter((id) => !(approved.includes(id) && isMet(id)));
       if (unapproved.length > 0) return reject("approval-required");
       const reasons = weakened.slice(0, REASONS_MAX).map(({ why }) => why);
       return accept({ type: "ControlsWeakened", data: { ...data, reasons } });

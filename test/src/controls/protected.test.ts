@@ -86,6 +86,19 @@ test("what weakens it is held, shown side by side, approved by its own quorum an
   assert.is((await client.session("GET", path)).body.policy_id, policy);
 });
 
+test("a change is not made by fewer people than the quorum that is in force by then", async () => {
+  const { client, other, endpoint, policy, definition } = await guarded();
+  const path = `/v1/endpoints/${endpoint}`;
+  const held = await client.session("PATCH", path, { policy_id: null });
+  const raised = { ...definition, approval: { ...APPROVAL, min_approvals: 3 } };
+  assert.is((await client.session("PUT", `/v1/policies/${policy}`, raised)).status, 200);
+  const { digest } = await shown(client, held.body.approval_id);
+  const vote = `/v1/approvals/${held.body.approval_id}/approve`;
+  await client.session("POST", vote, { digest });
+  await other("POST", vote, { digest });
+  assert.is((await client.session("GET", path)).body.policy_id, policy);
+});
+
 test("a rejected change changes nothing", async () => {
   const { client, other, agentId, policy } = await guarded();
   const held = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
