@@ -67,6 +67,13 @@ const newSecrets = (changes: Partial<EndpointSettings>, { settings }: PresentEnd
     .filter(([name, header]) => isSecret(header) && !sameValue(header, settings.headers[name]))
     .map(([name]) => name);
 
+/** Whether a value that nobody can read would go to another address than the one that it was given for. */
+const takesSecretsAlong = ({ url, headers }: Partial<EndpointSettings>, { settings }: PresentEndpoint): boolean => {
+  if (url === undefined || url === settings.url) return false;
+  const after = headers ?? settings.headers;
+  return Object.entries(settings.headers).some(([name, kept]) => isSecret(kept) && sameValue(kept, after[name]));
+};
+
 type Change = Extract<EndpointCommand, { type: "ChangeEndpoint" }>;
 
 const change = ({ changes, byPerson, at }: Change, state: PresentEndpoint): Decided => {
@@ -75,7 +82,8 @@ const change = ({ changes, byPerson, at }: Change, state: PresentEndpoint): Deci
   if (changed.length === 0) return accept();
   const secrets = newSecrets(changes, state);
   // Such a value is in no digest: who approves relies on it that no key alone can set it.
-  if (state.underApproval && secrets.length > 0 && byPerson !== true) return reject("person-required");
+  const needsPerson = (state.underApproval && secrets.length > 0) || takesSecretsAlong(changes, state);
+  if (needsPerson && byPerson !== true) return reject("person-required");
   const named = secrets.length === 0 ? {} : { secret_headers: secrets };
   return accept({
     type: "EndpointChanged",

@@ -73,7 +73,7 @@ const PROBLEM_OF: Record<EndpointRejection | "changed-meanwhile", Problem> = {
   "not-found": notFound(),
   "person-required": problem(
     "person-required",
-    "People approve of what goes to this endpoint without seeing its secret headers: a person with a session has to change them.",
+    "Nobody can read the endpoint's secret headers. A person with a session has to set their values where people approve of requests, and to send kept ones to another URL.",
   ),
   conflict: problem("conflict", "This endpoint existed and was deleted."),
   "too-many-secrets": problem(

@@ -282,6 +282,22 @@ test("a person changes a secret header under an approval, which voids nothing; a
   assert.is(sentTo(good, eventId)[0]?.headers.authorization, "two");
 });
 
+test("a key cannot send a secret header that it does not know to another address", async () => {
+  const client = await signUp(service.base);
+  const headers = { authorization: { value: "one", secret: true }, "x-open": "1" };
+  const { id } = await client.make("/v1/endpoints", { name: "app", url: good.url, headers });
+  const path = `/v1/endpoints/${id}`;
+  const kept = { value: "[redacted]", secret: true };
+  for (const changes of [{ url: evil.url }, { url: evil.url, headers: { authorization: kept } }]) {
+    const refused = await client.call("PATCH", path, changes);
+    assert.equal([refused.status, refused.body.code], [403, "person-required"], JSON.stringify(changes));
+  }
+  assert.is((await client.call("PATCH", path, { name: "renamed", url: good.url })).status, 200);
+  const own = { url: evil.url, headers: { authorization: { value: "of the key", secret: true } } };
+  assert.is((await client.call("PATCH", path, own)).status, 200);
+  assert.is((await client.session("PATCH", path, { url: good.url })).status, 200);
+});
+
 test("a key changes a secret header of an endpoint that no approval was asked for", async () => {
   const client = await signUp(service.base);
   const headers = { authorization: { value: "one", secret: true } };
