@@ -22,6 +22,8 @@ const inNewFile = (use: (path: string) => Promise<void>): Promise<void> =>
 const sql = (path: string, text: string): void => {
   const db = new DatabaseSync(path);
   db.exec(text);
+  // All is in the one file, also where a connection of a log that was just refused is not closed yet.
+  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
 };
 
