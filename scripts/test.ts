@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
+import { filesToRunAgain } from "./test/again.ts";
 import { groupsOf } from "./test/groups.ts";
 import { longestFirst, readSeconds, writeSeconds } from "./test/order.ts";
 import { type Outcome, runFile, runTogether } from "./test/run-file.ts";
@@ -49,10 +50,22 @@ const worker = async (): Promise<void> => {
 };
 await Promise.all(Array.from({ length: AT_ONCE }, worker));
 
+const unstable: string[] = [];
+for (const file of filesToRunAgain(outcomes)) {
+  console.log(`\n${file} is run once more, alone`);
+  const again = await runFile(join(ROOT, file));
+  report(file, again);
+  if (again.failed > 0) continue;
+  outcomes.set(file, again);
+  unstable.push(file);
+}
+
 const took = [...outcomes].map(([file, { seconds }]) => [file, Number(seconds.toFixed(1))] as const);
 writeSeconds(SECONDS, { ...known, ...Object.fromEntries(took) });
 const sum = (of: "passed" | "failed" | "skipped"): number =>
   [...outcomes.values()].reduce((total, outcome) => total + outcome[of], 0);
 const failed = sum("failed") + (files.length === 0 ? 1 : 0);
+for (const file of unstable)
+  console.log(`UNSTABLE: ${file} failed beside other files, as is said above, and passed alone`);
 console.log(`\n${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped`);
 process.exitCode = failed === 0 ? 0 : 1;

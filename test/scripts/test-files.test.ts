@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { filesToRunAgain } from "../../scripts/test/again.ts";
 import { groupsOf } from "../../scripts/test/groups.ts";
 import { longestFirst, readSeconds, writeSeconds } from "../../scripts/test/order.ts";
 import { type Outcome, runFile, runTogether } from "../../scripts/test/run-file.ts";
@@ -181,6 +182,16 @@ test("durations are read as they were written, and a file that cannot be read is
     assert.equal(readSeconds(path), {});
   }
   assert.equal(readSeconds(join(folder, "none")), {});
+});
+
+test("of a few failed files each is run again, unless its input was random", () => {
+  const outcome = (failed: number, output: string): Outcome => ({ passed: 1, failed, skipped: 0, seconds: 1, output });
+  const fine = ["fine", outcome(0, "")] as const;
+  const waited = ["waited", outcome(1, "waited 120000 ms in vain")] as const;
+  const random = ["random", outcome(1, "Property failed after 4 tests { seed: 1081292695 }")] as const;
+  assert.equal(filesToRunAgain(new Map([fine, waited, random])), ["waited"]);
+  const many = Array.from({ length: 4 }, (_, n) => [`file-${n}`, outcome(1, "")] as const);
+  assert.equal(filesToRunAgain(new Map(many)), []);
 });
 
 test.run();
