@@ -500,6 +500,27 @@ export const signsUp = async (base: string, found: (client: Client) => Found): P
 };
 
 /** Callers of one account, which each have what they need. */
+/** Who asks more often than a credential may comes again when told to: the callers share a session. */
+const patient = (client: Client): Client => {
+  const again =
+    (call: Client["call"]): Client["call"] =>
+    async (...request) => {
+      for (;;) {
+        const answer = await call(...request);
+        if (answer.status !== 429 || answer.body.code !== "rate-limited") return answer;
+        await new Promise((resolve) => setTimeout(resolve, Number(answer.headers.get("retry-after")) * 1_000));
+      }
+    };
+  const session = again(client.session);
+  return {
+    ...client,
+    call: again(client.call),
+    session,
+    make: async (path, body) => made(await session("POST", path, body)).body,
+    at: (base) => patient(client.at(base)),
+  };
+};
+
 export const callersAt = async (base: string, target: Receiver, count: number): Promise<readonly Caller[]> => {
   target.answer(answerAsWished);
   const owner = await signUp(base);
@@ -520,7 +541,7 @@ export const callersAt = async (base: string, target: Receiver, count: number): 
     await defineAction(owner, cancelling, endpointId, { reversibility: "irreversible" });
     await defineAction(owner, creating, endpointId, { reversibility: "compensable", compensation: cancelling });
     const { key } = made(await owner.session("POST", "/v1/api-keys", { name: "caller", role: "admin" })).body;
-    const client = clientAt(base, { ...owner, key });
+    const client = patient(clientAt(base, { ...owner, key }));
     const [free, asking, hooks] = await Promise.all([
       registerAgent(base, client),
       registerAgent(base, client, { policy_id: ask }),
