@@ -75,12 +75,11 @@ const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call) => 
   const { principal } = call;
   if (await seesHidden(deps.log, event.verdict.policy, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
-  const isKept = paths.length > 0 && event.payload.erased_at === null;
-  const payload = isKept ? await deps.payloads.read(id, event.payload) : null;
-  return [
-    await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event)),
-    hiddenAnswer(paths, payload),
-  ] as const;
+  const exchanges = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
+  // The payload is read only to tell what an answer repeats of it.
+  const isCompared = paths.length > 0 && exchanges.responses.size > 0 && event.payload.erased_at === null;
+  const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
+  return [exchanges, hiddenAnswer(paths, payload)] as const;
 };
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
