@@ -158,8 +158,8 @@ const naive = () => {
     send(commands: readonly SentCommand[], now: number) {
       const at = Math.max(now, lastAt);
       knownAt = lastAt;
-      // What a batch gives back is that of batches before.
-      const before = new Set(all.filter((it) => it.isOpen));
+      // A batch settles the places, and gives back the reservations, of the batches before it.
+      const before = new Map(all.filter((it) => it.isOpen).map((it) => [it, it.holders]));
       const openOf = (event: string) => all.find((it) => it.event === event && before.has(it) && it.isOpen);
       const answers = commands.map((command) => (command.type === "Reserve" ? ask(command, at) : { granted: true }));
       for (const command of commands) {
@@ -170,7 +170,9 @@ const naive = () => {
       }
       for (const command of commands) {
         const it = command.type === "Release" ? openOf(command.event) : undefined;
-        if (it === undefined) continue;
+        const left = it === undefined ? 0 : (before.get(it) ?? 0);
+        if (it === undefined || left === 0) continue;
+        before.set(it, left - 1);
         it.holders -= 1;
         if (it.holders <= 0) all = all.filter((other) => other !== it);
       }
