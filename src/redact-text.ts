@@ -1,24 +1,11 @@
 import type { Echo } from "../domain/gate/echo.ts";
-import { type FieldPath, isPosition } from "../domain/gate/field-path.ts";
+import type { FieldPath } from "../domain/gate/field-path.ts";
+import { PathTree } from "../domain/gate/path-tree.ts";
 import { REDACTED } from "../domain/gate/redact.ts";
 import { closingQuote } from "./http/strict-json.ts";
 
 /** Behind a number or a literal name. */
 const ENDS: ReadonlySet<string> = new Set([..." \n\r\t,]}"]);
-
-/** What of each path is left behind the way to a value; nothing of one: the value is hidden. */
-type Rest = readonly FieldPath[];
-
-const ofMember = (rest: Rest, name: string): Rest =>
-  rest.filter(([first]) => first === name).map((path) => path.slice(1));
-
-/** A path that crosses a list without a position applies to each element, as `redactJson` has it. */
-const ofElement = (rest: Rest, index: number): Rest =>
-  rest.flatMap((path) => {
-    const [first = ""] = path;
-    if (!isPosition(first)) return [path];
-    return Number(first) === index ? [path.slice(1)] : [];
-  });
 
 const isOpen = (character: string | undefined): boolean => character === "{" || character === "[";
 const isClose = (character: string | undefined): boolean => character === "}" || character === "]";
@@ -26,8 +13,11 @@ const isClose = (character: string | undefined): boolean => character === "}" ||
 const isBlank = (character: string | undefined): boolean =>
   character === " " || character === "\n" || character === "\r" || character === "\t";
 
+/** Leads to the value itself. */
+const ALL = PathTree.of([[]]);
+
 /** A text that `JSON.parse` has accepted, with what is hidden in it replaced. */
-const rewritten = (text: string, paths: Rest, echo: Echo | null): string => {
+const rewritten = (text: string, paths: PathTree, echo: Echo | null): string => {
   let at = 0;
   const hidden = JSON.stringify(REDACTED);
 
@@ -61,15 +51,16 @@ const rewritten = (text: string, paths: Rest, echo: Echo | null): string => {
   };
 
   /** Behind its colon. */
-  const member = (rest: Rest, raw: string): string => {
-    const name = String(JSON.parse(raw));
-    if (echo?.hidesName(name) === true) return `${raw}:${value([[]])}`;
-    return `${echo?.hides(name) === true ? hidden : raw}:${value(ofMember(rest, name))}`;
+  const member = (rest: PathTree, raw: string): string => {
+    // Without escapes it is what stands between the quotes.
+    const name = raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
+    if (echo?.hidesName(name) === true) return `${raw}:${value(ALL)}`;
+    return `${echo?.hides(name) === true ? hidden : raw}:${value(rest.member(name))}`;
   };
 
-  const value = (rest: Rest): string => {
+  const value = (rest: PathTree): string => {
     blanks();
-    if (rest.some(({ length }) => length === 0)) {
+    if (rest.isEnd) {
       whole();
       return hidden;
     }
@@ -78,17 +69,17 @@ const rewritten = (text: string, paths: Rest, echo: Echo | null): string => {
       const raw = whole();
       return echo?.hides(String(JSON.parse(raw))) === true ? hidden : raw;
     }
-    if (rest.length === 0 && echo === null) return whole();
+    if (rest.isEmpty && echo === null) return whole();
     at += 1;
     const parts: string[] = [];
-    // Of a long list nearly always the same.
-    const isSame = open === "[" && !rest.some(([first = ""]) => isPosition(first));
+    // Without positions it is the same for each element.
+    const each = open === "[" && !rest.hasPositions ? rest.element(0) : null;
     for (let index = 0; ; index += 1) {
       blanks();
       if (text[at] === ",") at += 1;
       else if (isClose(text[at])) break;
       blanks();
-      if (open === "[") parts.push(value(isSame ? rest : ofElement(rest, index)));
+      if (open === "[") parts.push(value(each ?? rest.element(index)));
       else {
         const name = string();
         blanks();
@@ -111,7 +102,7 @@ const rewritten = (text: string, paths: Rest, echo: Echo | null): string => {
 export const redactText = (text: string, hidden: readonly FieldPath[], echo: Echo | null = null): string | null => {
   try {
     JSON.parse(text);
-    return rewritten(text, hidden, echo);
+    return rewritten(text, PathTree.of(hidden), echo);
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
-import type { Json } from "../ports.ts";
+import type { Json, JsonObject } from "../ports.ts";
 import { type FieldPath, isPosition } from "./field-path.ts";
+import { PathTree } from "./path-tree.ts";
 
 /** Recognises in an answer what a policy hides of the payload that it answers: targets repeat what they are sent. */
 export type Echo = {
@@ -27,23 +28,39 @@ const isExact = (value: number): boolean => {
   return Number.isSafeInteger(value) || (!text.includes("e") && text.replace(/\D/g, "").length <= DIGITS_EXACT_MAX);
 };
 
-/** Null where a number is not the one that was sent. */
-const scalarsIn = (value: Json): readonly (string | null)[] => {
-  if (typeof value === "string") return [value];
-  if (typeof value === "number") return [isExact(value) ? String(value) : null];
+/** Calls `found` with each scalar inside a value until that answers false, which is then the answer. */
+const eachScalar = (value: Json, found: (scalar: string | number) => boolean): boolean => {
+  if (typeof value === "string" || typeof value === "number") return found(value);
   // True, false and null say nothing about whose value they are.
-  if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(scalarsIn);
+  if (typeof value !== "object" || value === null) return true;
+  const inside: readonly Json[] = Array.isArray(value) ? value : Object.values(value);
+  return inside.every((inner) => eachScalar(inner, found));
 };
 
-/** The values at a path; one that crosses a list without a position goes on in each element, as in `redactJson`. */
-const valuesAt = (value: Json, [first, ...rest]: FieldPath): readonly Json[] => {
-  if (first === undefined) return [value];
-  if (typeof value !== "object" || value === null) return [];
-  if (Array.isArray(value) && !isPosition(first))
-    return value.flatMap((element) => valuesAt(element, [first, ...rest]));
-  const inside = Object.hasOwn(value, first) ? (value as Readonly<Record<string, Json>>)[first] : undefined;
-  return inside === undefined ? [] : valuesAt(inside, rest);
+/** Calls `found` with each scalar at the paths; one that crosses a list goes on in each element, as in `redactJson`. */
+const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number) => boolean): boolean => {
+  if (tree.isEnd) return eachScalar(value, found);
+  if (tree.isEmpty || typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) {
+    const each = tree.hasPositions ? null : tree.element(0);
+    return each?.isEmpty === true || value.every((it, index) => eachHidden(it, each ?? tree.element(index), found));
+  }
+  const object = value as JsonObject; // Array.isArray does not narrow a readonly array away.
+  return tree
+    .names()
+    .every((name) => !Object.hasOwn(object, name) || eachHidden(object[name] ?? null, tree.member(name), found));
+};
+
+/** In lower case, each once. Null where there are too many, or where a number is not the one that was sent. */
+const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly string[] | null => {
+  const texts = new Set<string>();
+  const isKnown = eachHidden(payload, PathTree.of(paths), (scalar) => {
+    if (typeof scalar === "number" && !isExact(scalar)) return false;
+    const text = String(scalar).trim().toLowerCase();
+    if (text !== "") texts.add(text);
+    return texts.size <= VALUES_MAX;
+  });
+  return isKnown ? [...texts] : null;
 };
 
 const decodedRun = (run: string): string => {
@@ -104,10 +121,8 @@ const isIn = (text: string, all: readonly Hidden[]): boolean => {
 
 /** Null where nobody can tell what an answer repeats: too many values are hidden, or one is not known to the digit. */
 export const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo | null => {
-  const values = paths.flatMap((path) => valuesAt(payload, path).flatMap(scalarsIn));
-  const known = values.filter((value) => value !== null);
-  const texts = [...new Set(known.map((text) => text.trim().toLowerCase()))].filter((text) => text !== "");
-  if (known.length < values.length || texts.length > VALUES_MAX) return null;
+  const texts = hiddenTexts(payload, paths);
+  if (texts === null) return null;
   const all = texts.map(hiddenFrom);
   const names = new Set(paths.flatMap(nameOf));
   // No reading is longer than its text.

@@ -1,34 +1,32 @@
 import type { Json, JsonObject } from "../ports.ts";
-import { type FieldPath, isPosition } from "./field-path.ts";
+import type { FieldPath } from "./field-path.ts";
+import { PathTree } from "./path-tree.ts";
 
 export const REDACTED = "[redacted]";
 
-const redactList = (list: readonly Json[], path: FieldPath, level: number): Json => {
-  const name = path[level] ?? "";
-  // A list where the author named a field: better every element's field than none.
-  if (!isPosition(name)) return list.map((element) => redactAt(element, path, level));
-  const position = Number(name);
-  return position < list.length
-    ? list.map((element, index) => (index === position ? redactAt(element, path, level + 1) : element))
-    : list;
+const redactList = (list: readonly Json[], tree: PathTree): Json => {
+  if (tree.hasPositions) return list.map((element, index) => redactAt(element, tree.element(index)));
+  // It is the same for each element.
+  const each = tree.element(0);
+  return each.isEmpty ? list : list.map((element) => redactAt(element, each));
 };
 
-const redactAt = (value: Json, path: FieldPath, level: number): Json => {
-  if (level === path.length) return REDACTED;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return redactList(value, path, level);
+const redactAt = (value: Json, tree: PathTree): Json => {
+  if (tree.isEnd) return REDACTED;
+  if (tree.isEmpty || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return redactList(value, tree);
   const object = value as JsonObject; // Array.isArray does not narrow a readonly array away.
-  const name = path[level] ?? "";
-  if (!Object.hasOwn(object, name)) return object;
-  // fromEntries defines own properties: a field called __proto__ stays a field.
-  return Object.fromEntries(
-    Object.entries(object).map(([key, inner]) => [key, key === name ? redactAt(inner, path, level + 1) : inner]),
-  );
+  const names = tree.names().filter((name) => Object.hasOwn(object, name));
+  if (names.length === 0) return object;
+  // The copy has each of the names as a property of its own, so that `__proto__` stays a field.
+  const copy: Record<string, Json> = { ...object };
+  for (const name of names) copy[name] = redactAt(object[name] ?? null, tree.member(name));
+  return copy;
 };
 
 /**
  * A copy in which the values at these field paths are "[redacted]", objects and lists as a whole; the input is left as it
  * is. A path that crosses a list without a position applies to each element. A path that leads nowhere changes nothing.
+ * All paths are followed in one pass.
  */
-export const redactJson = (value: Json, paths: readonly FieldPath[]): Json =>
-  paths.reduce((redacted, path) => redactAt(redacted, path, 0), value);
+export const redactJson = (value: Json, paths: readonly FieldPath[]): Json => redactAt(value, PathTree.of(paths));

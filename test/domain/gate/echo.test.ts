@@ -67,4 +67,17 @@ test("a path that leads nowhere recognises nothing but its name", () => {
   assert.ok(hidesName("c") && hidesName("constructor"));
 });
 
+test("after more values than are compared, no further one is looked at", () => {
+  let looked = 0;
+  const values = Array.from({ length: 10_000 }, (_, index) => `value ${index}`);
+  const counted = new Proxy(values, {
+    get: (target, name, receiver) => {
+      if (/^\d+$/.test(String(name))) looked += 1;
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  assert.is(echoOrNull({ cards: counted }, [["cards"]]), null);
+  assert.is(looked, 101);
+});
+
 test.run();

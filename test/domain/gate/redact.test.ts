@@ -41,6 +41,22 @@ test("fields with names of prototypes stay fields", () => {
   assert.is(JSON.stringify(redactJson(payload, at("__proto__.a"))), `{"__proto__":{"a":"${REDACTED}"},"b":2}`);
 });
 
+test("however many paths there are, each object is gone through once, and only to the paths' ends", () => {
+  let walks = 0;
+  const counted = (object: Readonly<Record<string, Json>>): Json =>
+    new Proxy(object, {
+      ownKeys: (target) => {
+        walks += 1;
+        return Reflect.ownKeys(target);
+      },
+    });
+  const members = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, index]));
+  const payload = counted({ data: counted(members), other: counted({}) });
+  const redacted = redactJson(payload, at(...Object.keys(members).map((name) => `data.${name}`)));
+  assert.is(readField(redacted, ["data", "k99"]), REDACTED);
+  assert.is(walks, 2);
+});
+
 const somePath = fc.array(fc.constantFrom("a", "b", "0", "1", "__proto__"), { minLength: 1, maxLength: 4 });
 const someJson = fc.letrec<{ json: Json }>((tie) => ({
   json: fc.oneof(
