@@ -1,18 +1,22 @@
 import type { ApprovalEvent, Subject } from "../domain/approval/events.ts";
 import { type Bundle, bundle } from "../domain/bundle/decider.ts";
 import type { BundleRequest } from "../domain/bundle/events.ts";
+import { change } from "../domain/change/decider.ts";
+import type { Decider } from "../domain/decider.ts";
 import { type Delivery, delivery } from "../domain/delivery/decider.ts";
 import type { Request } from "../domain/delivery/events.ts";
 import type { Clock, EventLog, RecordedEvent } from "../domain/ports.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { approvalStream } from "./approvals.ts";
 import { bundleStream } from "./bundles/bundle-id.ts";
-import type { Envelope } from "./envelope.ts";
+import { changeStream } from "./changes.ts";
+import type { Envelope, Fact } from "./envelope.ts";
 import { asOfNow, stoppedBecause } from "./execute/stopped.ts";
 import { type Known, readOn, runCommand } from "./run-command.ts";
 
+type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
 /** The record of `ApprovalGranted`. */
-export type GrantRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
+export type GrantRecord = EndRecord;
 
 /** What the approval is for, as the release has left it. */
 export type Released = { readonly kind: "event"; readonly known: Known<Delivery> } | ReleasedBundle;
@@ -28,6 +32,11 @@ export type ApprovalReleases = {
   release(granted: GrantRecord): Promise<Released>;
   /** The same for an approval by its id; null unless it is granted. */
   releaseGranted(approvalId: string): Promise<Released | null>;
+  /**
+   * Ends the hold of what was rejected; nothing happens unless the approval was. The vote's own path does so before it
+   * answers: after that answer no later approval of the same request can release it. The process manager does the same.
+   */
+  endRejected(approvalId: string): Promise<void>;
 };
 
 export type ApprovalReleasesDeps = {
@@ -37,6 +46,7 @@ export type ApprovalReleasesDeps = {
 };
 
 type Granted = Extract<ApprovalEvent, { type: "ApprovalGranted" }>["data"];
+type Rejected = Extract<ApprovalEvent, { type: "ApprovalRejected" }>["data"];
 
 /** A stream of an approval has a record for each vote and a few others. */
 const READ_PAGE = 100;
@@ -44,7 +54,7 @@ const READ_PAGE = 100;
 export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDeps): ApprovalReleases => {
   const current = asOfNow(aggregates);
 
-  const envelopeOf = ({ id, meta }: GrantRecord, type: "Release" | "Cancel", at: string): Envelope => ({
+  const envelopeOf = ({ id, meta }: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope => ({
     // Two nodes may see different things: the one's release must not be taken for a repeat of the other's end.
     commandId: `approvals-${id}/${type}`,
     account: meta.account,
@@ -86,16 +96,46 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     return subject.kind === "event" ? releaseEvent(granted, subject) : releaseBundle(granted, subject);
   };
 
+  const recordOf = async (
+    approvalId: string,
+    wanted: "ApprovalGranted" | "ApprovalRejected",
+  ): Promise<EndRecord | null> => {
+    for (let after: number | null = null; ; ) {
+      const page = await log.read(approvalStream(approvalId), after, READ_PAGE);
+      const found = page.find(({ type }) => type === wanted);
+      if (found !== undefined) return found;
+      if (page.length < READ_PAGE) return null;
+      after = page.at(-1)?.revision ?? null;
+    }
+  };
+
+  const tell = async <S, C, E extends Fact, R>(
+    decider: Decider<S, C, E, R>,
+    stream: string,
+    command: C,
+    envelope: Envelope,
+  ): Promise<void> => {
+    const known = await readOn(log, decider, stream, { state: decider.initial, revision: null });
+    await runCommand(log, decider, stream, known, command, envelope);
+  };
+
   return {
     release,
     async releaseGranted(approvalId) {
-      for (let after: number | null = null; ; ) {
-        const page = await log.read(approvalStream(approvalId), after, READ_PAGE);
-        const granted = page.find(({ type }) => type === "ApprovalGranted");
-        if (granted !== undefined) return release(granted);
-        if (page.length < READ_PAGE) return null;
-        after = page.at(-1)?.revision ?? null;
-      }
+      const granted = await recordOf(approvalId, "ApprovalGranted");
+      return granted === null ? null : release(granted);
+    },
+    async endRejected(approvalId) {
+      const rejected = await recordOf(approvalId, "ApprovalRejected");
+      if (rejected === null) return;
+      const { subject, reason } = rejected.data as unknown as Rejected;
+      const at = new Date(clock.now()).toISOString();
+      const command = { type: "EndHold", approvalId, outcome: "rejected", reason, at } as const;
+      const envelope = envelopeOf(rejected, command.type, at);
+      const { kind, id } = subject;
+      if (kind === "event") await tell(delivery, `delivery-${id}`, command, envelope);
+      else if (kind === "bundle") await tell(bundle, bundleStream(id), command, envelope);
+      else await tell(change, changeStream(id), command, envelope);
     },
   };
 };

@@ -58,7 +58,12 @@ const contentShown = async (deps: DetailDeps, { kind, asked }: ApprovalSubject, 
 };
 
 /** `position`: up to which the subject is shown. */
-export type Detail = { readonly body: object; readonly form: Form; readonly position: Position | undefined };
+export type Detail = {
+  readonly body: object;
+  readonly form: Form;
+  readonly subject: ApprovalSubject;
+  readonly position: Position | undefined;
+};
 
 /** The approval for a reader from whom these fields are hidden; left out: those that the policy hides from them. */
 export const detailOf = async (
@@ -84,5 +89,5 @@ export const detailOf = async (
     ...peopleShown(it, await peopleOf(deps, it.request.account), at),
     outcome: outcomeOf(subject),
   };
-  return { body, form, position: subject.position };
+  return { body, form, subject, position: subject.position };
 };

@@ -11,20 +11,20 @@ import type { CountedCalls } from "../counted-calls.ts";
 import type { Envelope } from "../envelope.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { latestOf } from "../run-command.ts";
-import { type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
+import { type Detail, type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
 import { pointersOf } from "./approval-form.ts";
 import { peopleOf } from "./approval-people.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary } from "./approval-shown.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
-import { publishedVersion, seesHidden } from "./hidden-fields.ts";
+import { type Hidden, publishedVersion, seesHidden } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { calledBy, hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
+import { type Call, calledBy, hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
 export type ApprovalsDeps = DetailDeps &
   HindranceDeps & {
     readonly views: Pick<ViewStore, "page">;
-    readonly releases: Pick<ApprovalReleases, "releaseGranted">;
+    readonly releases: Pick<ApprovalReleases, "releaseGranted" | "endRejected">;
     readonly calls: Pick<CountedCalls, "payloadRead">;
   };
 
@@ -48,12 +48,25 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
     problem("self-approval", "The policy wants another person than the one who asked. You can still reject it."),
 };
 
+/** The approval as the caller may see it. That an admin reads what is hidden from others is recorded, also after a vote. */
+const shownTo = async (
+  deps: ApprovalsDeps,
+  call: Call,
+  it: RequestedApproval,
+  form: { readonly hidden?: Hidden } = {},
+): Promise<Detail> => {
+  const { principal, envelope } = call;
+  const detail = await detailOf(deps, it, { principal, at: envelope.at, ...form });
+  const { state } = detail.subject;
+  if ("request" in state && state.request !== null && (await seesHidden(deps.log, state.request, principal)))
+    deps.calls.payloadRead(calledBy(call), it.request.approval_id);
+  return detail;
+};
+
 const get: Handle = (deps) => async (call) => {
   const it = await ownApproval(deps, call);
   if (it === null) return notFound();
-  if (await seesHidden(deps.log, it.request.policy, call.principal))
-    deps.calls.payloadRead(calledBy(call), it.request.approval_id);
-  const { body } = await detailOf(deps, it, { principal: call.principal, at: call.envelope.at });
+  const { body } = await shownTo(deps, call, it);
   return { status: 200, body };
 };
 
@@ -139,9 +152,10 @@ const vote =
     const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
     if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
     if (done.state.phase !== "requested") return notFound();
-    // Before the answer: who decided it sees what has become of it.
+    // Before the answer: the member who decided it sees what has become of it.
     if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
-    const { body, position } = await detailOf(deps, done.state, { principal, at });
+    if (done.state.end?.outcome === "rejected") await deps.releases.endRejected(id);
+    const { body, position } = await shownTo(deps, call, done.state);
     return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
   };
 
@@ -168,7 +182,7 @@ const reveal: Handle = (deps) => async (call) => {
   const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
   // Nothing is hidden from an admin, so nothing is revealed to one.
   if (hidden.length === 0) {
-    const { body, position } = await detailOf(deps, it, { principal, at });
+    const { body, position } = await shownTo(deps, call, it);
     return { status: 200, body, ...positionOf({ position }) };
   }
   if (!(await mayReveal(deps, it, principal))) {
@@ -178,7 +192,7 @@ const reveal: Handle = (deps) => async (call) => {
   const done = await deps.aggregates.handle(approval, approvalStream(params.id ?? ""), command, envelope);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
   if (done.state.phase !== "requested") return notFound();
-  const { body, position } = await detailOf(deps, done.state, { principal, at, hidden: [] });
+  const { body, position } = await shownTo(deps, call, done.state, { hidden: [] });
   return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
 };
 

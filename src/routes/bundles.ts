@@ -117,9 +117,19 @@ const hiddenOfAnswers = async (deps: HiddenDeps, principal: Principal, { state }
   );
 };
 
-/** An agent reads what it was answered. */
-const answerTo = async (deps: HiddenDeps, principal: Principal, known: Known<Bundle>): Promise<Answer> =>
-  bundleAnswer(deps.log, known, principal.kind === "agent" ? [] : await hiddenOfAnswers(deps, principal, known));
+/** An agent reads what it was answered. That an admin reads what is hidden from others is recorded. */
+const answerTo = async (
+  deps: HiddenDeps & Pick<BundleRoutesDeps, "calls">,
+  call: Call,
+  known: Known<Bundle>,
+): Promise<Answer> => {
+  const { principal, params } = call;
+  if (principal.kind === "agent") return bundleAnswer(deps.log, known, []);
+  const request = requestOf(known.state);
+  if (request !== null && (await seesHidden(deps.log, request, principal)))
+    deps.calls.payloadRead(calledBy(call), params.id ?? "");
+  return bundleAnswer(deps.log, known, await hiddenOfAnswers(deps, principal, known));
+};
 
 /** What is asked for is there, however far it is. */
 const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });
@@ -133,9 +143,7 @@ const show: Handle = (deps) => async (call) => {
   const { account } = principal;
   const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
   // Only commands answer with a position.
-  const policy = requestOf(seen.state)?.verdict.policy ?? null;
-  if (await seesHidden(deps.log, policy, principal)) deps.calls.payloadRead(calledBy(call), id);
-  const { position: _, ...answer } = await answerTo(deps, principal, seen);
+  const { position: _, ...answer } = await answerTo(deps, call, seen);
   return shown(answer);
 };
 
@@ -158,16 +166,17 @@ const list: Handle =
 
 const tell = async (
   deps: BundleRoutesDeps,
-  { principal, params, envelope }: Call,
+  call: Call,
   known: Known<Bundle>,
   command: BundleCommand,
 ): Promise<Answer | Problem> => {
+  const { params, envelope } = call;
   const { id = "" } = params;
   const ran = await runCommand(deps.log, bundle, bundleStream(id), known, command, envelope);
   if (ran.outcome === "rejected") return PROBLEM_OF[ran.rejection]();
   deps.outcomes.changed(id, ran.known);
   const position = await deps.approvals.recorded(bundleStream(id), ran.known);
-  const answer = await answerTo(deps, principal, ran.known);
+  const answer = await answerTo(deps, call, ran.known);
   return { ...answer, ...positionOf({ position: latestOf(position, answer.position) }) };
 };
 

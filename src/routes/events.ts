@@ -73,7 +73,7 @@ const ofOne =
 /** What was sent and answered, and what of it this reader does not see. */
 const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call) => {
   const { principal } = call;
-  if (await seesHidden(deps.log, event.verdict.policy, principal)) deps.calls.payloadRead(calledBy(call), id);
+  if (await seesHidden(deps.log, event, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
   const exchanges = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
   // The payload is read only to tell what an answer repeats of it.

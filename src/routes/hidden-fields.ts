@@ -49,16 +49,19 @@ export const hiddenPaths = async (
   return (await Promise.all(policiesOf(verdict).map((policy) => pathsOf(log, policy)))).flat();
 };
 
-/** Whether this reader sees what the policy hides from others. True if that cannot be told: it changes no answer. */
+/**
+ * Whether this reader sees what a policy of the verdict hides from others. True if that cannot be told: it changes no
+ * answer.
+ */
 export const seesHidden = async (
   log: EventLog,
-  policy: Request["verdict"]["policy"],
+  { verdict }: Pick<Request, "verdict">,
   principal: Principal,
 ): Promise<boolean> => {
-  if (policy === null || !hasRole(principal, "admin")) return false;
+  if (!hasRole(principal, "admin")) return false;
   try {
-    const { redact = [] } = await publishedVersion(log, policy);
-    return redact.length > 0;
+    const definitions = await Promise.all(policiesOf(verdict).map((policy) => publishedVersion(log, policy)));
+    return definitions.some(({ redact = [] }) => redact.length > 0);
   } catch {
     return true;
   }

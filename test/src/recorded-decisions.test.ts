@@ -196,6 +196,43 @@ test("a held request that an admin reads with what the policy hides from others 
   assert.equal([record.subject, record.actor.kind], [id, "member"]);
 });
 
+test("what only a second policy hides is a record when an admin reads it, also in the answer to a vote or a reveal", async () => {
+  const approval = { when: "true", expires_after_s: 3_600 };
+  const [own, floor] = [
+    await made("/v1/policies", { name: "asks", approval }),
+    await made("/v1/policies", { name: "hides", redact: ["card"] }),
+  ];
+  const endpoint = await made("/v1/endpoints", { name: "app", url: target.url, policy_id: floor.id });
+  const source = await hookSource(client, { policy_id: own.id, endpoint_id: endpoint.id });
+  const held = async (delivery: string): Promise<Reply["body"]> => (await source.send(delivery, { card: "4242" })).body;
+  const isRecorded = (id: string) =>
+    recordOf(
+      service,
+      client,
+      `the reading of ${id}`,
+      ({ type, data }: { type: string; data: { subject?: string } }) => type === "PayloadRead" && data.subject === id,
+    );
+  const [shown, revealed, decided] = [await held("s-1"), await held("s-2"), await held("s-3")];
+  const { body } = await client.session("GET", `/v1/approvals/${shown.approval_id}`);
+  assert.equal(body.payload, { card: "4242" });
+  await made(`/v1/approvals/${revealed.approval_id}/reveal`, undefined);
+  const viewer = await made("/v1/api-keys", { name: "reader", role: "viewer" });
+  const { digest } = await until("it is asked for", async () => {
+    const headers = { authorization: `Bearer ${viewer.key}` };
+    const answer = await fetch(`${service.url}/v1/approvals/${decided.approval_id}`, { headers });
+    return answer.status === 200 ? ((await answer.json()) as { readonly digest: string }) : null;
+  });
+  await made(`/v1/approvals/${decided.approval_id}/reject`, { digest, comment: "no" });
+  await until("the event is shown", async () => {
+    const { status } = await client.session("GET", `/v1/events/${shown.event_id}`);
+    return status === 200 ? true : null;
+  });
+  for (const id of [shown.approval_id, revealed.approval_id, decided.approval_id, shown.event_id]) {
+    const record = await isRecorded(String(id));
+    assert.equal([record.subject, record.actor.kind], [id, "member"]);
+  }
+});
+
 test("a test of an endpoint is recorded before its signed request leaves", async () => {
   const endpoint = await made("/v1/endpoints", { name: "app", url: target.url });
   const seen = new Promise<string | undefined>((resolve) =>

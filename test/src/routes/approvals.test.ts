@@ -1,9 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { nextApprovalId } from "../../../src/approvals.ts";
 import type { Principal } from "../../../src/routes/route.ts";
 import { approvalsWorld, POLICY_ID, person } from "../../support/approvals-world.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
+import { failingLog } from "../../support/failing-log.ts";
 import { bearer, SAME_ORIGIN, testApp } from "../../support/http-app.ts";
 
 const test = suite("approval routes");
@@ -292,6 +294,31 @@ test("an agent that is suspended between the vote and the release: nothing is re
   assert.not((await ofEvent(eventId)).includes("EventReleased"));
   const [listed] = (await call("viewer", "GET", "")).body.data;
   assert.equal([listed.status, listed.reason], ["cancelled", BECAUSE]);
+  await close();
+});
+
+test("a rejection answers when its request has ended, and an approval that is asked for instead releases nothing", async () => {
+  const { call, asked, another, changeEndpoint, log, react, project, ofEvent, close } = await started();
+  const first = await asked(1);
+  const answer = await call("approver", "POST", `/${first.approvalId}/reject`, { digest: first.digest, comment: "no" });
+  assert.equal([answer.body.status, answer.body.outcome], ["rejected", { status: "rejected", reason: "no" }]);
+  assert.is((await ofEvent(first.eventId))[1], "HoldEnded");
+
+  // A node has held the second again, and stopped before it asked for the approval that replaces the first one.
+  const { approvalId, eventId, digest } = await asked(2);
+  await changeEndpoint("end_1", { url: "https://other.example/" });
+  const dying = another(failingLog(log, (stream) => stream.startsWith("approval-")));
+  const finder = { account: "acc_a", trace: { trace_id: "1".repeat(32), span_id: "2".repeat(16) } };
+  await dying.again.event(eventId, finder).catch(() => undefined);
+  const rejected = await call("approver", "POST", `/${approvalId}/reject`, { digest, comment: "no" });
+  assert.equal([rejected.status, rejected.body.outcome], [200, { status: "rejected", reason: "no" }]);
+  await react();
+  await project();
+  const next = (await call("viewer", "GET", `/${nextApprovalId("acc_a", approvalId)}`)).body;
+  assert.is(next.status, "rejected");
+  const late = await call("approver", "POST", `/${next.id}/approve`, { digest: next.digest });
+  assert.equal([late.status, late.body.code], [409, "already-decided"]);
+  assert.not((await ofEvent(eventId)).includes("EventReleased"));
   await close();
 });
 
