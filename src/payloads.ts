@@ -28,7 +28,7 @@ export type Incoming = {
 const HEAD_BYTES = 4_096;
 
 /** Bytes that headers take as text. */
-const headerBytes = (headers: Incoming["headers"]): number => {
+export const headerBytes = (headers: Incoming["headers"]): number => {
   let bytes = 0;
   for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
   return bytes;

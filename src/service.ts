@@ -269,6 +269,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     clock,
     randomness,
     payloads: kept,
+    allowances,
     sender,
     outbound: headers,
     node,

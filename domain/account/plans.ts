@@ -21,7 +21,7 @@ export type Plan = {
   readonly apiRatePerMinute: number;
   /** Of all sessions of the account together, of all its keys together, and of all its agents together. */
   readonly apiRatePerMinuteAccount: number;
-  /** Bytes of admitted and held requests that are stored in a day (UTC). */
+  /** Bytes of admitted and held requests, and of what receivers answer, that are stored in a day (UTC). */
   readonly storedBytesDay: number;
   /** Bytes of refused requests that are stored whole in a day (UTC); of each further one its head is. */
   readonly refusedBytesDay: number;

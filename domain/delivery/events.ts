@@ -27,6 +27,9 @@ export type PayloadRef = {
 /** `size`: bytes that are stored. `sha256`: hex, over salt and these bytes. */
 export type PayloadHead = { readonly size: number; readonly sha256: string };
 
+/** The body that was received, of which only the first bytes are stored. `size`: bytes. `sha256`: hex, erased with it. */
+export type ResponseHead = { readonly size: number; readonly sha256: string };
+
 /** What an agent asked for. */
 export type RequestedAction = {
   readonly name: string;
@@ -409,7 +412,10 @@ export type PayloadEvent =
         readonly headers: Readonly<Record<string, string>>;
         readonly encoding: "text" | "base64";
         readonly body: string;
+        /** Not all of what the receiver answered is stored. */
         readonly truncated: boolean;
+        /** Only where the account's `stored_bytes_day` was used up, so that less was stored than otherwise. */
+        readonly head?: ResponseHead;
         /** The headers that were sent, with secrets redacted. */
         readonly request_headers: Readonly<Record<string, string>>;
       };

@@ -6,7 +6,7 @@ import { NO_TRACE } from "../envelope.ts";
 import { LEASE_PREFIX } from "./fate.ts";
 import type { Ledgers } from "./ledgers.ts";
 
-/** "stored": what admitted and held requests store. "refused": what is stored of refused ones. */
+/** "stored": what admitted and held requests store, and what receivers answer. "refused": what is stored of refused ones. */
 export type AllowanceKind = "stored" | "refused";
 
 /** Bytes that were taken. They are given back if nothing was stored for them. */

@@ -7,18 +7,17 @@ import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import { sameTarget, type Target, targetOf } from "../../domain/endpoint/target.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
-import type { Clock, EventLog, Expected, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
+import type { Clock, EventLog, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { CLOCKS_APART_MS_MAX } from "../../infra/eventstoredb/clock-check.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { type Trace, toEvents } from "../envelope.ts";
-import { isErasedSince } from "../erasures.ts";
+import type { Trace } from "../envelope.ts";
 import { stoppedBecause } from "../execute/stopped.ts";
 import { holdingAgain } from "../holding-again.ts";
 import type { Attempted } from "../observing/observer.ts";
-import { encodeBody, type Payloads, payloadStream } from "../payloads.ts";
-import { redactHeaders } from "../providers/redact.ts";
+import type { Payloads } from "../payloads.ts";
 import { type Foldable, type Known, readOn, runCommand } from "../run-command.ts";
+import { type KeepingResponsesDeps, keepingResponses } from "./kept-responses.ts";
 import type { Job } from "./lanes.ts";
 import type { Outbound } from "./outbound.ts";
 import { systemTimers, type Timers } from "./timers.ts";
@@ -38,7 +37,7 @@ export type Offered = Job & {
   readonly contentEncoding?: string;
 };
 
-export type AttemptDeps = {
+export type AttemptDeps = KeepingResponsesDeps & {
   readonly log: EventLog;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
@@ -156,6 +155,7 @@ const endpointWith = async (log: EventLog, target: Target): Promise<PresentEndpo
 /** One attempt of one delivery: lease, request, outcome, each written with the revision that the one before it made. */
 export const attempts = (deps: AttemptDeps): Attempts => {
   const { log, aggregates, clock, timers = systemTimers, randomness, node } = deps;
+  const keepResponse = keepingResponses(deps);
   const again = holdingAgain({ log, aggregates, clock, randomness });
 
   const envelope = (account: string, trace: Trace) => ({
@@ -187,39 +187,6 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       deps.onWritten(job, ran.known);
       return ran;
     });
-
-  /**
-   * Appends the same, however often it is called; nothing once the payload is erased. An erasure takes a revision of this
-   * stream after its own record, so an append that expects what stood there before either comes first, and is erased, or
-   * conflicts, and then the record is found.
-   */
-  const keepingResponse = (
-    job: Offered,
-    { state: { attempts: number, request }, revision: started }: Known<Admitted>,
-    sent: Sent,
-    headers: Record<string, string>,
-    trace: Trace,
-  ): (() => Promise<void>) => {
-    const answered = sent.outcome === "answered";
-    const data = {
-      event_id: job.eventId,
-      number,
-      headers: answered ? redactHeaders(sent.headers) : {},
-      ...encodeBody(Buffer.from(answered ? sent.body : "")),
-      truncated: answered && sent.truncated,
-      request_headers: deps.outbound.shown(headers),
-    };
-    const events = toEvents([{ type: "ResponseKept", data }], envelope(job.account, trace));
-    // The payload's, because an erasure may have taken any later one.
-    let expected: Exclude<Expected, "any"> = request.payload.revision;
-    return async () => {
-      for (;;) {
-        const appended = await log.append(payloadStream(job.eventId), expected, events);
-        if (appended.outcome === "appended" || (await isErasedSince(log, job.eventId, started))) return;
-        expected = appended.actual;
-      }
-    };
-  };
 
   /** An event that failed as a probe waits for the next one, whatever its schedule says, unless that has come to its end. */
   const nextAfter = (
@@ -405,7 +372,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
       const reported = isAboutIt ? deps.onAnswered(job, answered, trace).catch(deps.onError) : null;
       const command = outcome(job, { endpoint, isElsewhere }, state, sent, answered);
       tell(job, command, trace);
-      const keep = keepingResponse(job, started, sent, headers ?? {}, trace);
+      const keep = keepResponse(job, started, sent, headers ?? {}, envelope(job.account, trace));
       const isAgents = request.origin.kind === "agent";
       // An agent is answered with what its target said: once the outcome is known, so is that.
       if (isAgents) await persistently(keep).catch(deps.onError);

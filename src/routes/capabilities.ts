@@ -48,7 +48,10 @@ const CAPABILITIES = object({
     sources: integer,
     retention_days: { type: "integer", description: "Of payloads; the audit log is kept" },
     max_payload_bytes: integer,
-    stored_bytes_day: { type: "integer", description: "Of admitted and held requests that are stored in a day (UTC)" },
+    stored_bytes_day: {
+      type: "integer",
+      description: "Of admitted and held requests, and of receivers' answers, that are stored in a day (UTC)",
+    },
     refused_bytes_day: {
       type: "integer",
       description: "Of refused requests that are stored whole in a day (UTC); of each further one the first 4 KiB are",

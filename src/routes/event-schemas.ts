@@ -104,6 +104,11 @@ const attempt = object({
       encoding: { enum: ["text", "base64"] },
       body: { type: ["string", "null"], description: "Null where the policy hides fields and the body is not JSON" },
       truncated: { type: "boolean" },
+      kept: {
+        enum: ["whole", "head"],
+        description: "head: the first 1 KiB of the body, because stored_bytes_day was used up",
+      },
+      sha256: { type: ["string", "null"], description: "Of the received body, where only its head is kept" },
       redacted: { type: "boolean", description: "The policy hides fields, and the reader is not an admin" },
     }),
     type: ["object", "null"],

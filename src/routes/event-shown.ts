@@ -41,13 +41,17 @@ const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) 
   );
 
 /** Receivers repeat what they were sent, so what is hidden of a payload is hidden here; what is no JSON, as a whole. */
-const responseShown = ({ headers, encoding, body, truncated }: ResponseKept, hidden: HiddenAnswer | null) => {
-  if (hidden === null) return { headers, encoding, body, truncated, redacted: false };
+const responseShown = ({ headers, encoding, body, truncated, head }: ResponseKept, hidden: HiddenAnswer | null) => {
+  const kept = head === undefined ? "whole" : "head";
+  if (hidden === null) {
+    return { headers, encoding, body, truncated, kept, sha256: head?.sha256 ?? null, redacted: false };
+  }
   const { paths, echo } = hidden;
   const shown = body === "" ? body : encoding === "text" && echo !== null ? redactText(body, paths, echo) : null;
   const named = headersShown(headers, hidden);
   const redacted = body !== "" || Object.entries(named).flat().includes(REDACTED);
-  return { headers: named, encoding, body: shown, truncated, redacted };
+  // A hash of what is hidden would let a reader test guesses.
+  return { headers: named, encoding, body: shown, truncated, kept, sha256: null, redacted };
 };
 
 const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({

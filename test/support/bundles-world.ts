@@ -23,6 +23,7 @@ import { inlineProjector } from "../../src/loops/view-progress.ts";
 import { damageRecords } from "../../src/payload-damage.ts";
 import { payloads } from "../../src/payloads.ts";
 import { readOn } from "../../src/run-command.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 import { ACCOUNT, AGENT_ID, agentsWorld, ENDPOINT, POLICY_ID, TRACE } from "./execute-world.ts";
 
 /** One attempt and no other. */
@@ -167,6 +168,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
   );
   const waiting = outcomes(log, bundle, "bundle", onError);
   const delivering = deliverer({
+    allowances: enoughBytes,
     ...{ ...common, views, aggregates: streams, randomness, payloads: kept, sender },
     outbound: outbound({ open: (sealed) => sealed }, "test"),
     node: `bundle_node_${nodes}`,

@@ -10,6 +10,7 @@ import { aggregates } from "../../src/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../src/envelope.ts";
 import { type Deliverer, deliverer } from "../../src/loops/deliverer.ts";
 import { foldPage, idsOfPage } from "../../src/loops/fold-page.ts";
+import { enoughBytes } from "./enough-bytes.ts";
 import { request, START } from "./history.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
 import { seeded } from "./seeded.ts";
@@ -138,6 +139,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
   /** `seen`: the log as the node has it. `isAlone`: no other node may hold a lease. */
   const node = (name: string, seen: (log: EventLog) => EventLog = (it) => it, isAlone = true): Deliverer =>
     deliverer({
+      allowances: enoughBytes,
       log: deliverersLog(seen(log)),
       views,
       clock,

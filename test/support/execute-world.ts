@@ -174,6 +174,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
   };
   const kept = payloads(log, randomness);
   const delivering = deliverer({
+    allowances: enoughBytes,
     ...{ log, views, aggregates: streams, clock, randomness, payloads: kept, sender, onError },
     outbound: outbound({ open: (sealed) => sealed }, "test"),
     node: `node_${nodes}`,

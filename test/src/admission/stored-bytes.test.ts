@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
@@ -11,6 +12,8 @@ import { defineAction, registerAgent } from "../../support/agent.ts";
 import { type Client, type HookSource, hookSource, type Reply, signUp } from "../../support/client.ts";
 import { insideDay } from "../../support/inside.ts";
 import { insideService } from "../../support/inside-service.ts";
+import { receiver } from "../../support/receiver.ts";
+import { until } from "../../support/until.ts";
 
 const test = suite("bytes that are stored");
 
@@ -200,6 +203,76 @@ test("admitted and held bytes count for the day: beyond it webhooks, agents and 
   assert.is(small.status, 202);
   const refused = await source.send("second", { order: 2, filler });
   assert.is((await eventOf(client, refused)).status, "blocked");
+});
+
+const answering = (body: string) => async (tenant: Client) => {
+  const app = await receiver();
+  app.answer((_arrival, response) => response.setHeader("content-type", "application/json").end(body));
+  const endpoint = await tenant.make("/v1/endpoints", { name: "app", url: app.url });
+  return { app, endpoint };
+};
+
+/** What the event's first attempt was answered, once it is delivered and that is stored. */
+const responseOf = async (client: Client, eventId: string): Promise<Reply["body"]> => {
+  let response: Reply["body"] = null;
+  await until("its answer is shown", async () => {
+    const { body } = await client.call("GET", `/v1/events/${eventId}`);
+    response = body.status === "delivered" ? body.attempts[0].response : null;
+    return response !== null;
+  });
+  return response;
+};
+
+test("what receivers answer counts for the day; beyond it each answer leaves a head and its hash, and all is delivered", async () => {
+  const client = await signUp(running.base);
+  const body = JSON.stringify({ filler: "r".repeat(50_000) });
+  const { app, endpoint } = await answering(body)(client);
+  const source = await hookSource(client, { endpoint_id: endpoint.id });
+  const sent = 8;
+  await leaveOnly(client, "stored", 120_000);
+  const before = await storedBytes(client.account);
+  const responses: Reply["body"][] = [];
+  for (let n = 0; n < sent; n += 1) {
+    const admitted = await source.send(`${n}`, { n });
+    assert.is(admitted.status, 202);
+    responses.push(await responseOf(client, admitted.body.event_id));
+  }
+  assert.is(app.arrivals.length, sent);
+  assert.equal(
+    responses.map(({ kept }) => kept),
+    ["whole", "whole", ...Array.from({ length: sent - 2 }, () => "head")],
+  );
+  const [whole] = responses;
+  assert.equal([whole.body, whole.truncated, whole.sha256], [body, false, null]);
+  const last = responses.at(-1);
+  const sha256 = createHash("sha256").update(body).digest("hex");
+  assert.equal([last.body, last.truncated, last.sha256], [body.slice(0, 1_024), true, sha256]);
+  assert.is(last.headers["content-type"], "application/json", "headers of a usual length are kept");
+  const left = (await storedBytes(client.account)) - before;
+  // The allowance, and for each event a head with both sides' headers, ids and JSON.
+  assert.ok(left <= 120_000 + sent * 4_000, `${left}`);
+  await app.close();
+});
+
+test("an agent's answer is whole if it is short, also when the day's bytes are used up, and says what is cut off", async () => {
+  const client = await signUp(running.base);
+  const { app, endpoint } = await answering('{"ok":true}')(client);
+  await defineAction(client, "order.create", endpoint.id);
+  const agent = await registerAgent(running.base, client);
+  // Enough for both requests, and too little for the headers of an answer.
+  await leaveOnly(client, "stored", 300);
+  const short = await agent.execute("short", { action: "order.create", payload: {} });
+  assert.equal([short.status, short.body.result], [200, { status_code: 200, body: { ok: true } }]);
+  const long = JSON.stringify({ filler: "r".repeat(5_000) });
+  app.answer((_arrival, response) => {
+    response.setHeader("content-type", "application/json").setHeader("x-long", "h".repeat(2_000)).end(long);
+  });
+  const cut = await agent.execute("long", { action: "order.create", payload: {} });
+  assert.is(cut.status, 200);
+  assert.equal(cut.body.result, { status_code: 200, body: long.slice(0, 1_024), truncated: true });
+  const response = await responseOf(client, cut.body.event_id);
+  assert.equal([response.kept, response.headers], ["head", {}], "long headers are left out");
+  await app.close();
 });
 
 test("a policy that only observes does not lift the limit on bytes", async () => {

@@ -7,6 +7,7 @@ import { deliveryQueue } from "../../../projections/delivery-queue.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { deliverer } from "../../../src/loops/deliverer.ts";
 import { payloads } from "../../../src/payloads.ts";
+import { enoughBytes } from "../../support/enough-bytes.ts";
 import { testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
 
@@ -22,6 +23,7 @@ const idle = (look: () => Promise<void>) => {
     throw new Error("there is nothing to send");
   };
   const delivering = deliverer({
+    allowances: enoughBytes,
     log,
     clock,
     randomness,

@@ -17,6 +17,7 @@ import { damageRecords } from "../../../src/payload-damage.ts";
 import { payloads } from "../../../src/payloads.ts";
 import { readOn, runCommand } from "../../../src/run-command.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
+import { enoughBytes } from "../../support/enough-bytes.ts";
 import { request } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { until } from "../../support/until.ts";
@@ -100,6 +101,7 @@ const world = async (answers: (node: string) => Promise<void> = roundTrip) => {
       close: async () => undefined,
     };
     return deliverer({
+      allowances: enoughBytes,
       log,
       views,
       clock,

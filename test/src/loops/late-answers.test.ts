@@ -12,6 +12,7 @@ import { payloadStream, payloads } from "../../../src/payloads.ts";
 import { erasePayload } from "../../../src/routes/event-payload.ts";
 import { isProblem } from "../../../src/routes/route.ts";
 import { callOf } from "../../support/call.ts";
+import { enoughBytes } from "../../support/enough-bytes.ts";
 import { at, deliveryFacts, endpointRegistered } from "../../support/history.ts";
 import { testClock } from "../../support/http-app.ts";
 import { LOGS_WITH_BYTES } from "../../support/logs-with-bytes.ts";
@@ -84,6 +85,7 @@ const told = async (
     },
   };
   const node = attempts({
+    allowances: enoughBytes,
     ...{ log: nodeLog, aggregates: aggregates(log, clock), clock, randomness, payloads: payloads(log, randomness) },
     ...{ sender: answering(secret), node: "node_1", othersAreGone: false },
     outbound: { headers: () => ({}), shown: (headers) => headers },

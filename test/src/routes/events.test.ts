@@ -114,6 +114,8 @@ test("the detail shows what the contract says, with headers and answers from the
     encoding: "text",
     body: "thanks",
     truncated: false,
+    kept: "whole",
+    sha256: null,
     redacted: false,
   };
   assert.equal(attempt?.response, answered);
@@ -249,7 +251,15 @@ test("what a receiver answered is hidden as a whole where the payload cannot be 
     const { body } = await get("/v1/events/{id}");
     const [attempt] = body.attempts as { response: Record<string, unknown> }[];
     assert.equal(attempt?.response, {
-      ...{ headers: { date: "[redacted]" }, encoding: "text", body: null, truncated: false, redacted: true },
+      ...{
+        headers: { date: "[redacted]" },
+        encoding: "text",
+        body: null,
+        truncated: false,
+        kept: "whole",
+        sha256: null,
+        redacted: true,
+      },
     });
   }
 });
