@@ -8,6 +8,7 @@ import type { Aggregates } from "./aggregates.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Envelope } from "./envelope.ts";
 import { LINK_LIFETIME_MS, type Links, memberToken, memberTokenOf } from "./links.ts";
+import type { Concerned } from "./problems.ts";
 
 export type MemberLinksDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
@@ -47,6 +48,8 @@ export type MemberLinks = {
   reset(member: string, envelope: Envelope, lifetimeMs?: number): Promise<Made | AccountRefusal>;
   /** Null for a link that was never made, was used, withdrawn or replaced, or has expired. */
   opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
+  /** Whom a link names that opens nothing: its member, or its account if that has no such member. Null for no account. */
+  concerned(token: string): Promise<Concerned | null>;
 };
 
 const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({ kind: kind === "member" ? kind : "system", id });
@@ -112,6 +115,16 @@ export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLin
       if (link === undefined || email === undefined) return null;
       const isRight = links.matches(purpose, secret, ofReset({ ...named, expires_at: link.expires_at }), link.mac);
       return isRight ? { ...named, email, mac: link.mac } : null;
+    },
+
+    async concerned(text) {
+      const token = memberTokenOf(text);
+      if (token === null) return null;
+      const { state } = await aggregates.load(account, accountStream(token.account), 0);
+      if (state.phase !== "open") return null;
+      const { members, invitations, gone } = state;
+      const isKnown = [members, invitations, gone].some((ids) => ids.has(token.member));
+      return { account: token.account, subject: isKnown ? token.member : token.account };
     },
   };
 };

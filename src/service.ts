@@ -511,6 +511,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       version: config.version,
       commit: config.commit,
       publicUrl,
+      signup: config.signup,
       startedAt,
       clock,
       checks,
@@ -525,7 +526,10 @@ export const service = async (engines: Engines): Promise<Service> => {
     }),
     ...authRoutes({ ...entering, aggregates: streams, guesses: passwordGuesses(entering.attempts, sleep) }),
     ...linkRoutes(entering),
-    ...sessionRoutes({ aggregates: streams, sessions: entering.sessions, personal, views, clock }),
+    ...sessionRoutes({
+      ...{ aggregates: streams, sessions: entering.sessions, personal, views, log, clock },
+      progress: projector,
+    }),
     ...memberRoutes({
       accounts: people,
       hashes,

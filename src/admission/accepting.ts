@@ -17,7 +17,8 @@ export const accepting =
     const { state: source } = await aggregates.load(sourceDecider, `source-${sourceId}`);
     if (source.phase !== "present" || source.type !== provider) return notFound();
     if (source.settings.status === "paused") {
-      return problem("source-paused", "The source is paused: nothing is accepted until it is active again.");
+      const about = async () => ({ account: source.account, subject: sourceId });
+      return problem("source-paused", "The source is paused: nothing is accepted until it is active again.", { about });
     }
     return source;
   };

@@ -1,3 +1,5 @@
+import type { Signup } from "../config.ts";
+
 const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
@@ -74,8 +76,19 @@ curl -b cookies.txt ORIGIN/v1/api-keys \\
 </html>
 `;
 
+/** Where strangers may not sign up, the page does not offer it. */
+const WHERE_CLOSED = [
+  ['<form id="sign-up">', '<form id="sign-up" hidden>'],
+  ["<li>Create an account.", "<li>Accept an owner's invitation, or log in."],
+  ["/v1/auth/signup", "/v1/auth/login"],
+] as const;
+
 /** The page for this address of the service; the rest of the console is loaded by it. */
-export const consolePage = (publicUrl: string): string => PAGE.replaceAll("ORIGIN", escapeHtml(publicUrl));
+export const consolePage = (publicUrl: string, signup: Signup): string => {
+  const changes = signup === "closed" ? WHERE_CLOSED : [];
+  const page = changes.reduce((text, [from, to]) => text.replace(from, to), PAGE);
+  return page.replaceAll("ORIGIN", escapeHtml(publicUrl));
+};
 
 /**
  * Everything from here alone, and nothing inline. Trusted Types (W3C, section 4.2) make the browser refuse text as markup,

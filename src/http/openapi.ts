@@ -78,7 +78,7 @@ const responses = ({ answers, produces = "application/json" }: Route): Record<st
   );
 
 /** The codes of a route's problems, on their way into the description. */
-const PROBLEMS_LISTED = "x-problems";
+export const PROBLEMS_LISTED = "x-problems";
 
 /** Of a schema on its way into the description, which does not show it: the table itself asks for the key. */
 const KEY_NEEDED = "x-idempotency-key-needed";

@@ -27,11 +27,12 @@ const TARGET = /^[\w.-]{1,64}$/;
 
 type Whose = Pick<RefusedCall, "account" | "actor" | "subject" | "detail" | "holds">;
 
-/** The first parameter of a path is the id of what the call is about. */
+/** The id of what the call is about: the first parameter of its path, or the source of a webhook. */
 const targetOf = ({ params }: FastifyRequest): string | null => {
   // The router gives every parameter as text.
-  const [first] = Object.values((params ?? {}) as Readonly<Record<string, string>>);
-  return first !== undefined && TARGET.test(first) ? first : null;
+  const named = (params ?? {}) as Readonly<Record<string, string>>;
+  const id = named.source_id ?? Object.values(named)[0];
+  return id !== undefined && TARGET.test(id) ? id : null;
 };
 
 /** Records what a route of the table has refused, with who called, and where the first of them came from. */
@@ -67,7 +68,8 @@ export const problemRecords = ({ calls, lapsedOf, onError }: ProblemRecordsDeps)
     const { call } = request.routeOptions.config;
     // Of a verdict that refuses, the event is the record.
     if (call === undefined || it.extra?.verdict !== undefined) return;
-    if (whyUnrecorded(!isUnsafe(request.method), it.problem) !== null) return;
+    // A refusal that can say whom it concerns is a decision, whatever its code.
+    if (it.about === undefined && whyUnrecorded(!isUnsafe(request.method), it.problem) !== null) return;
     const { principal } = request;
     if (principal !== null) {
       const { account, kind, id } = principal;

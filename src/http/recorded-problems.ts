@@ -5,7 +5,9 @@ type Recorded = "recorded" | { readonly because: string };
 
 const NOT_UNDERSTOOD: Recorded = { because: "The request is not well-formed: nothing was decided." };
 const NOT_VALID: Recorded = { because: "What was sent breaks a rule of its form: nothing was decided." };
-const NOTHING_THERE: Recorded = { because: "There is nothing at this address for this credential." };
+const NOTHING_THERE: Recorded = {
+  because: "There is nothing at this address for this credential. Only a one-time link that opens nothing is recorded.",
+};
 const NOT_ABLE: Recorded = { because: "The service could not answer: nothing was decided." };
 const BLOCKED: Recorded = { because: "EventBlocked or BundleBlocked is the record." };
 

@@ -60,7 +60,8 @@ const signUp =
     const joined = await accounts.signUp(person, call.envelope);
     if (joined.outcome === "joined") return await signedIn(sessions, 201, joined, call);
     if (joined.rejection === "overloaded") attempts.giveBack("signup-ip", call.ip);
-    return accountProblem(joined.rejection);
+    const about = () => accounts.memberOf(person.email);
+    return { ...accountProblem(joined.rejection), ...(joined.rejection === "email-taken" ? { about } : {}) };
   };
 
 const logIn =

@@ -1,3 +1,4 @@
+import type { Signup } from "../config.ts";
 import { type ConsoleFile, consoleFiles, etagOf } from "../console/files.ts";
 import { LINK_PAGES, type LinkPageName, linkPage } from "../console/link-pages.ts";
 import { CONSOLE_CSP, consolePage } from "../console/page.ts";
@@ -45,7 +46,7 @@ const linkPageRoute = (name: LinkPageName): Route => ({
 });
 
 /** The inspector: a page, its style and its modules, for whoever asks. What it shows it gets by the API. */
-export const consoleRoutes = (publicUrl: () => string): readonly Route[] => {
+export const consoleRoutes = (publicUrl: () => string, signup: Signup): readonly Route[] => {
   const files = consoleFiles();
   return [
     ...LINK_PAGES.map(linkPageRoute),
@@ -59,7 +60,7 @@ export const consoleRoutes = (publicUrl: () => string): readonly Route[] => {
       answers: { 200: { type: "string" }, 304: null },
       produces: "text/html",
       async handle(call) {
-        const body = Buffer.from(consolePage(publicUrl()));
+        const body = Buffer.from(consolePage(publicUrl(), signup));
         return answer({ body, contentType: "text/html; charset=utf-8", etag: etagOf(body) }, call, PAGE_HEADERS);
       },
     },

@@ -9,13 +9,14 @@ import { BodyBudget, type BudgetedBody } from "../http/body-budget.ts";
 import { ByteRate } from "../http/byte-rate.ts";
 import { readBody } from "../http/counted-body.ts";
 import { loopLag } from "../http/loop-lag.ts";
+import { operationId, PROBLEMS_LISTED } from "../http/openapi.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { GATE_PROBLEMS, listedProblems } from "../http/route-problems.ts";
 import { traceOf } from "../http/trace.ts";
 import { PAYLOAD_BYTES_MAX } from "../payloads.ts";
 import { type Problem, problem } from "../problems.ts";
-import { isProblem } from "./route.ts";
+import { isProblem, type JsonSchema } from "./route.ts";
 
 /**
  * Webhooks under way at once, and the bytes of their bodies in memory: the rest is told to come again (P10). A request is
@@ -82,6 +83,28 @@ const PROBLEMS = listedProblems(
   ...GATE_PROBLEMS,
 );
 
+const PATH = "/v1/webhooks/{provider}/{source_id}";
+
+const taken = (more: Readonly<Record<string, JsonSchema>>): JsonSchema => ({
+  type: "object",
+  properties: { event_id: { type: "string" }, status: { type: "string" }, ...more },
+});
+
+/** For the description alone: a schema of parameters or of the body would be checked for each webhook. */
+const SCHEMA = {
+  operationId: operationId("POST", PATH),
+  summary: "Take a webhook of any content type; the source's secret is the credential",
+  tags: ["sources"],
+  response: {
+    200: {
+      description: "A duplicate, or a provider's check of this address",
+      ...taken({ duplicate: { const: true } }),
+    },
+    202: { description: "Recorded, queued, or held for approval", ...taken({ approval_id: { type: "string" } }) },
+  },
+  [PROBLEMS_LISTED]: [...PROBLEMS],
+};
+
 const overloaded = problem("overloaded", "This node has too many requests in flight: send it again in a second.", {
   retryAfterS: RETRY_AFTER_S,
 });
@@ -116,6 +139,8 @@ export const ingest =
     const rate = new ByteRate(clock);
     const shares = new WeakMap<FastifyRequest, Share>();
 
+    // A webhook has no credential of an account. `problemRecords` reads this.
+    app.decorateRequest("principal", null);
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (request, raw, done) => {
       // The share of a client that has gone is given back.
@@ -195,7 +220,7 @@ export const ingest =
     };
     app.post(
       "/v1/webhooks/:provider/:source_id",
-      { bodyLimit: PAYLOAD_BYTES_MAX, config: { problems: PROBLEMS } },
+      { bodyLimit: PAYLOAD_BYTES_MAX, schema: SCHEMA, config: { problems: PROBLEMS, call: `POST ${PATH}` } },
       handle,
     );
   };

@@ -1,6 +1,7 @@
 import type { Accounts, Joined, LinkUse, Refused } from "../accounts.ts";
 import type { Envelope } from "../envelope.ts";
 import type { Attempts } from "../http/rate-limit.ts";
+import { whyUnrecorded } from "../http/recorded-problems.ts";
 import { TOKEN_LENGTH_MAX } from "../links.ts";
 import type { MemberLinks } from "../member-links.ts";
 import { clientOf } from "../personal-data.ts";
@@ -8,7 +9,7 @@ import type { Problem } from "../problems.ts";
 import type { Sessions } from "../sessions.ts";
 import type { StartLinks } from "../start-links.ts";
 import { accountProblem, linkGone, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
-import type { Answer, Call, JsonSchema, Route } from "./route.ts";
+import { type Answer, type Call, isProblem, type JsonSchema, type Route } from "./route.ts";
 import { BELONGING, rateLimited, signedIn } from "./signed-in.ts";
 import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
 
@@ -40,15 +41,19 @@ type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
 
 /** A link that opens nothing counts as a failed login: each makes us read a stream that the caller names. */
 const limited =
-  ({ attempts }: LinksDeps, handle: Route["handle"]): Route["handle"] =>
+  ({ attempts, memberLinks }: LinksDeps, handle: Route["handle"]): Route["handle"] =>
   async (call) => {
+    // The route's schema has checked the shape.
+    const { token } = call.body as { readonly token: string };
+    const about = () => memberLinks.concerned(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
-    if (!attempt.ok) return rateLimited(attempt.retryAfterS);
+    if (!attempt.ok) return { ...rateLimited(attempt.retryAfterS), about };
     let isGone = false;
     try {
       const answer = await handle(call);
-      isGone = "problem" in answer && answer.problem === "not-found";
-      return answer;
+      isGone = isProblem(answer) && answer.problem === "not-found";
+      const isDecision = isProblem(answer) && (isGone || whyUnrecorded(false, answer.problem) === null);
+      return isDecision ? { ...answer, about } : answer;
     } finally {
       if (!isGone) attempts.giveBack("failed-login-ip", call.ip);
     }

@@ -1,4 +1,5 @@
 import type { BytesRemoved, Clock, Json, JsonObject } from "../../domain/ports.ts";
+import type { Signup } from "../config.ts";
 import { consoleRoutes } from "./console.ts";
 import { BYTES_REMOVED, number, object, text } from "./json-schema.ts";
 import type { Answer, JsonSchema, Route } from "./route.ts";
@@ -30,6 +31,8 @@ export type OperationsDeps = {
   readonly version: string;
   readonly commit: string;
   readonly publicUrl: () => string;
+  /** Whether the console offers to create an account. */
+  readonly signup: Signup;
   /** Milliseconds since 1970, when the process started. */
   readonly startedAt: number;
   readonly clock: Clock;
@@ -158,7 +161,7 @@ export const operationsRoutes = (deps: OperationsDeps): readonly Route[] => {
       status: 200,
       body: await describeProcess(deps),
     })),
-    ...consoleRoutes(deps.publicUrl),
+    ...consoleRoutes(deps.publicUrl, deps.signup),
     ...viewSchemaRoutes(deps.publicUrl),
   ];
 };

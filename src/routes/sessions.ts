@@ -1,22 +1,26 @@
 import { account } from "../../domain/account/decider.ts";
 import { session } from "../../domain/account/session.ts";
 import type { Client, Commitment } from "../../domain/personal/events.ts";
-import type { Clock, ViewStore } from "../../domain/ports.ts";
+import type { Clock, EventLog, Position, ViewStore } from "../../domain/ports.ts";
 import { type SessionDocument, sessions as sessionsView } from "../../projections/sessions.ts";
 import { accountStream } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { VIEW_WAIT_MS } from "../http/limits.ts";
 import type { PersonalData } from "../personal-data.ts";
-import { notFound } from "../problems.ts";
+import { notFound, problem } from "../problems.ts";
 import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from "../sessions.ts";
 import { accountProblem } from "./account-problems.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { type JsonSchema, positionOf, type Route } from "./route.ts";
+import type { Progress } from "./table.ts";
 
 export type SessionRoutesDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
   readonly sessions: Sessions;
   readonly personal: Pick<PersonalData, "read">;
   readonly views: Pick<ViewStore, "page">;
+  readonly log: Pick<EventLog, "last">;
+  readonly progress: Progress;
   readonly clock: Clock;
 };
 
@@ -34,8 +38,16 @@ const SESSION: JsonSchema = {
   },
 };
 
+const BEHIND = problem("view-behind", "The list does not show your last change yet.", { retryAfterS: 1 });
+
+/** The position of the last record in these streams. */
+const endOf = async (log: Pick<EventLog, "last">, streams: readonly string[]): Promise<Position> => {
+  const ends = await Promise.all(streams.map((stream) => log.last(stream)));
+  return ends.reduce<Position>((end, last) => (last !== null && last.position > end ? last.position : end), "");
+};
+
 const list =
-  ({ aggregates, personal, views, clock }: SessionRoutesDeps): Route["handle"] =>
+  ({ aggregates, personal, views, log, progress, clock }: SessionRoutesDeps): Route["handle"] =>
   async ({ principal, query }) => {
     if (principal.kind !== "member") return notFound();
     const shownClient = async (commitment: Commitment, owner: string) => {
@@ -46,6 +58,9 @@ const list =
     const { state } = await aggregates.load(account, accountStream(principal.account));
     const member = state.phase === "open" ? state.members.get(principal.id) : undefined;
     if (member === undefined) return notFound();
+    // The epoch is the stream's. A view that shows an earlier one would have no session at all.
+    const end = await endOf(log, [accountStream(principal.account), principal.session]);
+    if (!(await progress.waitFor([sessionsView.schema.name], end, VIEW_WAIT_MS))) return BEHIND;
     const where = [
       { field: "account", is: "=", value: principal.account },
       { field: "member", is: "=", value: principal.id },

@@ -280,6 +280,61 @@ test("a forged billing link is counted for the installation", async () => {
   await fresh.stop();
 });
 
+test("a webhook to a paused source is a record of the source, without a credential and with the sender's address", async () => {
+  const source = await hookSource(client, {});
+  const { id } = source;
+  assert.is((await client.call("PATCH", `/v1/sources/${id}`, { status: "paused" })).status, 200);
+  const [path = ""] = [new URL(source.url).pathname];
+  const answer = await post(path, { amount: 1 });
+  assert.is(answer.status, 409);
+  const record = await refusalOf("source-paused", "POST /v1/webhooks/{provider}/{source_id}", id);
+  assert.equal([record.actor, record.data.target], [{ kind: "system", id: "public" }, id]);
+  assert.equal(clientIn(record), { ip: "127.0.0.1", user_agent: "attacker/1" });
+});
+
+test("a one-time link that opens nothing is a record of the member it names, or counted for the installation", async () => {
+  const { body } = await client.session("GET", "/v1/auth/me");
+  const invited = await made("/v1/members/invitations", { email: "late@a.example", role: "viewer" });
+  const token = new URL(invited.invitation_url).hash.slice(1);
+  const accept = (token: string) => post("/v1/auth/invitations/accept", { token, password: PASSWORD });
+  assert.is((await accept(token)).status, 200);
+  assert.is((await accept(token)).status, 404);
+  const used = await refusalOf("not-found", "POST /v1/auth/invitations/accept", invited.id);
+  assert.equal(used.actor, { kind: "system", id: "public" });
+  assert.equal(clientIn(used), { ip: "127.0.0.1", user_agent: "attacker/1" });
+  // The account's id is all that is right in this one.
+  const foreign = `${"A".repeat(43)}.${body.account.id}.mem_${"a".repeat(32)}`;
+  assert.is((await post("/v1/auth/reset", { token: foreign, password: PASSWORD })).status, 404);
+  await refusalOf("not-found", "POST /v1/auth/reset", body.account.id);
+  const fresh = await startService();
+  const nobodys = `${"A".repeat(43)}.acc_${"a".repeat(32)}.mem_${"a".repeat(32)}`;
+  for (const [path, more] of [
+    ["reset", { token: nobodys }],
+    ["start", { token: "A".repeat(43), email: "x@a.example", account_name: "x" }],
+  ] as const) {
+    const gone = await fetch(`${fresh.url}/v1/auth/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ password: PASSWORD, ...more }),
+    });
+    assert.is(gone.status, 404);
+  }
+  await fresh.stop();
+  const counted = (await fresh.log.readAll(null, 100)).filter(({ stream }) => stream === "calls-installation");
+  assert.is(
+    counted.reduce((sum, { data }) => sum + Number((data.counts as Record<string, number>)["not-found"] ?? 0), 0),
+    2,
+  );
+});
+
+test("a sign-up with an address that somebody has is a record of that member", async () => {
+  const { body } = await client.session("GET", "/v1/auth/me");
+  const { email, id } = body.member;
+  assert.is((await post("/v1/auth/signup", { email, password: PASSWORD })).status, 409);
+  const record = await refusalOf("email-taken", "POST /v1/auth/signup", id);
+  assert.is(record.actor.kind, "system");
+});
+
 test("a source over the plan is a record", async () => {
   const free = await startService();
   const owner = await signUp(free.url);

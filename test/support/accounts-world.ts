@@ -85,6 +85,13 @@ const node = (
     views,
     hashes,
     controls: noControls,
+    log,
+    progress: {
+      async waitFor() {
+        await foldInto(log, views, PROJECTIONS);
+        return true;
+      },
+    },
     randomness,
   };
   const routes = [

@@ -30,7 +30,7 @@ const opened = async (over: Readonly<Record<string, unknown>> = {}, hash = "") =
       : Response.json({}, { status: 202, headers });
   };
   // As much of fetch as the console calls.
-  const page = fakePage(consolePage("http://console.test"), send as typeof fetch);
+  const page = fakePage(consolePage("http://console.test", "open"), send as typeof fetch);
   page.browser.location.hash = hash;
   await start(page.browser);
   return { page, sent, answers };

@@ -8,7 +8,7 @@ import { consoleRoutes } from "../../../src/routes/console.ts";
 import { PUBLIC_URL, testApp } from "../../support/http-app.ts";
 
 const test = suite("console files");
-const opened = () => testApp(consoleRoutes(() => PUBLIC_URL));
+const opened = () => testApp(consoleRoutes(() => PUBLIC_URL, "open"));
 const SOURCES = "src/console/browser";
 /** Tests are run in the repository's folder. */
 const sources = readdirSync(SOURCES).map((name) => [name, readFileSync(`${SOURCES}/${name}`, "utf8")] as const);
@@ -32,7 +32,16 @@ test("who is not signed in finds the first steps in it, without any script", asy
     assert.ok(body.includes(`href="${url}"`));
   assert.ok(body.includes(`curl -c cookies.txt ${PUBLIC_URL}/v1/auth/signup`));
   assert.not.match(body, /<div id="start"[^>]*hidden/);
-  assert.ok(consolePage('http://x/"><script>').includes("http://x/&quot;>&lt;script>"));
+  assert.ok(consolePage('http://x/"><script>', "open").includes("http://x/&quot;>&lt;script>"));
+});
+
+test("where strangers may not sign up, the page offers no form for it and names no call", async () => {
+  const app = await testApp(consoleRoutes(() => PUBLIC_URL, "closed"));
+  const { body } = await app.inject({ url: "/" });
+  assert.match(body, /<form id="sign-up" hidden>/);
+  assert.match(body, /Accept an owner's invitation/);
+  assert.ok(body.includes(`curl -c cookies.txt ${PUBLIC_URL}/v1/auth/login`));
+  assert.not.match(body, /auth\/signup/);
 });
 
 test("every module that one of them imports is served, as a script of its own, and asked for again", async () => {
@@ -68,7 +77,7 @@ test("nothing else of the build is served", async () => {
 test("every id that a module looks for is in the page, once", () => {
   const linkPages = LINK_PAGES.map(linkPage);
   const asked = sources.flatMap(([name, text]) => {
-    const pages = name === "link-page.ts" ? linkPages : [consolePage(PUBLIC_URL)];
+    const pages = name === "link-page.ts" ? linkPages : [consolePage(PUBLIC_URL, "open")];
     return [...text.matchAll(/byId\(document, "([^"]+)"\)/g)].map(([, id = ""]) => [id, pages] as const);
   });
   assert.ok(asked.length > 5);

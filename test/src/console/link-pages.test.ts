@@ -9,7 +9,7 @@ import { PUBLIC_URL, testApp } from "../../support/http-app.ts";
 const test = suite("pages for one-time links");
 
 test("each page loads its style and script from here, keeps nothing, and its policy allows nothing else", async () => {
-  const app = await testApp(consoleRoutes(() => PUBLIC_URL));
+  const app = await testApp(consoleRoutes(() => PUBLIC_URL, "open"));
   for (const name of LINK_PAGES) {
     const { statusCode, headers, body } = await app.inject({ url: `/${name}` });
     assert.is(statusCode, 200);

@@ -66,6 +66,8 @@ test("each problem of each route of the service is a record, or it stands there 
     }),
   );
   assert.ok(listed.length > 500, `${listed.length} problems are listed`);
+  const ofWebhooks = listed.filter(({ path }) => path === "/v1/webhooks/{provider}/{source_id}");
+  assert.ok(ofWebhooks.some(({ code }) => code === "source-paused"));
   const unrecorded = new Set<string>();
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
   // What becomes of a code depends on nothing else of the route than whether it only reads.

@@ -290,6 +290,20 @@ test("a member lists their own sessions, and ends one or all others", async () =
   );
 });
 
+test("the list of sessions is complete right after a login, and after a password change that ends all others", async () => {
+  const { call, logIn, openAccount, memberBy, cookieOf } = accountsWorld();
+  await openAccount("ana@shop.example");
+  const principal = await memberBy(cookieOf(await logIn("ana@shop.example")));
+  const shown = async () => {
+    const { body } = await call("GET", "/v1/auth/sessions", { principal });
+    return (body as { readonly data: readonly { readonly current: boolean }[] }).data.map(({ current }) => current);
+  };
+  assert.equal((await shown()).sort(), [false, true]);
+  const body = { current_password: PASSWORD, new_password: NEW_PASSWORD };
+  assert.is((await call("POST", "/v1/auth/password", { principal, body })).outcome, 204);
+  assert.equal(await shown(), [true]);
+});
+
 test("a reset link sets a new password once, ends every session, and names who made it", async () => {
   const { call, principal, addMember, holds, cookieOf, logIn, log, another, personal } = await withSessions();
   const added = await addMember(principal, "bo@shop.example", "approver");

@@ -18,6 +18,7 @@ const opened = (deps: Partial<OperationsDeps> = {}) => {
     version: "1.2.3",
     commit: "abc",
     publicUrl: () => PUBLIC_URL,
+    signup: "open",
     startedAt,
     clock,
     checks: { log: async () => true, views: async () => true },
