@@ -1,29 +1,25 @@
 import { createHash } from "node:crypto";
 import { account as accountDecider } from "../domain/account/decider.ts";
 import { roleIncludes } from "../domain/account/events.ts";
-import { action as actionDecider } from "../domain/action/decider.ts";
-import { agent as agentDecider } from "../domain/agent/decider.ts";
 import { approval as approvalDecider } from "../domain/approval/decider.ts";
 import type { ApprovalEvent, ApprovalRequest } from "../domain/approval/events.ts";
 import { change as changeDecider } from "../domain/change/decider.ts";
 import type { ChangeEvent } from "../domain/change/events.ts";
 import type { Configuration, PartKind } from "../domain/controls/configuration.ts";
-import { protectedOf } from "../domain/controls/decider.ts";
+import { type Approved, protectedOf } from "../domain/controls/decider.ts";
 import type { Weakening } from "../domain/controls/weakening.ts";
-import { endpoint as endpointDecider } from "../domain/endpoint/decider.ts";
 import { policy as policyDecider } from "../domain/policy/decider.ts";
 import type { Clock, Json, JsonObject, RecordedEvent } from "../domain/ports.ts";
 import { sameJson } from "../domain/same-json.ts";
-import { source as sourceDecider } from "../domain/source/decider.ts";
 import { derivedId } from "../infra/crypto/ids.ts";
 import { accountStream } from "./accounts.ts";
-import { actionStream } from "./action-stream.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { approvalStream } from "./approvals.ts";
 import { canonicalJson } from "./audit/canonical-json.ts";
 import type { ControlCaller, ControlChange, Controls } from "./controls.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Reaction } from "./loops/reactor.ts";
+import { asJson, PART_STREAMS } from "./parts.ts";
 import { type Problem, problem } from "./problems.ts";
 import { type Answer, positionOf } from "./routes/route.ts";
 
@@ -36,63 +32,6 @@ export const changeStream = (changeId: string): string => `change-${changeId}`;
 
 type Target = { readonly kind: PartKind; readonly id: string };
 
-/** Plain JSON, whatever the type says: it comes from records and request bodies. */
-const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json;
-
-/** The target as its own stream has it at this moment; null if it is not there. */
-export const currentOf = async (
-  { load }: Pick<Aggregates, "load">,
-  account: string,
-  { kind, id }: Target,
-): Promise<Json> => {
-  switch (kind) {
-    case "agent": {
-      const { state } = await load(agentDecider, `agent-${id}`, 0);
-      return state.phase === "present" ? asJson(state.settings) : null;
-    }
-    case "source": {
-      const { state } = await load(sourceDecider, `source-${id}`, 0);
-      return state.phase === "present" ? asJson(state.settings) : null;
-    }
-    case "action": {
-      const { state } = await load(actionDecider, actionStream(account, id), 0);
-      return state.phase === "defined" ? asJson(state.definition) : null;
-    }
-    case "endpoint": {
-      const { state } = await load(endpointDecider, `endpoint-${id}`, 0);
-      return state.phase === "present" ? { policy_id: state.settings.policy_id ?? null } : null;
-    }
-    case "policy": {
-      const { state } = await load(policyDecider, `policy-${id}`, 0);
-      return state.phase === "published" ? asJson(state.definition) : null;
-    }
-    case "member": {
-      const { state } = await load(accountDecider, accountStream(account), 0);
-      const role = state.phase === "open" ? state.members.get(id)?.role : undefined;
-      return role === undefined ? null : { role };
-    }
-  }
-};
-
-/** Gives the command to the target's own stream. The kind says whose command it is. */
-const apply = ({ handle }: Pick<Aggregates, "handle">, { kind, id }: Target, command: unknown, envelope: Envelope) => {
-  const { account } = envelope;
-  switch (kind) {
-    case "agent":
-      return handle(agentDecider, `agent-${id}`, command as never, envelope);
-    case "source":
-      return handle(sourceDecider, `source-${id}`, command as never, envelope);
-    case "action":
-      return handle(actionDecider, actionStream(account, id), command as never, envelope);
-    case "endpoint":
-      return handle(endpointDecider, `endpoint-${id}`, command as never, envelope);
-    case "policy":
-      return handle(policyDecider, `policy-${id}`, command as never, envelope);
-    case "member":
-      return handle(accountDecider, accountStream(account), command as never, envelope);
-  }
-};
-
 const tooFew = (needed: number, there: number): Problem =>
   problem(
     "too-few-approvers",
@@ -102,6 +41,9 @@ const tooFew = (needed: number, there: number): Problem =>
   );
 
 const S = 1_000;
+
+const shownNow = async (aggregates: Pick<Aggregates, "load">, account: string, { kind, id }: Target): Promise<Json> =>
+  (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
 
 /** Holds a change that weakens protected policies until their quorum has approved it: 202, and nothing is changed yet. */
 export const holdChange = async (
@@ -129,8 +71,9 @@ export const holdChange = async (
 
   const change_id = derivedId("chg_", account, commandId);
   const approval_id = derivedId("apr_", account, change_id);
-  const shown = { target, before: await currentOf(aggregates, account, target), after: deferred.after };
+  const shown = { target, before: await shownNow(aggregates, account, target), after: deferred.after };
   const command = asJson(deferred.command);
+  const approved: Approved = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
   const { state: published } = await aggregates.load(policyDecider, `policy-${policyId}`);
   const expires = Math.min(...rules.map((rule) => rule.expires_after_s));
   const request: ApprovalRequest = {
@@ -158,7 +101,7 @@ export const holdChange = async (
     ...{ change_id, account, approval_id, by, at },
     approval: asJson(request) as JsonObject,
     // What weakens another protected policy by the time of the approval is approved by nobody.
-    control: asJson({ ...control, approved: policies, approvals: min_approvals }) as JsonObject,
+    control: asJson({ ...control, approved }) as JsonObject,
     command: command as JsonObject,
   };
   const own = { ...envelope, commandId: `${commandId}/hold` };
@@ -195,17 +138,12 @@ export const appliedChanges = ({
     const own = { ...envelope, commandId: `${envelope.commandId}/${step}` };
     await aggregates.handle(changeDecider, changeStream(changeId), { ...command, at: envelope.at } as never, own);
   };
-  const isInForce = async (account: string, target: Target, wanted: readonly Json[]): Promise<boolean> => {
-    const current = await currentOf(aggregates, account, target);
-    return wanted.some((it) => sameJson(current, it));
-  };
-
   return {
     async hindrance(changeId, envelope) {
       const state = await load(changeId);
       if (state.phase !== "held") return null;
       const { account, target, before } = state.held;
-      if (await isInForce(account, target as Target, [before])) return null;
+      if (sameJson(await shownNow(aggregates, account, target as Target), before)) return null;
       await tell(changeId, { ...envelope, account }, "void", { type: "VoidChange", reason: CHANGED });
       return problem("conflict", CHANGED);
     },
@@ -215,7 +153,8 @@ export const appliedChanges = ({
       if (state.phase !== "held") return;
       const { account, target, before, after, control, command, by } = state.held;
       // A crash may have come after the change and before the record that it was applied.
-      if (!(await isInForce(account, target as Target, [before, after]))) {
+      const shown = await shownNow(aggregates, account, target as Target);
+      if (![before, after].some((it) => sameJson(shown, it))) {
         return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
       }
       const named = { ...envelope, commandId: `apply-${changeId}`, account };
@@ -223,7 +162,9 @@ export const appliedChanges = ({
       // `holdChange` has written it.
       const refused = await controls.authorize(caller, control as unknown as ControlChange);
       if (refused !== null) return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
-      const done = await apply(aggregates, target as Target, { ...command, at: envelope.at }, named);
+      const { kind, id } = target as Target;
+      const own = { id, command: { ...command, at: envelope.at }, shown };
+      const done = await PART_STREAMS[kind].give(aggregates, named, own);
       if (done.outcome === "rejected") {
         return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
       }

@@ -5,7 +5,12 @@ import {
   type Parts,
   withPart,
 } from "../domain/controls/configuration.ts";
-import { type ChangeControls, controls as controlsDecider, weakenedBy } from "../domain/controls/decider.ts";
+import {
+  type Approved,
+  type ChangeControls,
+  controls as controlsDecider,
+  weakenedBy,
+} from "../domain/controls/decider.ts";
 import { type ChangesDeps, type Deferred, holdChange } from "./changes.ts";
 import type { Envelope } from "./envelope.ts";
 import { LISTED_ERRORS_MAX } from "./http/limits.ts";
@@ -26,9 +31,7 @@ export type ControlChange = {
     readonly changes: Partial<Parts[Kind]> | null;
     readonly issues?: true;
     readonly replaces?: true;
-    /** The protected policies whose quorum has approved it. */
-    readonly approved?: readonly string[];
-    readonly approvals?: number;
+    readonly approved?: Approved;
   };
 }[PartKind];
 
@@ -98,7 +101,6 @@ export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Contr
       issues: change.issues === true,
       asker: kind === "member" ? "person" : "key",
       ...(change.approved === undefined ? {} : { approved: change.approved }),
-      ...(change.approvals === undefined ? {} : { approvals: change.approvals }),
       by,
       at: envelope.at,
     });

@@ -1,13 +1,7 @@
-import { action as actionDecider } from "../domain/action/decider.ts";
-import { agent as agentDecider } from "../domain/agent/decider.ts";
-import type { Configuration, PartChange, PartKind, Parts } from "../domain/controls/configuration.ts";
-import { endpoint as endpointDecider } from "../domain/endpoint/decider.ts";
-import { policy as policyDecider } from "../domain/policy/decider.ts";
+import type { Configuration, PartChange, Parts } from "../domain/controls/configuration.ts";
 import { sameJson } from "../domain/same-json.ts";
-import { source as sourceDecider } from "../domain/source/decider.ts";
-import { actionStream } from "./action-stream.ts";
 import type { Aggregates } from "./aggregates.ts";
-import { actionPart, policyPart } from "./control-parts.ts";
+import { asJson, PART_STREAMS } from "./parts.ts";
 
 /** A change of a member is one append of the account's stream, which only a person makes. */
 const LOOKED_AT = ["agent", "source", "action", "endpoint", "policy"] as const;
@@ -19,41 +13,6 @@ const READS_AT_ONCE = 50;
 /** The parts whose own streams say something else than the stream of controls, as their own streams have them. */
 export type PartsInForce = (account: string, recorded: Configuration) => Promise<readonly PartChange[]>;
 
-const partNow = async (
-  { load }: Pick<Aggregates, "load">,
-  account: string,
-  kind: LookedAt,
-  id: string,
-): Promise<Parts[PartKind] | null> => {
-  switch (kind) {
-    case "agent": {
-      const { state } = await load(agentDecider, `agent-${id}`, 0);
-      return state.phase === "present" ? state.settings : null;
-    }
-    case "source": {
-      const { state } = await load(sourceDecider, `source-${id}`, 0);
-      if (state.phase !== "present") return null;
-      const { name, policy_id, endpoint_id } = state.settings;
-      return { name, policy_id, endpoint_id, type: state.type };
-    }
-    case "action": {
-      const { state } = await load(actionDecider, actionStream(account, id), 0);
-      return state.phase === "defined" ? actionPart(state.definition) : null;
-    }
-    case "endpoint": {
-      const { state } = await load(endpointDecider, `endpoint-${id}`, 0);
-      return state.phase === "present" ? { policy_id: state.settings.policy_id ?? null } : null;
-    }
-    case "policy": {
-      const { state } = await load(policyDecider, `policy-${id}`, 0);
-      return state.phase === "published" ? policyPart(state.definition) : null;
-    }
-  }
-};
-
-/** What is missing and what is undefined are the same in a record. */
-const asRecorded = (part: Parts[PartKind] | null): unknown => JSON.parse(JSON.stringify(part));
-
 /**
  * A change is recorded in the stream of controls first. It may have been refused by its own stream afterwards, be under way,
  * or have been cut off by a crash: until its own stream says the same, it counts for nothing that lets others pass. A part
@@ -63,8 +22,9 @@ export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggrega
   const confirmed = new WeakSet<object>();
 
   const look = async (account: string, kind: LookedAt, id: string, part: Parts[LookedAt]) => {
-    const now = await partNow(aggregates, account, kind, id);
-    if (sameJson(asRecorded(now), asRecorded(part))) {
+    const { part: now } = await PART_STREAMS[kind].find(aggregates, account, id);
+    // What is missing and what is undefined are the same in a record.
+    if (sameJson(asJson(now), asJson(part))) {
       confirmed.add(part);
       return [];
     }

@@ -21,7 +21,7 @@ export type EndpointPart = { readonly policy_id: string | null };
 /** Of a person: an approver, or somebody whose role includes that, has a say in every approval. */
 export type MemberPart = { readonly role: Role };
 /** `schema`: hex SHA-256 of the JSON Schema in canonical form, which may be large itself; null for none. */
-export type PolicyPart = Omit<PolicyDefinition, "schema" | "redact"> & { readonly schema: string | null };
+export type PolicyPart = Omit<PolicyDefinition, "schema"> & { readonly schema: string | null };
 
 /** By id, an action by its name. */
 export type Parts = {

@@ -4,6 +4,16 @@ import { type Configuration, EMPTY, type PartChange, type PartKind, type Parts, 
 import type { ControlsEvent } from "./events.ts";
 import { type Weakening, weakenings } from "./weakening.ts";
 
+/** What has been approved: a quorum that was made stricter since is not met by it. */
+export type Approved = {
+  /** The protected policies whose quorum it was. */
+  readonly policies: readonly string[];
+  /** How many people. */
+  readonly approvals: number;
+  /** Nobody of them had asked for the change. */
+  readonly excludesRequester: boolean;
+};
+
 export type ChangeControls = {
   readonly type: "ChangeControls";
   readonly account: string;
@@ -21,10 +31,7 @@ export type ChangeControls = {
   readonly issues: boolean;
   /** A person with a session, or a key that acts for the account. */
   readonly asker: "person" | "key";
-  /** The protected policies whose quorum has approved it. */
-  readonly approved?: readonly string[];
-  /** How many people have approved it: a quorum that was raised since is not met by them. */
-  readonly approvals?: number;
+  readonly approved?: Approved;
   readonly by: string;
   readonly at: string;
 };
@@ -103,8 +110,9 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
       return { ...state, lifts };
     }
     const { change } = event.data;
-    // A policy that is protected anew is protected, whatever was lifted before.
-    if (change.kind === "policy" && change.part?.protected === true) lifts.delete(change.id);
+    // Only a person cancels a lift, so a new version of a policy that is protected still leaves it.
+    const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
+    if (isAnew && change.part?.protected === true) lifts.delete(change.id);
     return { ...withPart(state, change), lifts };
   },
 
@@ -136,9 +144,16 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
     const data = { account, change, before, by, at };
     if (weakened.length > 0) {
       if (asker === "key") return reject("person-required");
-      const { approved = [], approvals = Number.POSITIVE_INFINITY } = command;
-      const isMet = (id: string): boolean => (state.policy.get(id)?.approval?.min_approvals ?? 1) <= approvals;
-      const unapproved = protectedOf(weakened, state, at).filter((id) => !(approved.includes(id) && isMet(id)));
+      const { approved } = command;
+      const isApproved = (id: string): boolean => {
+        const { min_approvals = 1, exclude_requester = false } = state.policy.get(id)?.approval ?? {};
+        return (
+          approved?.policies.includes(id) === true &&
+          min_approvals <= approved.approvals &&
+          (approved.excludesRequester || !exclude_requester)
+        );
+      };
+      const unapproved = protectedOf(weakened, state, at).filter((id) => !isApproved(id));
       if (unapproved.length > 0) return reject("approval-required");
       const reasons = weakened.slice(0, REASONS_MAX).map(({ why }) => why);
       return accept({ type: "ControlsWeakened", data: { ...data, reasons } });

@@ -3,13 +3,18 @@ import type { ApprovalRule } from "../policy/definition.ts";
 import { sameJson } from "../same-json.ts";
 import type { ActionPart, Configuration, MemberPart } from "./configuration.ts";
 import { isAsStrict, loosened, reads } from "./loosened.ts";
+import { type PolicyIds, sightComparison } from "./sight.ts";
 import { type Rule, requirements, rulesOf, type Target, targetsOf, type Way, wayId, waysOf } from "./ways.ts";
 
 /** One control that a change weakens: the policy whose approvals are passed by, and a sentence for a person. */
 export type Weakening = { readonly policyId: string; readonly why: string };
 
 type Requirements = ReadonlyMap<Target, readonly Rule[]>;
-type Sides = { readonly before: Configuration; readonly after: Configuration };
+type Sides = {
+  readonly before: Configuration;
+  readonly after: Configuration;
+  readonly showsLess: ReturnType<typeof sightComparison>;
+};
 
 /** A way of an agent or a source, or of whoever may ask for an action. */
 type AnyWay = Omit<Way, "sender"> & { readonly sender: { readonly kind: Way["sender"]["kind"] | "anyone" } };
@@ -49,19 +54,62 @@ const wordsOf = ({ sender, action, endpoint }: Way): string =>
     ? `${sender.kind} ${sender.id} reaches endpoint ${endpoint}`
     : `${sender.kind} ${sender.id} reaches action ${action}`;
 
+const LESS = "an approver is shown less of what is asked for";
+
+/** What applied before whoever asks, where the way led to its endpoint by then. */
+const floorsOf = ({ action, endpoint }: Configuration, way: Pick<Way, "action" | "undoes" | "endpoint">): PolicyIds => [
+  action.get(way.undoes ?? way.action ?? "")?.policy_id,
+  endpoint.get(way.endpoint)?.policy_id,
+];
+
+/** Whether a new way shows approvers less than every way did that there was to its action or endpoint. */
+const isDarker = (wanted: readonly Rule[], floors: PolicyIds, is: PolicyIds, { showsLess }: Sides): boolean =>
+  wanted.length > 0 && wanted.every(({ policyId }) => showsLess([policyId, ...floors], is));
+
+/** For requests that approvals were asked for before: approvers are shown less of them. */
+const dimmed = (was: PolicyIds, is: PolicyIds, { before, showsLess }: Sides, what: string): readonly Weakening[] => {
+  const asked = was.filter((id) => before.policy.get(id ?? "")?.approval !== undefined);
+  if (asked.length === 0 || !showsLess(was, is)) return [];
+  return asked.map((id) => ({ policyId: id ?? "", why: `${what}: ${LESS}` }));
+};
+
+/** The same for what applies whoever asks: it counts before anybody can ask. */
+const dimmedFloors = (sides: Sides): readonly Weakening[] => {
+  const { before, after } = sides;
+  const actions = [...after.action].flatMap(([action, { endpoint_id: endpoint }]) => {
+    const way = { action, undoes: null, endpoint };
+    if (!ledTo(sides, way)) return [];
+    return dimmed(floorsOf(before, way), floorsOf(after, way), sides, `action ${action}`);
+  });
+  const endpoints = [...after.endpoint].flatMap(([id, { policy_id }]) =>
+    dimmed([before.endpoint.get(id)?.policy_id], [policy_id], sides, `endpoint ${id}`),
+  );
+  return [...actions, ...endpoints];
+};
+
 const ledTo = ({ before }: Sides, { action, endpoint }: Pick<Way, "action" | "endpoint">): boolean =>
   action !== null && before.action.get(action)?.endpoint_id === endpoint;
+
+const wantedOf = (way: Way, required: Requirements, sides: Sides): readonly Rule[] =>
+  targetsOf(way)
+    .flatMap((target) => required.get(target) ?? [])
+    .filter(({ ofAction }) => ofAction === null || ofAction === way.action || !ledTo(sides, way));
 
 /**
  * A way that did not exist before, measured by what anybody had to pass who reached its action or endpoint. The policies on
  * other actions say nothing of an action that led to the endpoint beside them before.
  */
 const opened = (way: Way, rules: readonly Rule[], required: Requirements, sides: Sides): readonly Weakening[] =>
-  targetsOf(way)
-    .flatMap((target) => required.get(target) ?? [])
-    .filter(({ ofAction }) => ofAction === null || ofAction === way.action || !ledTo(sides, way))
+  wantedOf(way, required, sides)
     .filter((wanted) => !isCovered(wanted, rules, way, sides))
     .map(({ policyId }) => ({ policyId, why: `${wordsOf(way)} without the approvals of ${policyId}` }));
+
+/** The same for what approvers are shown. */
+const openedDarker = (way: Way, required: Requirements, sides: Sides): readonly Weakening[] => {
+  const wanted = wantedOf(way, required, sides);
+  if (!isDarker(wanted, floorsOf(sides.before, way), [way.own, ...way.floors], sides)) return [];
+  return wanted.map(({ policyId }) => ({ policyId, why: `${wordsOf(way)}: ${LESS}` }));
+};
 
 /** An action that did not lead to its endpoint before: what guards the endpoint has to hold for whoever asks for it. */
 const added = (required: Requirements, sides: Sides): readonly Weakening[] =>
@@ -69,12 +117,16 @@ const added = (required: Requirements, sides: Sides): readonly Weakening[] =>
     if (ledTo(sides, { action, endpoint })) return [];
     const floors = [policy_id, sides.after.endpoint.get(endpoint)?.policy_id ?? null];
     const way = { sender: { kind: "anyone", id: "" }, action, undoes: null, endpoint, own: null, floors: [] } as const;
-    return (required.get(`endpoint ${endpoint}`) ?? [])
-      .filter((wanted) => !isCovered(wanted, rulesOf(sides.after, floors), way, sides))
-      .map(({ policyId }) => ({
-        policyId,
-        why: `action ${action} leads to endpoint ${endpoint} without the approvals of ${policyId}`,
-      }));
+    const guards = required.get(`endpoint ${endpoint}`) ?? [];
+    const leads = `action ${action} leads to endpoint ${endpoint}`;
+    const before = [sides.before.endpoint.get(endpoint)?.policy_id];
+    const isHiding = isDarker(guards, before, floors, sides);
+    return [
+      ...guards
+        .filter((wanted) => !isCovered(wanted, rulesOf(sides.after, floors), way, sides))
+        .map(({ policyId }) => ({ policyId, why: `${leads} without the approvals of ${policyId}` })),
+      ...(isHiding ? guards.map(({ policyId }) => ({ policyId, why: `${leads}: ${LESS}` })) : []),
+    ];
   });
 
 /** The name of the agent or source, and the costs, that conditions see. */
@@ -138,7 +190,7 @@ const isControlled = ({ policy }: Configuration): boolean =>
 
 /**
  * The controls that are weaker after a change: where afterwards any credential reaches an action or an endpoint with fewer
- * approvals than before, or under a wider condition. `issued`: an agent or source whose credential is made anew. Whoever
+ * approvals than before, or under a wider condition, or where approvers are shown less of what they decide on. `issued`: an agent or source whose credential is made anew. Whoever
  * makes it has it in hand, so what guards its ways has to be on the action or the endpoint.
  */
 export const weakenings = (
@@ -149,12 +201,13 @@ export const weakenings = (
   if (!isControlled(before)) return [];
   const required = requirements(before);
   if (required.size === 0) return [];
-  const sides = { before, after };
+  const sides = { before, after, showsLess: sightComparison(before, after) };
   const found: Weakening[] = [
     ...lost(required, requirements(after), after),
     ...joined(required, sides),
     ...added(required, sides),
     ...unprotected(required, sides),
+    ...dimmedFloors(sides),
   ];
   for (const sender of sendersOf(after)) {
     const isIssued = issued?.kind === sender.kind && issued.id === sender.id;
@@ -168,7 +221,10 @@ export const weakenings = (
     const old = new Map(waysOf(before, sender).map((way) => [wayId(way), way]));
     for (const way of waysOf(after, sender)) {
       const known = old.get(wayId(way));
-      if (known !== undefined) found.push(...widened(known, way, required, sides));
+      if (known !== undefined) {
+        found.push(...widened(known, way, required, sides));
+        found.push(...dimmed([known.own, ...known.floors], [way.own, ...way.floors], sides, wordsOf(way)));
+      } else found.push(...openedDarker(way, required, sides));
       if (isIssued) found.push(...opened(way, rulesOf(after, way.floors), required, sides));
       else if (known === undefined)
         found.push(...opened(way, rulesOf(after, [way.own, ...way.floors]), required, sides));

@@ -1,4 +1,5 @@
-import { type PublishedPolicy, policy } from "../../domain/policy/decider.ts";
+import { onlyWhile } from "../../domain/decider.ts";
+import { type Policy, type PublishedPolicy, policy } from "../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Document, JsonObject, ViewStore } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
@@ -9,7 +10,7 @@ import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { policyPart } from "../control-parts.ts";
 import type { Controls } from "../controls.ts";
-import { limitReached, notFound, type Problem, problem } from "../problems.ts";
+import { changedMeanwhile, limitReached, notFound, type Problem, problem } from "../problems.ts";
 import { isPolicyId } from "../references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
 import { DEFINITION_BODY, POLICY, PUBLISHED } from "./policy-schema.ts";
@@ -70,6 +71,9 @@ const invalid = (errors: NonNullable<Problem["errors"]>): Problem => {
   return problem("invalid-policy", `${where} ${first?.message ?? "is not valid"}.`, { errors });
 };
 
+/** Of a policy that is published; null for none. */
+const versionOf = (it: Policy): number | null => (it.phase === "published" ? it.version : null);
+
 const publish = async (
   deps: PoliciesDeps,
   call: Call,
@@ -82,6 +86,7 @@ const publish = async (
   const compiled = deps.compile(body);
   if (!compiled.ok) return invalid(compiled.errors);
   const { definition } = compiled;
+  const { state: before } = await deps.aggregates.load(policy, policyStream(policyId), 0);
   const part = policyPart(definition);
   // A member that the new version leaves out is gone, so the part is replaced as a whole.
   const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
@@ -90,11 +95,13 @@ const publish = async (
   const deferred = { command, after: definition as unknown as JsonObject };
   const refused = await deps.controls.authorize(call, change, type === "PublishPolicy" ? undefined : deferred);
   if (refused !== null) return refused;
-  const handled = await deps.slots.register("policies", policyId, policy, command, envelope);
+  const decider = onlyWhile(policy, (now) => versionOf(now) === versionOf(before));
+  const handled = await deps.slots.register("policies", policyId, decider, command, envelope);
   if (handled.outcome === "full") {
     await deps.controls.withdraw(call, "policy", policyId);
     return limitReached("policies", handled.limit);
   }
+  if (handled.outcome === "rejected" && handled.rejection === "changed-meanwhile") return changedMeanwhile();
   const { state } = handled;
   if (handled.outcome === "rejected" || state.phase !== "published") return notFound();
   return {

@@ -140,6 +140,40 @@ test("an action without a policy that led to the endpoint before is no new way t
   weakens(set(OWN, part("action", "note", action())), part("agent", "agt_9", agent(null, "note")));
 });
 
+test("hiding more of a request from those who approve it weakens", () => {
+  const hiding = (...redact: string[]): PolicyPart => ({ ...P, redact });
+  const dark = set(OWN, part("policy", "pol_4", hiding("card", "customer.name")));
+  weakens(OWN, part("policy", "pol_2", hiding("card")));
+  weakens(dark, part("agent", "agt_1", agent("pol_4", "refund")));
+  weakens(dark, part("agent", "agt_9", agent("pol_4", "refund")));
+  weakens(dark, part("action", "refund", action({ policy_id: "pol_4" })));
+  weakens(dark, part("endpoint", "end_1", { policy_id: "pol_4" }));
+  weakens(FLOOR, part("policy", "pol_2", hiding("card")));
+  weakens(set(BASE, part("endpoint", "end_1", { policy_id: "pol_2" })), part("policy", "pol_2", hiding("card")));
+  const floor = set(ON_ENDPOINT, part("policy", "pol_4", hiding("card")));
+  weakens(floor, part("action", "again", action({ policy_id: "pol_4" })));
+  weakens(floor, part("agent", "agt_1", agent("pol_4", "refund")));
+
+  const hidden = set(ON_ENDPOINT, part("policy", "pol_2", hiding("card", "customer.name")));
+  isHarmless(hidden, part("policy", "pol_2", hiding("/card")));
+  isHarmless(hidden, part("policy", "pol_2", hiding("card.number", "customer.name.first")));
+  weakens(hidden, part("policy", "pol_2", hiding("card", "customer")));
+  isHarmless(hidden, part("agent", "agt_9", agent(null, "refund")));
+  isHarmless(hidden, part("action", "again", action()));
+  isHarmless(dark, part("agent", "agt_9", agent("pol_4", "note")));
+  isHarmless(BASE, part("policy", "pol_2", hiding("card")));
+});
+
+test("taking the right to reveal hidden fields from those who approve weakens", () => {
+  const rule = { min_approvals: 2, expires_after_s: 60 };
+  const revealing = { ...P, redact: ["card"], approval: { ...rule, reveal: ["approver"] } } as const;
+  const from = set(ON_ENDPOINT, part("policy", "pol_2", revealing));
+  weakens(from, part("policy", "pol_2", { ...revealing, approval: rule }));
+  weakens(from, part("policy", "pol_2", { ...revealing, approval: { ...rule, reveal: [] } }));
+  isHarmless(from, part("policy", "pol_2", { ...revealing, approval: { ...rule, reveal: ["viewer"] } }));
+  isHarmless(from, part("policy", "pol_2", { ...revealing, redact: [], approval: rule }));
+});
+
 test("a policy that names agents in its conditions does not hold for one of another name", () => {
   const approval = { when: 'agent.name != "trusted"', expires_after_s: 60 };
   const from = set(FLOOR, part("policy", "pol_2", { ...P, approval }));
@@ -216,16 +250,29 @@ test("what weakens a protected policy takes that policy's approval, and no other
   const command = { ...about, change, base: change, asker: "person" } as const;
   const needed = { ok: false, rejection: "approval-required" };
   assert.equal(controls.decide(command, from), needed);
-  assert.equal(controls.decide({ ...command, approved: ["pol_2"] }, from), needed);
-  assert.ok(controls.decide({ ...command, approved: ["pol_3"] }, from).ok);
+  const approved = { policies: ["pol_3"], approvals: 2, excludesRequester: false };
+  assert.equal(controls.decide({ ...command, approved: { ...approved, policies: ["pol_2"] } }, from), needed);
+  assert.equal(controls.decide({ ...command, approved: { ...approved, approvals: 1 } }, from), needed);
+  assert.ok(controls.decide({ ...command, approved }, from).ok);
+  const rule = { min_approvals: 2, expires_after_s: 60, exclude_requester: true };
+  const stricter = set(from, part("policy", "pol_3", { ...P, protected: true, approval: rule }));
+  assert.equal(controls.decide({ ...command, approved }, stricter), needed);
+  assert.ok(controls.decide({ ...command, approved: { ...approved, excludesRequester: true } }, stricter).ok);
   const asked = controls.decide({ type: "LiftProtection", account: "acc_1", policyId: "pol_3", at: command.at }, from);
   const lifting = asked.ok ? asked.events.reduce(controls.evolve, from) : from;
   assert.equal(controls.decide({ ...command, at: "2026-01-01T23:00:00.000Z" }, lifting), needed);
   assert.ok(controls.decide({ ...command, at: "2026-01-02T00:00:00.000Z" }, lifting).ok);
-  const anew = part("policy", "pol_3", { ...P, protected: true, name: "anew" });
-  const again = controls.decide({ ...command, change: anew, base: anew }, lifting);
-  const kept = again.ok ? again.events.reduce(controls.evolve, lifting) : lifting;
-  assert.equal(controls.decide({ ...command, at: "2026-02-01" }, kept), needed);
+  const publish = (state: Configuration, it: PolicyPart): Configuration => {
+    const version = part("policy", "pol_3", it);
+    const later = { ...command, at: "2026-01-02T00:00:00.000Z" };
+    const done = controls.decide({ ...later, change: version, base: version }, state);
+    return done.ok ? done.events.reduce(controls.evolve, state) : state;
+  };
+  const later = { ...command, at: "2026-02-01" };
+  const again = publish(lifting, { ...P, protected: true, name: "again" });
+  assert.ok(controls.decide(later, again).ok, "a version that is protected still cancels no lift");
+  const anew = publish(publish(lifting, P), { ...P, protected: true });
+  assert.equal(controls.decide(later, anew), needed, "protected anew after it was not");
 });
 
 test("a key is refused what weakens, and a person's change is recorded as a weakening", () => {

@@ -13,6 +13,7 @@ import type { Reply } from "../../support/client.ts";
 import { type Client, signUp } from "../../support/client.ts";
 import { type InsideService, insideService } from "../../support/inside-service.ts";
 import { addMember } from "../../support/members.ts";
+import { pausedLog } from "../../support/paused-log.ts";
 import { until } from "../../support/until.ts";
 
 const test = suite("a protected policy");
@@ -97,6 +98,26 @@ test("a change is not made by fewer people than the quorum that is in force by t
   await client.session("POST", vote, { digest });
   await other("POST", vote, { digest });
   assert.is((await client.session("GET", path)).body.policy_id, policy);
+});
+
+test("a change that its requester approved is not made where requesters are excluded by then", async () => {
+  const { client, other, endpoint, policy, definition } = await guarded();
+  const path = `/v1/endpoints/${endpoint}`;
+  const held = await client.session("PATCH", path, { policy_id: null });
+  const stricter = { ...definition, approval: { ...APPROVAL, exclude_requester: true } };
+  assert.is((await client.session("PUT", `/v1/policies/${policy}`, stricter)).status, 200);
+  const { digest } = await shown(client, held.body.approval_id);
+  const vote = `/v1/approvals/${held.body.approval_id}/approve`;
+  await client.session("POST", vote, { digest });
+  await other("POST", vote, { digest });
+  assert.is((await client.session("GET", path)).body.policy_id, policy);
+  assert.is((await shown(client, held.body.approval_id)).status, "void");
+});
+
+test("hiding more from approvers is held", async () => {
+  const { client, policy, definition } = await guarded();
+  const { status, body } = await client.session("PUT", `/v1/policies/${policy}`, { ...definition, redact: ["amount"] });
+  assert.equal([status, body.status], [202, "held"]);
 });
 
 test("a rejected change changes nothing", async () => {
@@ -187,6 +208,29 @@ test("after a crash behind the deciding vote the process manager applies the cha
   const envelope = { commandId: "again", account: client.account, trace: NO_TRACE, at } as const;
   await once.apply(change_id, { ...envelope, actor: { kind: "system", id: "test" } });
   assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, policy);
+});
+
+test("an approved change that is appended late replaces nothing that its approvers were not shown", async () => {
+  const { client, agentId, policy } = await guarded();
+  const { body } = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
+  const paused = pausedLog(world.log, "AgentChanged");
+  const streams = aggregates(paused.log, systemClock);
+  const changes = appliedChanges({ aggregates: streams, controls: controls({ aggregates: streams }) });
+  const actor = { kind: "system", id: "test" } as const;
+  const at = new Date().toISOString();
+  const applied = changes.apply(body.change_id, {
+    ...{ commandId: "late", account: client.account },
+    actor,
+    trace: NO_TRACE,
+    at,
+  });
+  await paused.reached;
+  assert.is((await client.session("PATCH", `/v1/agents/${agentId}`, { name: "renamed" })).status, 200);
+  paused.goOn();
+  await applied;
+  const after = (await client.session("GET", `/v1/agents/${agentId}`)).body;
+  assert.equal([after.name, after.policy_id], ["renamed", policy]);
+  assert.is((await shown(client, body.approval_id)).status, "void");
 });
 
 test("where fewer people than the quorum could approve, it is refused", async () => {

@@ -186,6 +186,48 @@ test("a change that is repeated after a crash is decided on what is in force by 
   assert.is(await held(clerk, "1"), "held");
 });
 
+test("hiding more from approvers takes a person, and is recorded as a weakening", async () => {
+  const { client, agent, policy } = await guarded();
+  const darker = { name: "dark", approval: APPROVAL, redact: ["amount"] };
+  const { body: dark } = await client.call("POST", "/v1/policies", darker);
+  const calls: readonly (readonly [string, string, object])[] = [
+    ["PATCH", `/v1/agents/${agent.id}`, { policy_id: dark.id }],
+    ["POST", "/v1/agents", { name: "b", policy_id: dark.id, scope: { actions: ["refund.*"] } }],
+    ["PUT", `/v1/policies/${policy}`, darker],
+  ];
+  for (const [method, path, body] of calls) {
+    const { status, body: said } = await client.call(method, path, body);
+    assert.equal([path, status, said.code], [path, 403, "person-required"]);
+    assert.match(said.detail, /approver is shown less/);
+  }
+  const changed = await client.session("PATCH", `/v1/agents/${agent.id}`, { policy_id: dark.id });
+  assert.is(changed.status, 200);
+  const audit = await client.session("GET", `/v1/audit?type=ControlsWeakened${after(changed)}`);
+  assert.match(audit.body.data[0].data.reasons[0], /approver is shown less/);
+});
+
+test("of two versions of a policy at once, none replaces one that it was not compared with", async () => {
+  const log = memoryEventLog();
+  const paused = pausedLog(log, "PolicyPublished");
+  const fast = await insideService({}, { log });
+  const slow = await insideService({}, { log: paused.log });
+  nodes.push(fast, slow);
+  const client = await signUp(fast.base);
+  const { id: policy } = await client.make("/v1/policies", { name: "p", rate_per_minute: 5 });
+  const { id: endpoint } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE, policy_id: policy });
+  await defineAction(client, "refund.create", endpoint);
+  const agent = await registerAgent(fast.base, client);
+  const path = `/v1/policies/${policy}`;
+  const late = client.at(slow.base).call("PUT", path, { name: "late" });
+  await paused.reached;
+  const strict = await client.session("PUT", path, { name: "strict", approval: APPROVAL });
+  assert.is(strict.status, 200);
+  paused.goOn();
+  const { status, body } = await late;
+  assert.equal([status, body.code], [409, "conflict"]);
+  assert.is(await held(agent, "1"), "held");
+});
+
 test("a person with a session may do it, and it is recorded as a weakening", async () => {
   const { client, agent, policy } = await guarded();
   const changed = await client.session("PATCH", `/v1/agents/${agent.id}`, { policy_id: null });
