@@ -18,8 +18,9 @@ export type Hidden = readonly FieldPath[];
 
 export type HiddenDeps = { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> };
 
-/** Members of what a compensation is sent. */
-const OF_UNDO = ["payload", "result"] as const;
+/** Members of what a compensation is sent: what its step was sent, and what the step's target answered. */
+const STEP_PAYLOAD = "payload";
+const STEP_RESULT = "result";
 
 /** One version of a policy as it was published. */
 export const publishedVersion = async (
@@ -95,7 +96,8 @@ export const hiddenOfEvent = async (
   if (request === null) throw new Error(`${step.id} was never decided, and has a step`);
   const hidden = (await hiddenOfSteps(deps, request, principal))[step.index] ?? paths;
   if (!step.undo) return hidden;
-  const inside = OF_UNDO.flatMap((member) => hidden.map((path) => [member, ...path]));
+  // A target may repeat a hidden value anywhere in its answer, also within a text, so the answer is hidden as a whole.
+  const inside = [...hidden.map((path) => [STEP_PAYLOAD, ...path]), [STEP_RESULT]];
   // The whole of the step's payload is not the whole of the undo's.
   return [...hidden.filter(({ length }) => length > 0), ...inside];
 };

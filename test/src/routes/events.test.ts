@@ -343,11 +343,11 @@ const bundled = (...facts: readonly BundleEvent[]) => {
   return log.events;
 };
 
-test("of a bundle's step what comes from a result is hidden, of its undo also what is inside of payload and result", async () => {
+test("of a bundle's step what comes from a result is hidden, of its undo also what is inside of the payload, and the result", async () => {
   const { get } = await world(bundled());
   const HIDDEN = "[redacted]";
   const step = { card: HIDDEN, number: HIDDEN };
-  const undo = { payload: step, result: { ...step, id: 1 }, forward_webhook_id: ID };
+  const undo = { payload: step, result: HIDDEN, forward_webhook_id: ID };
   for (const [id, wanted] of [
     [ID, step],
     [UNDO_ID, undo],
