@@ -21,14 +21,9 @@ test("the status decides", () => {
   assert.equal(failureOf(answered(503)), { kind: "http-5xx", detail: "The receiver answered 503" });
 });
 
-test("a redirect says to which host it leads, and nothing else that the target says", () => {
-  const detailOf = (location: string) => failureOf(answered(302, { location }))?.detail;
-  const to = (where: string) => `The receiver answered 302${where}; redirects are not followed`;
-  assert.is(detailOf("https://login.example/in/4242?token=s3cret#x"), to(" to https://login.example"));
-  assert.is(detailOf("https://ada:s3cret@login.example:8443/in"), to(" to https://login.example:8443"));
-  assert.is(detailOf("/there/4242"), to(""));
-  assert.is(detailOf("https:4242"), to(""));
-  assert.is(failureOf(answered(304))?.detail, "The receiver answered 304; redirects are not followed");
+test("a redirect's record names nothing that the target says, also no host", () => {
+  for (const location of ["https://4242.login.example/in?token=s3cret", "https://ada:s3cret@x.example", "/there", ""])
+    assert.is(failureOf(answered(302, { location }))?.detail, "The receiver answered 302; redirects are not followed");
 });
 
 test.run();
