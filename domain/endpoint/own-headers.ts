@@ -38,8 +38,9 @@ const RESERVED_PREFIX = /^(webhook|countersign|proxy)-/;
 export const headerFault = (name: string, value: string): string | null => {
   const lower = name.toLowerCase();
   if (lower.length > HEADER_NAME_LENGTH_MAX || !NAME.test(lower)) return "is not a header name";
-  // Receivers behind CGI or WSGI read both spellings as one (RFC 3875, section 4.1.18), and ours are the signed ones.
-  const dashed = lower.replaceAll("_", "-");
+  // Receivers behind CGI or WSGI read all of these spellings as one (RFC 3875, section 4.1.18; some replace a dot as well),
+  // and ours are the signed ones.
+  const dashed = lower.replace(/[^a-z0-9]/g, "-");
   if (RESERVED.has(dashed) || RESERVED_PREFIX.test(dashed)) return "is set by the delivery itself";
   if (value.length > HEADER_VALUE_LENGTH_MAX) return `has a value of more than ${HEADER_VALUE_LENGTH_MAX} characters`;
   if (!VALUE.test(value)) return "must have a value of visible ASCII characters, without a blank at either end";

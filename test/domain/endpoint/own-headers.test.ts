@@ -39,6 +39,8 @@ for (const name of [
   "Countersign_Agent",
   "webhook_signature",
   "Content_Digest",
+  "countersign.record",
+  "webhook~id",
   "traceparent",
   "proxy-authorization",
 ]) {
