@@ -10,6 +10,21 @@ import type { ReadPayload } from "./payloads.ts";
  */
 export type HiddenAnswer = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
+/** A search of more characters would keep the event loop busy for too long: some 0.5 ms for each 1,000 of the worst ones. */
+export const SEARCHED_LENGTH_MAX = 131_072;
+
+/** The same for several answers that are shown together: those after the limit are hidden as a whole. */
+export const searchLimit = () => {
+  let left = SEARCHED_LENGTH_MAX;
+  return (hidden: HiddenAnswer | null, length: number): HiddenAnswer | null => {
+    if (hidden === null || length <= left) {
+      left -= length;
+      return hidden;
+    }
+    return { ...hidden, echo: null };
+  };
+};
+
 const jsonOf = ({ body }: ReadPayload): Json | undefined => {
   const text = body.toString("utf8");
   try {

@@ -16,9 +16,10 @@ const isBlank = (character: string | undefined): boolean =>
 /** Leads to the value itself. */
 const ALL = PathTree.of([[]]);
 
-/** A text that `JSON.parse` has accepted, with what is hidden in it replaced. */
-const rewritten = (text: string, paths: PathTree, echo: Echo | null): string => {
+/** A text that `JSON.parse` has accepted, with what is hidden in it replaced. Null: its values together repeat what is hidden. */
+const rewritten = (text: string, paths: PathTree, echo: Echo | null): string | null => {
   let at = 0;
+  const shown: string[] = [];
   const hidden = JSON.stringify(REDACTED);
 
   const blanks = (): void => {
@@ -67,7 +68,11 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string => 
     const open = text[at] ?? "";
     if (!isOpen(open)) {
       const raw = whole();
-      return echo?.hides(String(JSON.parse(raw))) === true ? hidden : raw;
+      if (echo === null) return raw;
+      const scalar = String(JSON.parse(raw));
+      if (echo.hides(scalar)) return hidden;
+      shown.push(scalar);
+      return raw;
     }
     if (rest.isEmpty && echo === null) return whole();
     at += 1;
@@ -92,12 +97,14 @@ const rewritten = (text: string, paths: PathTree, echo: Echo | null): string => 
     return open + parts.join(",") + text[at - 1];
   };
 
-  return value(paths);
+  const all = value(paths);
+  return echo?.hidesRun(shown) === true ? null : all;
 };
 
 /**
- * JSON with the values at these paths hidden, with `echo` also what it recognises anywhere, and every other one as it was sent: read and written again, a number above
- * 2^53 would be another one. Null for what is not JSON: its fields cannot be told apart.
+ * JSON with the values at these paths hidden, with `echo` also what it recognises anywhere, and every other one as it was
+ * sent: read and written again, a number above 2^53 would be another one. Null for what is not JSON, as its fields cannot be
+ * told apart, and where a hidden value is spread over several fields.
  */
 export const redactText = (text: string, hidden: readonly FieldPath[], echo: Echo | null = null): string | null => {
   try {

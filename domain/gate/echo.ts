@@ -5,10 +5,12 @@ import { PathTree } from "./path-tree.ts";
 /** Recognises in an answer what a policy hides of the payload that it answers: targets repeat what they are sent. */
 export type Echo = {
   /**
-   * Whether a text contains a hidden value, however it is written: in other case, with other separators, percent-encoded,
-   * with escapes of JSON, in base64 or in hex.
+   * Whether a text contains a hidden value, however it is written: in other case, without accents, with other separators,
+   * with escapes of URLs, JSON, HTML or C, in quoted-printable, base64 or hex.
    */
   hides(text: string): boolean;
+  /** Whether texts that follow each other contain a hidden value together, as the parts of a card's number do. */
+  hidesRun(texts: readonly string[]): boolean;
   /** Whether a member or header of this name is hidden whatever it contains: its value may be another one of the same kind. */
   hidesName(name: string): boolean;
 };
@@ -22,19 +24,32 @@ const VALUES_MAX = 100;
 /** A double keeps so many digits of every decimal number (IEEE 754, binary64). */
 const DIGITS_EXACT_MAX = 15;
 
+/** Encodings may be inside each other so many times: a text is read again as long as that changes it. */
+const ESCAPES_MAX = 4;
+const NESTED_BYTES_MAX = 2;
+/** Fewer digits of a number are in too many other numbers by chance. */
+const DIGITS_MIN = 3;
+/** A number in cents, or with two more decimal places, ends with so many zeros that the hidden one does not have. */
+const ZEROS_MAX = 2;
+
 /** False where a target may have been sent other digits than these: more than a double keeps, or an exponent. */
 const isExact = (value: number): boolean => {
   const text = String(value);
   return Number.isSafeInteger(value) || (!text.includes("e") && text.replace(/\D/g, "").length <= DIGITS_EXACT_MAX);
 };
 
+/** A member's name like this is a word of the format, and any other name is data, as in a map from e-mail addresses. */
+const FORMAT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
+
 /** Calls `found` with each scalar inside a value until that answers false, which is then the answer. */
 const eachScalar = (value: Json, found: (scalar: string | number) => boolean): boolean => {
   if (typeof value === "string" || typeof value === "number") return found(value);
   // True, false and null say nothing about whose value they are.
   if (typeof value !== "object" || value === null) return true;
-  const inside: readonly Json[] = Array.isArray(value) ? value : Object.values(value);
-  return inside.every((inner) => eachScalar(inner, found));
+  if (Array.isArray(value)) return value.every((inner) => eachScalar(inner, found));
+  return Object.entries(value).every(
+    ([name, inner]) => (FORMAT_NAME.test(name) || found(name)) && eachScalar(inner, found),
+  );
 };
 
 /** Calls `found` with each scalar at the paths; one that crosses a list goes on in each element, as in `redactJson`. */
@@ -51,63 +66,157 @@ const eachHidden = (value: Json, tree: PathTree, found: (scalar: string | number
     .every((name) => !Object.hasOwn(object, name) || eachHidden(object[name] ?? null, tree.member(name), found));
 };
 
-/** In lower case, each once. Null where there are too many, or where a number is not the one that was sent. */
+/** Without case: some letters have no capital, and become two. */
+const folded = (text: string): string => text.toUpperCase().toLowerCase();
+
+/** Without case, each once. Null where there are too many, or where a number is not the one that was sent. */
 const hiddenTexts = (payload: Json, paths: readonly FieldPath[]): readonly string[] | null => {
   const texts = new Set<string>();
   const isKnown = eachHidden(payload, PathTree.of(paths), (scalar) => {
     if (typeof scalar === "number" && !isExact(scalar)) return false;
-    const text = String(scalar).trim().toLowerCase();
+    const text = folded(String(scalar).trim());
     if (text !== "") texts.add(text);
     return texts.size <= VALUES_MAX;
   });
   return isKnown ? [...texts] : null;
 };
 
-const decodedRun = (run: string): string => {
-  try {
-    return decodeURIComponent(run);
-  } catch {
-    return run;
-  }
+/** Bytes as UTF-8, or as ISO 8859-1 if they are none. */
+const textOf = (bytes: Buffer): string => {
+  const text = bytes.toString("utf8");
+  return text.includes("\ufffd") ? bytes.toString("latin1") : text;
 };
 
-/** Each run of percent-encoded bytes apart, so that a single percent sign hides none of the others. */
-const percentDecoded = (text: string): string =>
-  text.replaceAll("+", " ").replace(/(?:%[0-9a-f]{2})+/gi, (run) => decodedRun(run));
+/** Percent-encoding (RFC 3986, section 2.1), and escapes of C in hex and octal. */
+const BYTES_ESCAPED = /(?:%[0-9a-f]{2}|\\{1,8}x[0-9a-f]{2}|\\{1,8}[0-3][0-7]{2})+/gi;
+/** RFC 2045, section 6.7. Read apart, because it takes the first letters of a value after an equals sign for a byte. */
+const BYTES_QUOTED = /(?:=[0-9a-f]{2})+/gi;
+const BYTE_ESCAPED = /\\{1,8}([0-3][0-7]{2})|(?:[%=]|\\{1,8}x)([0-9a-f]{2})/gi;
 
-/** Of JSON inside a text (RFC 8259, section 7). Escaped control characters count as separators. */
+const bytesUnescaped = (run: string): string =>
+  textOf(
+    Buffer.from(
+      [...run.matchAll(BYTE_ESCAPED)].map(([, octal, hex]) => Number.parseInt(octal ?? hex ?? "", octal ? 8 : 16)),
+    ),
+  );
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+
+const codePoint = (text: string, digits: string, radix: number): string => {
+  const code = Number.parseInt(digits, radix);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : text;
+};
+
+/** Escapes of JSON (RFC 8259, section 7) and of HTML. Escaped control characters of JSON count as separators. */
 const unescaped = (text: string): string =>
   text
-    .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    .replace(/\\+(["\\/])/g, "$1");
+    .replace(BYTES_ESCAPED, bytesUnescaped)
+    .replace(/\\{1,8}u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\+(["\\/])/g, "$1")
+    .replace(/&#x([0-9a-f]{1,6});?/gi, (all, hex: string) => codePoint(all, hex, 16))
+    .replace(/&#([0-9]{1,7});?/g, (all, decimal: string) => codePoint(all, decimal, 10))
+    .replace(/&(amp|lt|gt|quot|apos|nbsp);/gi, (all, name: string) => ENTITIES[name.toLowerCase()] ?? all);
 
-const BASE64 = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
-const HEX = /(?:[0-9a-f]{2}){4,}/gi;
+const ESCAPE = /[%\\&]/;
 
-const bytesIn = (text: string): readonly string[] => [
-  ...(text.match(BASE64) ?? []).map((run) => Buffer.from(run, "base64").toString("utf8")),
-  ...(text.match(HEX) ?? []).map((run) => Buffer.from(run, "hex").toString("utf8")),
-];
-
-/** The ways to read a text, without repetition. Encodings may be inside each other once. */
-const readingsOf = (text: string): readonly string[] => {
-  const plain = [text, percentDecoded(text), percentDecoded(percentDecoded(text)), unescaped(text)];
-  return [...new Set([...plain, unescaped(percentDecoded(text)), bytesIn(text).join("\n")])].filter((it) => it !== "");
+/** The text, and each text that it becomes when its escapes are read. */
+const unescapedOften = (text: string): readonly string[] => {
+  const all = [text];
+  if (!ESCAPE.test(text)) return all;
+  for (let times = 0; times < ESCAPES_MAX; times += 1) {
+    const last = all.at(-1) ?? "";
+    const next = unescaped(last);
+    if (next === last) break;
+    all.push(next);
+  }
+  return all;
 };
 
-/** Letters and digits alone, because a target may group a number or punctuate a text otherwise. */
-const bare = (text: string): string => text.normalize("NFKC").replace(/[^\p{L}\p{N}]+/gu, "");
+const BASE64 = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
+/** Two digits for a byte, with or without a separator between bytes. */
+const HEX = /(?:[0-9a-f]{2}[ :-]?){3,}[0-9a-f]{2}[0-9a-f]?/gi;
+
+/** The rest of what was decoded is no text: only bytes that happened to look encoded. */
+const PRINTED = /[\x20-\x7e\u00a0-\ufffc]{3,}/g;
+
+/** UTF-16 of letters without accents is their UTF-8 with zeros between. */
+const printedIn = (decoded: readonly string[]): string =>
+  (decoded.join("\n").replaceAll("\0", "").match(PRINTED) ?? []).join("\n");
+
+/** Runs may begin with other characters of the alphabet, so they are read from each of the four places in a group. */
+const fromBase64 = (runs: readonly string[]): readonly string[] =>
+  [0, 1, 2, 3].map((skipped) => printedIn(runs.map((run) => Buffer.from(run.slice(skipped), "base64").toString())));
+
+const fromHex = (runs: readonly string[]): readonly string[] =>
+  [0, 1].map((skipped) =>
+    printedIn(runs.map((run) => Buffer.from(run.replace(/[ :-]/g, "").slice(skipped), "hex").toString())),
+  );
+
+const bytesIn = (text: string): string =>
+  [...fromBase64(text.match(BASE64) ?? []), ...fromHex(text.match(HEX) ?? [])].filter((it) => it !== "").join("\n");
+
+/** UTF-8 that was read as ISO 8859-1, as header fields are by some programs. */
+const misread = (text: string): string => {
+  const isBytes = /[\x80-\xff]/.test(text) && !/[\u0100-\uffff]/.test(text);
+  return isBytes ? Buffer.from(text, "latin1").toString("utf8") : "";
+};
+
+/** The ways to read a text, without repetition. */
+const readingsOf = (text: string): readonly string[] => {
+  const plain = unescapedOften(text);
+  const [last = ""] = plain.slice(-1);
+  const all = new Set([...plain, last.replaceAll("+", " "), misread(text)]);
+  for (const it of unescapedOften(text.replace(BYTES_QUOTED, bytesUnescaped))) all.add(it);
+  let inside = [text, last];
+  for (let depth = 0; depth < NESTED_BYTES_MAX; depth += 1) {
+    const found = [...new Set(inside)].map(bytesIn).filter((it) => it !== "");
+    inside = found.flatMap((it) => unescapedOften(it).slice(-1));
+    for (const it of [...found, ...inside]) all.add(it);
+  }
+  return [...all].filter((it) => it !== "");
+};
+
+/** Letters and digits alone, because a target may group a number, punctuate a text otherwise, or leave out accents. */
+const bare = (text: string): string => text.normalize("NFKD").replace(/[^\p{L}\p{N}]+/gu, "");
 
 const nameOf = (path: FieldPath): readonly string[] => {
   const name = path.findLast((step) => !isPosition(step));
-  return name === undefined ? [] : [name.toLowerCase()];
+  return name === undefined ? [] : [bareName(name)];
 };
+
+/** As `cardNumber`, `card_number` and `Card-Number` are one name. */
+const bareName = (name: string): string => bare(name).toLowerCase() || name;
 
 type Hidden = { readonly text: string; readonly bare: string | null };
 
 const hiddenFrom = (text: string): Hidden => {
   const letters = bare(text);
   return { text, bare: letters.length < BARE_LENGTH_MIN ? null : letters };
+};
+
+const NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
+/** Numbers as they are, and with a separator of thousands. */
+const NUMBERS = [/\d+(?:[.,]\d+)?/g, /\d{1,3}(?:[.,_'\u00a0\u2009\u202f ]\d{3})+(?:[.,]\d+)?/g];
+
+/** The digits of a number, whatever its unit; none of one with few digits. */
+const digitsOf = (text: string): readonly string[] => {
+  if (!NUMBER.test(text)) return [];
+  const digits = (text.includes(".") ? text.replace(/0+$/, "") : text).replace(/\D/g, "").replace(/^0+/, "");
+  return digits.length < DIGITS_MIN ? [] : [digits];
+};
+
+/** Whether the same number is there with a separator of thousands, with other decimal places or in cents. */
+const hasNumber = (text: string, hidden: ReadonlySet<string>): boolean => {
+  if (hidden.size === 0) return false;
+  const written = NUMBERS.flatMap((numbers) => text.match(numbers) ?? []);
+  return written.some((number) => {
+    const digits = number.replace(/\D/g, "").replace(/^0+/, "");
+    for (let zeros = 0; zeros <= ZEROS_MAX; zeros += 1) {
+      if (!digits.endsWith("0".repeat(zeros))) return false;
+      if (hidden.has(digits.slice(0, digits.length - zeros))) return true;
+    }
+    return false;
+  });
 };
 
 const isIn = (text: string, all: readonly Hidden[]): boolean => {
@@ -125,10 +234,21 @@ export const echoOf = (payload: Json, paths: readonly FieldPath[]): Echo | null 
   if (texts === null) return null;
   const all = texts.map(hiddenFrom);
   const names = new Set(paths.flatMap(nameOf));
+  const digits = new Set(texts.flatMap(digitsOf));
   // No reading is longer than its text.
-  const shortest = Math.min(...all.map((hidden) => (hidden.bare ?? hidden.text).length));
+  const lengths = [
+    ...all.map((hidden) => (hidden.bare ?? hidden.text).length),
+    ...[...digits].map(({ length }) => length),
+  ];
+  const shortest = Math.min(...lengths);
+  const isRead = (text: string): boolean => isIn(folded(text), all) || hasNumber(text, digits);
   return {
-    hides: (text) => text.length >= shortest && readingsOf(text).some((reading) => isIn(reading.toLowerCase(), all)),
-    hidesName: (name) => names.has(name.toLowerCase()),
+    // A character that could not be decoded may be one of a hidden value.
+    hides: (text) => text.length >= shortest && (text.includes("\ufffd") || readingsOf(text).some(isRead)),
+    hidesRun(texts) {
+      const letters = folded(bare(texts.join("")));
+      return all.some((hidden) => hidden.bare !== null && letters.includes(hidden.bare));
+    },
+    hidesName: (name) => names.has(bareName(name)),
   };
 };

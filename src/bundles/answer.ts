@@ -13,7 +13,7 @@ import {
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, Json, JsonObject } from "../../domain/ports.ts";
 import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
-import type { HiddenAnswer } from "../hidden-answer.ts";
+import { type HiddenAnswer, searchLimit } from "../hidden-answer.ts";
 import { redactText } from "../redact-text.ts";
 import { type Answer, positionOf } from "../routes/route.ts";
 import { type Known, latestOf, readOn } from "../run-command.ts";
@@ -57,12 +57,16 @@ const reasonOf = (state: Bundle): JsonObject => {
 };
 
 /** Without what the policy hides; what is no JSON is then hidden as a whole. */
-const redacted = (result: Result | null, hidden: HiddenAnswer | null): JsonObject | null => {
+const redacted = (
+  result: Result | null,
+  hidden: HiddenAnswer | null,
+  limited: ReturnType<typeof searchLimit>,
+): JsonObject | null => {
   // Erased there is nothing to hide.
   if (result === null || hidden === null || result.body === null) return result;
-  const { body } = result;
-  const { paths, echo } = hidden;
-  const shown = typeof body === "object" && echo !== null ? redactText(JSON.stringify(body), paths, echo) : null;
+  const text = typeof result.body === "object" ? JSON.stringify(result.body) : null;
+  const { paths, echo } = limited(hidden, text?.length ?? 0) ?? hidden;
+  const shown = text !== null && echo !== null ? redactText(text, paths, echo) : null;
   // `redactText` answers JSON.
   return { ...result, body: shown === null ? null : (JSON.parse(shown) as Json) };
 };
@@ -136,6 +140,7 @@ export const bundleAnswer = async (
   const { bundle_id: id, steps, verdict, cost: estimate } = request;
   const came = state.phase === "running" ? state.steps : [];
   const statuses = stepStatuses(state);
+  const limited = searchLimit();
   const underWay = eventsUnderWay(state);
   const recorded = await Promise.all(
     underWay.map(async (eventId) => (await log.last(`delivery-${eventId}`))?.position),
@@ -153,7 +158,7 @@ export const bundleAnswer = async (
     steps: steps.map((step, index) => ({
       ...stepAnswer(step, statuses[index] ?? "pending", came[index], hasEnded(state)),
       ...eventsOf(step, came[index], unrecorded),
-      result: redacted(results[index] ?? null, hidden[index] ?? null),
+      result: redacted(results[index] ?? null, hidden[index] ?? null, limited),
     })),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
     // A verdict is plain JSON by its type.

@@ -2,7 +2,7 @@ import { eurOrNull } from "../../domain/gate/cost.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import type { Exchanges, ResponseKept } from "../exchanges.ts";
-import type { HiddenAnswer } from "../hidden-answer.ts";
+import { type HiddenAnswer, searchLimit } from "../hidden-answer.ts";
 import { redactText } from "../redact-text.ts";
 
 /** The list's shape of an event; the detail adds to it. */
@@ -32,10 +32,21 @@ export const eventSummary = (id: string, event: EventDocument) => ({
   attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
 });
 
+/** Names of headers with a digest of a body, from which a reader of the other fields can guess a short hidden one. */
+const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
+
+/** What a sender, or we, said of the payload's bytes. */
+const requestHeadersShown = (headers: Readonly<Record<string, string>>, hidden: HiddenAnswer | null) =>
+  hidden === null
+    ? headers
+    : Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, DIGEST_NAME.test(name) ? REDACTED : value]),
+      );
+
 const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
-      const isHidden = echo === null || echo.hidesName(name) || echo.hides(value);
+      const isHidden = echo === null || DIGEST_NAME.test(name) || echo.hidesName(name) || echo.hides(value);
       return [echo?.hides(name) === true ? REDACTED : name, isHidden ? REDACTED : value];
     }),
   );
@@ -56,12 +67,23 @@ const responseShown = ({ headers, encoding, body, truncated, head }: ResponseKep
 
 const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({
   ...attempt,
-  request: kept === undefined ? null : { headers: kept.request_headers },
+  request: kept === undefined ? null : { headers: requestHeadersShown(kept.request_headers, hidden) },
   response: kept === undefined || attempt.status_code === null ? null : responseShown(kept, hidden),
 });
 
-export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: HiddenAnswer | null) =>
-  event.attempts.map((attempt) => attemptShown(attempt, responses.get(attempt.number), hidden));
+const lengthOf = ({ headers, body }: ResponseKept): number => body.length + JSON.stringify(headers).length;
+
+/** The newest answers are searched first. */
+export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: HiddenAnswer | null) => {
+  const limited = searchLimit();
+  return event.attempts
+    .toReversed()
+    .map((attempt) => {
+      const kept = responses.get(attempt.number);
+      return attemptShown(attempt, kept, kept === undefined ? hidden : limited(hidden, lengthOf(kept)));
+    })
+    .reverse();
+};
 
 /** The attempt that a stage is about, as far as the timeline tells. */
 const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
@@ -87,7 +109,7 @@ export const timelineShown = (event: EventDocument) =>
 
 export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: HiddenAnswer | null) => ({
   ...eventSummary(id, event),
-  headers: exchanges.headers,
+  headers: exchanges.headers && requestHeadersShown(exchanges.headers, hidden),
   attempts: attemptsShown(event, exchanges, hidden),
   attempts_left_out: event.attempts_left_out ?? 0,
   replays: event.replays ?? [],

@@ -19,6 +19,7 @@ import { NO_CALLS } from "../../support/no-calls.ts";
 import { folded } from "../../support/projected.ts";
 
 const test = suite("event routes");
+const HIDDEN = "[redacted]";
 const VIEWER: Principal & { kind: "key" } = { kind: "key", account: "acc_1", id: "key_1", role: "viewer" };
 const ADMIN: typeof VIEWER = { ...VIEWER, role: "admin" };
 const STRANGER: Principal = { ...ADMIN, account: "acc_2" };
@@ -238,6 +239,49 @@ for (const [what, answered, shown] of [
   });
 }
 
+test("below admin no header tells a digest of the payload or of the answer", async () => {
+  const hash = "sha-256=:AbC=:";
+  const headers = { digest: hash, "x-body-sha256": hash, "user-agent": "Stripe/1.0" };
+  const payload = { ...kept(BODY), data: { ...kept(BODY).data, headers } };
+  const request_headers = { "webhook-id": ID, "content-digest": hash };
+  const answered = { body: "", headers: { etag: hash, date: "today" }, request_headers };
+  const { get } = await world(delivered(payload, answered).events);
+  const { body } = await get("/v1/events/{id}");
+  const [attempt] = body.attempts as { request: unknown; response: { headers: unknown } }[];
+  assert.equal(body.headers, { digest: HIDDEN, "x-body-sha256": HIDDEN, "user-agent": "Stripe/1.0" });
+  assert.equal(attempt?.request, { headers: { "webhook-id": ID, "content-digest": HIDDEN } });
+  assert.equal(attempt?.response.headers, { etag: HIDDEN, date: "today" });
+  assert.not.ok(JSON.stringify((await get("/v1/events/{id}/attempts")).body).includes(hash));
+  assert.ok(JSON.stringify((await get("/v1/events/{id}", ADMIN)).body).includes(hash));
+});
+
+test("below admin a value that a receiver spreads over fields hides the answer as a whole", async () => {
+  const answered = { body: '{"parts":["42","42","42","42"]}' };
+  const payload = Buffer.from('{"card":"42424242"}');
+  const { get } = await world(delivered(kept(payload), answered).events);
+  const { body } = await get("/v1/events/{id}");
+  const [attempt] = body.attempts as { response: Record<string, unknown> }[];
+  assert.is(attempt?.response.body, null);
+});
+
+test("below admin only so much of the newest answers is searched, and the others are hidden as a whole", async () => {
+  const body = JSON.stringify({ a: "b".repeat(60_000) });
+  const recorded = delivered(kept(BODY), { body });
+  const facts = deliveryFacts(ID);
+  for (const number of [2, 3]) {
+    recorded.add(`delivery-${ID}`, facts.started(number, number + 1));
+    recorded.add(`payload-${ID}`, response(number, { body }));
+    recorded.add(`delivery-${ID}`, facts.attemptFailed(number, number + 1, at(number + 2)));
+  }
+  const { get } = await world(recorded.events);
+  const shownTo = async (principal: typeof VIEWER) =>
+    ((await get("/v1/events/{id}", principal)).body.attempts as { response: { body: string | null } }[]).map(
+      ({ response }) => response.body !== null,
+    );
+  assert.equal(await shownTo(VIEWER), [false, true, true]);
+  assert.equal(await shownTo(ADMIN), [true, true, true]);
+});
+
 test("what a receiver answered is hidden as a whole where the payload cannot be read to tell what it repeats", async () => {
   const answered = { body: '{"ok":true}', headers: { date: "today" } };
   const twice = '{"card":{"number":"4111"},"card":{"number":"4242"}}';
@@ -345,7 +389,6 @@ const bundled = (...facts: readonly BundleEvent[]) => {
 
 test("of a bundle's step what comes from a result is hidden, of its undo also what is inside of the payload, and the result", async () => {
   const { get } = await world(bundled());
-  const HIDDEN = "[redacted]";
   const step = { card: HIDDEN, number: HIDDEN };
   const undo = { payload: step, result: HIDDEN, forward_webhook_id: ID };
   for (const [id, wanted] of [
