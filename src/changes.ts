@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { account as accountDecider } from "../domain/account/decider.ts";
 import { roleIncludes } from "../domain/account/events.ts";
+import type { Plan } from "../domain/account/plans.ts";
 import { approval as approvalDecider } from "../domain/approval/decider.ts";
 import type { ApprovalEvent, ApprovalRequest } from "../domain/approval/events.ts";
 import { change as changeDecider } from "../domain/change/decider.ts";
 import type { ChangeEvent } from "../domain/change/events.ts";
 import type { Configuration, PartKind } from "../domain/controls/configuration.ts";
-import { type Approved, protectedOf } from "../domain/controls/decider.ts";
+import { type Approved, controls as controlsDecider, protectedOf } from "../domain/controls/decider.ts";
 import type { Weakening } from "../domain/controls/weakening.ts";
 import { policy as policyDecider } from "../domain/policy/decider.ts";
 import type { Clock, Json, JsonObject, RecordedEvent } from "../domain/ports.ts";
@@ -16,17 +17,20 @@ import { accountStream } from "./accounts.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { approvalStream } from "./approvals.ts";
 import { canonicalJson } from "./audit/canonical-json.ts";
+import { controlsStream } from "./control-parts.ts";
 import type { ControlCaller, ControlChange, Controls } from "./controls.ts";
 import type { Envelope } from "./envelope.ts";
 import type { Reaction } from "./loops/reactor.ts";
 import { asJson, PART_STREAMS } from "./parts.ts";
-import { type Problem, problem } from "./problems.ts";
+import { changedMeanwhile, limitReached, type Problem, problem } from "./problems.ts";
 import { type Answer, positionOf } from "./routes/route.ts";
 
 /** A change as its route would make it: the command for the target's own stream, and what people are shown of it. */
 export type Deferred = { readonly command: object; readonly after: Json };
 
 export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleLooked"> };
+
+export type HoldingDeps = ChangesDeps & { readonly planOf: (account: string) => Promise<Plan> };
 
 export const changeStream = (changeId: string): string => `change-${changeId}`;
 
@@ -45,9 +49,37 @@ const S = 1_000;
 const shownNow = async (aggregates: Pick<Aggregates, "load">, account: string, { kind, id }: Target): Promise<Json> =>
   (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
 
+/**
+ * Takes one of the account's places for held changes; null if there was one. Places are given back by the change that finds
+ * all of them taken: it asks the streams of the others which of them are over.
+ */
+const placeFor = async (
+  { aggregates, planOf }: HoldingDeps,
+  changeId: string,
+  envelope: Envelope,
+): Promise<Problem | null> => {
+  const { account, at, commandId } = envelope;
+  const max = (await planOf(account)).counts.held_changes;
+  const isOver = async (id: string): Promise<boolean> => {
+    const command = { type: "AbandonChange", changeId: id, at } as const;
+    const own = { ...envelope, commandId: `${commandId}/place/${id}` };
+    return (await aggregates.handle(changeDecider, changeStream(id), command, own)).state.phase !== "held";
+  };
+  const look = async ({ heldChanges }: Configuration) => {
+    const over: string[] = [];
+    if (heldChanges.size >= max && !heldChanges.has(changeId)) {
+      for (const id of heldChanges) if (await isOver(id)) over.push(id);
+    }
+    return { type: "PlaceHeldChange", account, changeId, over, max, at } as const;
+  };
+  const own = { ...envelope, commandId: `${commandId}/place` };
+  const placed = await aggregates.handleLooked(controlsDecider, controlsStream(account), look, own);
+  return placed.outcome === "rejected" ? limitReached("held_changes", max) : null;
+};
+
 /** Holds a change that weakens protected policies until their quorum has approved it: 202, and nothing is changed yet. */
 export const holdChange = async (
-  { aggregates }: ChangesDeps,
+  { aggregates, planOf }: HoldingDeps,
   call: ControlCaller,
   control: ControlChange,
   deferred: Deferred,
@@ -104,8 +136,12 @@ export const holdChange = async (
     control: asJson({ ...control, approved }) as JsonObject,
     command: command as JsonObject,
   };
+  const full = await placeFor({ aggregates, planOf }, change_id, envelope);
+  if (full !== null) return full;
   const own = { ...envelope, commandId: `${commandId}/hold` };
-  await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
+  const kept = await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
+  // It was so late that its place was given away.
+  if (kept.outcome === "rejected") return changedMeanwhile();
   const asked = await requestApproval(aggregates, request, { ...envelope, commandId: `${commandId}/approval` });
   return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
 };

@@ -5,6 +5,8 @@ import type { PolicyDefinition } from "../domain/policy/definition.ts";
 import type { Json } from "../domain/ports.ts";
 import { canonicalJson } from "./audit/canonical-json.ts";
 
+export const controlsStream = (account: string): string => `controls-${account}`;
+
 export const policyPart = ({ schema, ...definition }: PolicyDefinition): PolicyPart => ({
   ...definition,
   schema: schema === undefined ? null : hash("sha256", canonicalJson(schema as Json)), // A schema is JSON by its parser.

@@ -11,11 +11,12 @@ import {
   controls as controlsDecider,
   weakenedBy,
 } from "../domain/controls/decider.ts";
-import { type ChangesDeps, type Deferred, holdChange } from "./changes.ts";
+import { type Deferred, type HoldingDeps, holdChange } from "./changes.ts";
+import { controlsStream } from "./control-parts.ts";
 import type { Envelope } from "./envelope.ts";
 import { LISTED_ERRORS_MAX } from "./http/limits.ts";
 import { partsInForce } from "./parts-in-force.ts";
-import { type Problem, problem } from "./problems.ts";
+import { changedMeanwhile, type Problem, problem } from "./problems.ts";
 import { type Answer, positionOf } from "./routes/route.ts";
 
 /**
@@ -56,8 +57,6 @@ export type Controls = {
   withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
 };
 
-export const controlsStream = (account: string): string => `controls-${account}`;
-
 /** The part as it will be: made of what the stream of controls has, so that of two changes at once both count. */
 const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
   const before = replaces === true ? null : (state[kind].get(id) ?? base);
@@ -76,17 +75,28 @@ const personRequired = (command: ChangeControls, state: Configuration): Problem 
   );
 };
 
+/** Whether the stream has no record to make of a command. */
+const isNothing = (command: ChangeControls, state: Configuration): boolean => {
+  const decision = controlsDecider.decide(command, state);
+  return decision.ok && decision.events.length === 0;
+};
+
 const NOT_LATER = problem(
   "conflict",
   "This change weakens a protected policy, and it cannot be held until people approve it. Put the policy on the action or " +
     "the endpoint first (policy_id); invite people as viewers, and change their role, which is held.",
 );
 
-export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Controls => ({
+export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Controls => ({
   async authorize(call, change, deferred) {
     const { principal, envelope } = call;
     const { aggregates } = deps;
     const { account, id: by, kind } = principal;
+    // What a crash has cut off long ago, or a part's own stream has refused, is put right first.
+    const asTheyAre = async (state: Configuration) =>
+      ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
+    const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };
+    await aggregates.handleLooked(controlsDecider, controlsStream(account), asTheyAre, correction);
     const actually = async (state: Configuration): Promise<Pick<ChangeControls, "actual">> => {
       const parts = await inForce(account, state);
       return parts.length === 0 ? {} : { actual: { parts, change: changed(parts.reduce(withPart, state), change) } };
@@ -105,14 +115,19 @@ export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Contr
       at: envelope.at,
     });
     // The ids of its records are others than those of the change itself.
-    const own = { ...envelope, commandId: `${envelope.commandId}/controls` };
-    const done = await aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, own);
-    if (done.outcome === "accepted") return null;
-    const command = await commandOf(done.state);
+    const commandId = `${envelope.commandId}/controls`;
+    const record = (id: string) =>
+      aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, { ...envelope, commandId: id });
+    const first = await record(commandId);
+    if (first.outcome === "accepted") return null;
     // A repeat after a crash finds its record, and not what was changed since: it is decided as if it came now.
-    const again = done.outcome === "unchanged" ? controlsDecider.decide(command, done.state) : null;
-    if (again?.ok === true) return null;
-    const rejection = done.outcome === "rejected" ? done.rejection : again?.rejection;
+    const isRepeat = first.outcome === "unchanged" && !isNothing(await commandOf(first.state), first.state);
+    if (first.outcome === "unchanged" && !isRepeat) return null;
+    const done = isRepeat ? await record(`${commandId}/${first.position}`) : first;
+    if (done.outcome === "accepted") return null;
+    if (done.outcome === "unchanged") return changedMeanwhile();
+    const { rejection } = done;
+    const command = await commandOf(done.state);
     if (rejection === "person-required") return personRequired(command, done.state);
     if (deferred === undefined) return NOT_LATER;
     return holdChange(deps, call, change, deferred, { weakened: weakenedBy(command, done.state), state: done.state });
@@ -120,7 +135,7 @@ export const controls = (deps: ChangesDeps, inForce = partsInForce(deps)): Contr
 
   async liftsAt(account, policyId) {
     const { state } = await deps.aggregates.load(controlsDecider, controlsStream(account), 0);
-    return state.lifts.get(policyId) ?? null;
+    return state.lifts.get(policyId)?.effectiveAt ?? null;
   },
 
   async cancelLift({ principal: { account, id: by }, envelope }, policyId) {

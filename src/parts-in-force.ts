@@ -1,11 +1,9 @@
-import type { Configuration, PartChange, Parts } from "../domain/controls/configuration.ts";
+import type { Configuration, PartChange, PartKind, Parts } from "../domain/controls/configuration.ts";
 import { sameJson } from "../domain/same-json.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { asJson, PART_STREAMS } from "./parts.ts";
 
-/** A change of a member is one append of the account's stream, which only a person makes. */
-const LOOKED_AT = ["agent", "source", "action", "endpoint", "policy"] as const;
-type LookedAt = (typeof LOOKED_AT)[number];
+const KINDS = ["agent", "source", "action", "endpoint", "policy", "member"] as const satisfies readonly PartKind[];
 
 /** After a start every part is looked at once: so many streams are read at a time. */
 const READS_AT_ONCE = 50;
@@ -21,7 +19,7 @@ export type PartsInForce = (account: string, recorded: Configuration) => Promise
 export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggregates, "load"> }): PartsInForce => {
   const confirmed = new WeakSet<object>();
 
-  const look = async (account: string, kind: LookedAt, id: string, part: Parts[LookedAt]) => {
+  const look = async (account: string, kind: PartKind, id: string, part: Parts[PartKind]) => {
     const { part: now } = await PART_STREAMS[kind].find(aggregates, account, id);
     // What is missing and what is undefined are the same in a record.
     if (sameJson(asJson(now), asJson(part))) {
@@ -35,7 +33,7 @@ export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggrega
   return async (account, recorded) => {
     const isControlled = [...recorded.policy.values()].some(({ approval }) => approval !== undefined);
     if (!isControlled) return [];
-    const looks = LOOKED_AT.flatMap((kind) =>
+    const looks = KINDS.flatMap((kind) =>
       [...recorded[kind]]
         .filter(([, part]) => !confirmed.has(part))
         .map(

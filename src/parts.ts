@@ -84,7 +84,9 @@ export const PART_STREAMS: { readonly [Kind in PartKind]: PartStream<Kind> } = {
     (state) => (state.phase === "published" ? { part: policyPart(state.definition), shown: state.definition } : null),
   ),
   member: partStream(accountDecider, accountStream, (state, id) => {
-    const role = state.phase === "open" ? state.members.get(id)?.role : undefined;
+    // Somebody who is invited has the part that the invitation gives.
+    const it = state.phase === "open" ? (state.members.get(id) ?? state.invitations.get(id)) : undefined;
+    const role = it?.role;
     return role === undefined ? null : { part: { role }, shown: { role } };
   }),
 };

@@ -349,7 +349,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...{ log, views, aggregates: streams, clock },
     onError: errorsOf("approvals", "ending approvals that have expired"),
   });
-  const guarded = controls({ aggregates: streams });
+  const guarded = controls({ aggregates: streams, planOf });
   const changes = appliedChanges({ aggregates: streams, controls: guarded });
   const reacting = reactor(
     log,

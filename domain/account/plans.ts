@@ -7,6 +7,7 @@ export type Counts = {
   readonly members: number;
   readonly sessions: number;
   readonly held_approvals: number;
+  readonly held_changes: number;
 };
 
 /** Each plan includes everything; they differ in volume. */
@@ -49,7 +50,7 @@ const CREDENTIALS_AT_FULL_RATE = 3;
  * looked at and replayed. Counts: delivery endpoints and agents ten for each included source, within what one person can
  * oversee; policies and actions several for each of these, and policies cannot be deleted; members a team on the small
  * plans and an organisation on the large ones; sessions four devices a member; held approvals more than those members
- * decide in a day.
+ * decide in a day; held changes what the few people who approve of controls can compare side by side.
  */
 export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
   free: {
@@ -70,6 +71,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
       members: 25,
       sessions: 100,
       held_approvals: 100,
+      held_changes: 20,
     },
     hardStop: true,
   },
@@ -91,6 +93,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
       members: 50,
       sessions: 200,
       held_approvals: 500,
+      held_changes: 50,
     },
     hardStop: false,
   },
@@ -112,6 +115,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
       members: 100,
       sessions: 400,
       held_approvals: 1_000,
+      held_changes: 100,
     },
     hardStop: false,
   },
@@ -133,6 +137,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
       members: 200,
       sessions: 800,
       held_approvals: 5_000,
+      held_changes: 200,
     },
     hardStop: false,
   },

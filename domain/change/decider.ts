@@ -5,6 +5,7 @@ type Held = Extract<ChangeEvent, { type: "ChangeHeld" }>["data"];
 
 export type Change =
   | { readonly phase: "absent" }
+  | { readonly phase: "abandoned" }
   | { readonly phase: "held"; readonly held: Held }
   | { readonly phase: "applied"; readonly held: Held }
   | {
@@ -16,6 +17,8 @@ export type Change =
 
 export type ChangeCommand =
   | { readonly type: "HoldChange"; readonly held: Held }
+  /** For a change that has a place: it keeps the place only if it is held. */
+  | { readonly type: "AbandonChange"; readonly changeId: string; readonly at: string }
   | { readonly type: "MarkApplied"; readonly at: string }
   | { readonly type: "VoidChange"; readonly reason: string; readonly at: string }
   | {
@@ -26,12 +29,13 @@ export type ChangeCommand =
     };
 
 /** Stream `change-<id>`. It is applied, void or over once; what comes after that changes nothing. */
-export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found"> = {
+export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found" | "abandoned"> = {
   initial: { phase: "absent" },
 
   evolve(state, event) {
     if (event.type === "ChangeHeld") return { phase: "held", held: event.data };
-    if (state.phase === "absent") return state;
+    if (event.type === "ChangeAbandoned") return { phase: "abandoned" };
+    if (state.phase === "absent" || state.phase === "abandoned") return state;
     const { held } = state;
     switch (event.type) {
       case "ChangeApplied":
@@ -44,6 +48,11 @@ export const change: Decider<Change, ChangeCommand, ChangeEvent, "not-found"> = 
   },
 
   decide(command, state) {
+    if (command.type === "AbandonChange") {
+      if (state.phase !== "absent") return accept();
+      return accept({ type: "ChangeAbandoned", data: { change_id: command.changeId, at: command.at } });
+    }
+    if (state.phase === "abandoned") return reject("abandoned");
     if (command.type === "HoldChange") {
       // Its id comes from the command that asked for it: one that is there is the same.
       return state.phase === "absent" ? accept({ type: "ChangeHeld", data: command.held }) : accept();

@@ -24,6 +24,8 @@ export type ChangeEvent =
         readonly at: string;
       };
     }
+  /** It has a place and was never held: from now on it is not. */
+  | { readonly type: "ChangeAbandoned"; readonly data: { readonly change_id: string; readonly at: string } }
   | { readonly type: "ChangeApplied"; readonly data: About }
   /** The target is no longer what the approvers were shown. */
   | { readonly type: "ChangeVoided"; readonly data: About & { readonly reason: string } }

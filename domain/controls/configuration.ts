@@ -36,9 +36,16 @@ export type PartKind = keyof Parts;
 
 /** All of an account that decides who reaches what, and with which approvals. */
 export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
-  /** When the protection of a policy is lifted, by its id: somebody on the machine has asked for that. ISO-8601 UTC. */
-  readonly lifts: ReadonlyMap<string, string>;
+  /** By the policy's id: somebody on the machine has asked that its protection be lifted. */
+  readonly lifts: ReadonlyMap<string, Lift>;
+  /** When parts were recorded last, of those that may still be under way: ISO-8601 UTC, by `partKey`. */
+  readonly recent: ReadonlyMap<string, string>;
+  /** The ids of changes that are held; some of them may be over. */
+  readonly heldChanges: ReadonlySet<string>;
 };
+
+/** `effectiveAt`: ISO-8601 UTC. `isRecorded`: a change was let through by it, and its taking effect is a record. */
+export type Lift = { readonly effectiveAt: string; readonly isRecorded: boolean };
 
 export const EMPTY: Configuration = {
   agent: new Map(),
@@ -48,7 +55,11 @@ export const EMPTY: Configuration = {
   policy: new Map(),
   member: new Map(),
   lifts: new Map(),
+  recent: new Map(),
+  heldChanges: new Set(),
 };
+
+export const partKey = ({ kind, id }: { readonly kind: PartKind; readonly id: string }): string => `${kind} ${id}`;
 
 /** One part as it is from then on; null: it is gone. */
 export type PartChange = {

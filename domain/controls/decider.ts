@@ -1,6 +1,14 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
 import { sameJson } from "../same-json.ts";
-import { type Configuration, EMPTY, type PartChange, type PartKind, type Parts, withPart } from "./configuration.ts";
+import {
+  type Configuration,
+  EMPTY,
+  type PartChange,
+  type PartKind,
+  type Parts,
+  partKey,
+  withPart,
+} from "./configuration.ts";
 import type { ControlsEvent } from "./events.ts";
 import { type Weakening, weakenings } from "./weakening.ts";
 
@@ -47,6 +55,22 @@ export type ControlsCommand =
       readonly by: string;
       readonly at: string;
     }
+  /** `parts`: as their own streams have them, where those say something else than this stream. */
+  | {
+      readonly type: "CorrectParts";
+      readonly account: string;
+      readonly parts: readonly PartChange[];
+      readonly at: string;
+    }
+  /** `over`: those of the held changes that are over. */
+  | {
+      readonly type: "PlaceHeldChange";
+      readonly account: string;
+      readonly changeId: string;
+      readonly over: readonly string[];
+      readonly max: number;
+      readonly at: string;
+    }
   | { readonly type: "LiftProtection"; readonly account: string; readonly policyId: string; readonly at: string }
   | {
       readonly type: "CancelLift";
@@ -56,7 +80,7 @@ export type ControlsCommand =
       readonly at: string;
     };
 
-export type ControlsRejection = "person-required" | "approval-required" | "not-found";
+export type ControlsRejection = "person-required" | "approval-required" | "not-found" | "no-place";
 
 const partIn = (state: Configuration, kind: PartKind, id: string): Parts[PartKind] | null =>
   state[kind].get(id) ?? null;
@@ -84,10 +108,23 @@ export const protectedOf = (
   { policy, lifts }: Configuration,
   at: string,
 ): readonly string[] => {
-  const isLifted = (id: string): boolean => (lifts.get(id) ?? "9999") <= at;
+  const isLifted = (id: string): boolean => (lifts.get(id)?.effectiveAt ?? "9999") <= at;
   const ids = new Set(weakened.map(({ policyId }) => policyId));
   return [...ids].filter((id) => policy.get(id)?.protected === true && !isLifted(id));
 };
+
+/** The protections whose end lets a change through for the first time. */
+const liftedBy = (
+  weakened: readonly Weakening[],
+  state: Configuration,
+  { account, at }: Pick<ChangeControls, "account" | "at">,
+): readonly ControlsEvent[] =>
+  [...new Set(weakened.map(({ policyId }) => policyId))].flatMap((policy_id) => {
+    const lift = state.lifts.get(policy_id);
+    if (lift === undefined || lift.isRecorded || lift.effectiveAt > at) return [];
+    if (state.policy.get(policy_id)?.protected !== true) return [];
+    return [{ type: "ProtectionLifted", data: { account, policy_id, effective_at: lift.effectiveAt, at } } as const];
+  });
 
 /** Long enough for the account's people to see it and to cancel it. */
 const LIFT_AFTER_MS = 24 * 60 * 60 * 1_000;
@@ -95,25 +132,55 @@ const LIFT_AFTER_MS = 24 * 60 * 60 * 1_000;
 /** A sentence of many is enough for a person to find the others. */
 const REASONS_MAX = 20;
 
+/**
+ * A change that was recorded here is made in the part's own stream within the same request. One that is not there after so
+ * long was refused or cut off.
+ */
+const UNDER_WAY_MS = 60 * 60 * 1_000;
+
+/** More are corrected by the next change. */
+const CORRECTED_MAX = 100;
+
+const isUnderWay = (recordedAt: string | undefined, at: string): boolean =>
+  recordedAt !== undefined && Date.parse(recordedAt) + UNDER_WAY_MS > Date.parse(at);
+
 type Decided = Decision<ControlsEvent, ControlsRejection>;
 
 export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, ControlsRejection> = {
   initial: EMPTY,
 
   evolve(state, event) {
-    if (event.type === "ProtectionLiftRequested") {
-      return { ...state, lifts: new Map(state.lifts).set(event.data.policy_id, event.data.effective_at) };
+    switch (event.type) {
+      case "ProtectionLiftRequested": {
+        const { policy_id, effective_at: effectiveAt } = event.data;
+        return { ...state, lifts: new Map(state.lifts).set(policy_id, { effectiveAt, isRecorded: false }) };
+      }
+      case "ProtectionLifted": {
+        const { policy_id, effective_at: effectiveAt } = event.data;
+        return { ...state, lifts: new Map(state.lifts).set(policy_id, { effectiveAt, isRecorded: true }) };
+      }
+      case "ProtectionLiftCancelled": {
+        const { policy_id } = event.data;
+        return { ...state, lifts: new Map([...state.lifts].filter(([id]) => id !== policy_id)) };
+      }
+      case "ControlsCorrected":
+        return event.data.parts.reduce(withPart, state);
+      case "HeldChangePlaced": {
+        const { change_id, freed } = event.data;
+        const left = [...state.heldChanges].filter((id) => !freed.includes(id));
+        return { ...state, heldChanges: new Set([...left, change_id]) };
+      }
+      case "ControlsChanged":
+      case "ControlsWeakened": {
+        const { change, at } = event.data;
+        // Only a person cancels a lift, so a new version of a policy that is protected still leaves it.
+        const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
+        const isOver = isAnew && change.part?.protected === true;
+        const lifts = isOver ? new Map([...state.lifts].filter(([id]) => id !== change.id)) : state.lifts;
+        const recent = new Map([...state.recent].filter(([, since]) => isUnderWay(since, at))).set(partKey(change), at);
+        return { ...withPart(state, change), lifts, recent };
+      }
     }
-    const lifts = new Map(state.lifts);
-    if (event.type === "ProtectionLiftCancelled") {
-      lifts.delete(event.data.policy_id);
-      return { ...state, lifts };
-    }
-    const { change } = event.data;
-    // Only a person cancels a lift, so a new version of a policy that is protected still leaves it.
-    const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
-    if (isAnew && change.part?.protected === true) lifts.delete(change.id);
-    return { ...withPart(state, change), lifts };
   },
 
   decide(command, state): Decided {
@@ -125,6 +192,20 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
       return before === null
         ? accept()
         : accept({ type: "ControlsChanged", data: { account, change, before, by, at } });
+    }
+    if (command.type === "CorrectParts") {
+      const { account, at } = command;
+      const parts = command.parts
+        .filter((it) => !isUnderWay(state.recent.get(partKey(it)), at))
+        .slice(0, CORRECTED_MAX);
+      return parts.length === 0 ? accept() : accept({ type: "ControlsCorrected", data: { account, parts, at } });
+    }
+    if (command.type === "PlaceHeldChange") {
+      const { account, changeId: change_id, over, max, at } = command;
+      if (state.heldChanges.has(change_id)) return accept();
+      const freed = over.filter((id) => state.heldChanges.has(id));
+      if (state.heldChanges.size - freed.length >= max) return reject("no-place");
+      return accept({ type: "HeldChangePlaced", data: { account, change_id, freed, at } });
     }
     if (command.type === "LiftProtection") {
       const { account, policyId: policy_id, at } = command;
@@ -156,7 +237,10 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
       const unapproved = protectedOf(weakened, state, at).filter((id) => !isApproved(id));
       if (unapproved.length > 0) return reject("approval-required");
       const reasons = weakened.slice(0, REASONS_MAX).map(({ why }) => why);
-      return accept({ type: "ControlsWeakened", data: { ...data, reasons } });
+      return accept<ControlsEvent>(...liftedBy(weakened, state, command), {
+        type: "ControlsWeakened",
+        data: { ...data, reasons },
+      });
     }
     return sameJson(before, change.part) ? accept() : accept({ type: "ControlsChanged", data });
   },

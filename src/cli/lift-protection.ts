@@ -5,7 +5,7 @@ import { systemClock } from "../../infra/clock.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { aggregates } from "../aggregates.ts";
-import { controlsStream } from "../controls.ts";
+import { controlsStream } from "../control-parts.ts";
 import { NO_TRACE } from "../envelope.ts";
 import { isPolicyId } from "../references.ts";
 
@@ -24,7 +24,7 @@ export const liftProtection = async (log: EventLog, policyId: string): Promise<s
   const envelope = { commandId: randomId("cmd_", randomness), account, actor, trace: NO_TRACE, at };
   const command = { type: "LiftProtection", account, policyId, at } as const;
   const done = await streams.handle(controls, controlsStream(account), command, envelope);
-  const liftsAt = done.state.lifts.get(policyId);
+  const liftsAt = done.state.lifts.get(policyId)?.effectiveAt;
   if (liftsAt === undefined) throw new Error("This policy is not protected.");
   return liftsAt;
 };

@@ -36,6 +36,7 @@ const COUNTED: Readonly<Record<keyof Counts, JsonSchema>> = {
   members: { type: "integer", description: "Members and open invitations" },
   sessions: { type: "integer", description: "Sessions of all members; a further one ends the oldest" },
   held_approvals: { type: "integer", description: "Requests that wait for people" },
+  held_changes: { type: "integer", description: "Changes of protected policies that wait for people" },
 };
 
 const CAPABILITIES = object({

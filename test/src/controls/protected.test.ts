@@ -1,8 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { PLANS } from "../../../domain/account/plans.ts";
 import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED } from "../../../domain/approval/events.ts";
+import type { EventLog } from "../../../domain/ports.ts";
 import { systemClock } from "../../../infra/clock.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { aggregates } from "../../../src/aggregates.ts";
 import { approvalStream } from "../../../src/approvals.ts";
 import { appliedChanges } from "../../../src/changes.ts";
@@ -27,6 +31,7 @@ test.after(async () => {
 
 const APPROVAL = { min_approvals: 2, exclude_requester: false, expires_after_s: 3_600 };
 const NOWHERE = "http://127.0.0.1:9/hook";
+const planOf = async () => PLANS.scale;
 let people = 0;
 
 type As = (method: string, path: string, body?: object) => Promise<Reply>;
@@ -204,7 +209,7 @@ test("after a crash behind the deciding vote the process manager applies the cha
   await until("the change is applied", async () => (await shown(client, approval_id)).status === "consumed");
   assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, null);
   assert.is((await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: policy })).status, 200);
-  const once = appliedChanges({ aggregates: streams, controls: controls({ aggregates: streams }) });
+  const once = appliedChanges({ aggregates: streams, controls: controls({ aggregates: streams, planOf }) });
   const envelope = { commandId: "again", account: client.account, trace: NO_TRACE, at } as const;
   await once.apply(change_id, { ...envelope, actor: { kind: "system", id: "test" } });
   assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, policy);
@@ -215,7 +220,7 @@ test("an approved change that is appended late replaces nothing that its approve
   const { body } = await client.session("PATCH", `/v1/agents/${agentId}`, { policy_id: null });
   const paused = pausedLog(world.log, "AgentChanged");
   const streams = aggregates(paused.log, systemClock);
-  const changes = appliedChanges({ aggregates: streams, controls: controls({ aggregates: streams }) });
+  const changes = appliedChanges({ aggregates: streams, controls: controls({ aggregates: streams, planOf }) });
   const actor = { kind: "system", id: "test" } as const;
   const at = new Date().toISOString();
   const applied = changes.apply(body.change_id, {
@@ -265,11 +270,55 @@ test("the end of the protection that is asked for on the machine takes 24 hours,
   await liftProtection(later.log, policy);
   now.ms += 50 * 60 * 60 * 1_000;
   assert.is((await detach()).status, 200);
+  // What is let through afterwards is no second record of it.
+  assert.is((await client.session("PATCH", `/v1/endpoints/${id}`, { policy_id: policy })).status, 200);
+  assert.is((await detach()).status, 200);
   const types = (await later.log.readAll(null, 1_000))
     .map(({ type }) => type)
     .filter((type) => type.startsWith("Protection"));
-  assert.equal(types, ["ProtectionLiftRequested", "ProtectionLiftCancelled", "ProtectionLiftRequested"]);
+  const requested = "ProtectionLiftRequested";
+  assert.equal(types, [requested, "ProtectionLiftCancelled", requested, "ProtectionLifted"]);
   await later.stop();
+});
+
+test("an account holds so many changes as its plan includes, and those that are over make room", async () => {
+  const memory = memoryEventLog();
+  let isCut = true;
+  const log: EventLog = {
+    ...memory,
+    append(stream, expected, events) {
+      if (events[0]?.type !== "ChangeHeld" || isCut === false) return memory.append(stream, expected, events);
+      isCut = false;
+      throw new LogUnavailable("cut off");
+    },
+  };
+  const small = await insideService({ SIGNUP_PLAN: "free" }, { log });
+  const client = await signUp(small.base);
+  const once = { min_approvals: 1, expires_after_s: 3_600 };
+  const { id: policy } = await client.make("/v1/policies", { name: "one", approval: once, protected: true });
+  const { id } = await client.make("/v1/endpoints", { name: "app", url: NOWHERE, policy_id: policy });
+  const detach = (headers?: Record<string, string>) =>
+    client.session("PATCH", `/v1/endpoints/${id}`, { policy_id: null }, headers);
+  assert.is((await detach({ "idempotency-key": "cut" })).status, 503, "its place is taken, and it is not held");
+  const max = PLANS.free.counts.held_changes;
+  const { limits } = (await client.session("GET", "/v1/capabilities")).body;
+  assert.is(limits.held_changes, max);
+  const held: Reply[] = [];
+  for (let n = 0; n < max; n += 1) held.push(await detach());
+  assert.equal(
+    held.filter(({ status }) => status !== 202),
+    [],
+    "the place of the one that was cut off is given away",
+  );
+  const full = await detach();
+  assert.equal([full.status, full.body.code, full.body.limit], [403, "limit-reached", "held_changes"]);
+  assert.is((await detach({ "idempotency-key": "cut" })).status, 409);
+  const approval = held[0]?.body.approval_id;
+  const { digest } = await shown(client, approval);
+  const rejected = await client.session("POST", `/v1/approvals/${approval}/reject`, { digest, comment: "no" });
+  assert.is(rejected.status, 200);
+  await until("there is room", async () => (await detach()).status === 202);
+  await small.stop();
 });
 
 test("protection needs a rule that asks for approvals", async () => {

@@ -186,6 +186,50 @@ test("a change that is repeated after a crash is decided on what is in force by 
   assert.is(await held(clerk, "1"), "held");
 });
 
+test("what a crash has cut off is put right by a change an hour later, and its repeat is recorded anew", async () => {
+  const now = { ms: Date.now() };
+  const memory = memoryEventLog();
+  let isCut = false;
+  const log: EventLog = {
+    ...memory,
+    append(stream, expected, events) {
+      if (events[0]?.type !== "AgentChanged" || isCut) return memory.append(stream, expected, events);
+      isCut = true;
+      throw new LogUnavailable("cut off");
+    },
+  };
+  const node = await insideService({}, { log, clock: { now: () => now.ms } });
+  nodes.push(node);
+  const client = await signUp(node.base);
+  const { id: policy } = await client.make("/v1/policies", { name: "two", approval: APPROVAL });
+  const agent = await registerAgent(node.base, client, { policy_id: policy, scope: { actions: ["refund.*"] } });
+  const cut = () => client.call("PATCH", `/v1/agents/${agent.id}`, { name: "cut" }, { "idempotency-key": "cut" });
+  assert.is((await cut()).status, 503);
+  const records = async (type: string) =>
+    (await memory.readAll(null, 1_000)).filter((it) => it.type === type).map(({ data }) => data as never);
+  let names = 0;
+  const change = async (): Promise<void> => {
+    names += 1;
+    await client.make("/v1/policies", { name: `policy ${names}` });
+  };
+  await change();
+  assert.equal(await records("ControlsCorrected"), [], "it may still be under way");
+  now.ms += 60 * 60 * 1_000;
+  await change();
+  await change();
+  const corrected = await records("ControlsCorrected");
+  assert.is(corrected.length, 1);
+  const [{ parts }] = corrected as unknown as readonly [{ readonly parts: readonly { part: { name: string } }[] }];
+  assert.equal(
+    parts.map(({ part }) => part.name),
+    [(await client.call("GET", `/v1/agents/${agent.id}`)).body.name],
+  );
+  const before = (await records("ControlsChanged")).length;
+  const repeated = await cut();
+  assert.equal([repeated.status, repeated.body.name], [200, "cut"]);
+  assert.is((await records("ControlsChanged")).length, before + 1);
+});
+
 test("hiding more from approvers takes a person, and is recorded as a weakening", async () => {
   const { client, agent, policy } = await guarded();
   const darker = { name: "dark", approval: APPROVAL, redact: ["amount"] };
