@@ -33,8 +33,15 @@ type VoteBody = { readonly digest: string; readonly shown_digest?: string; reado
 
 const VIEW = approvals.schema.name;
 
-const decided = (state: Approval): string =>
-  state.phase === "requested" && state.end !== null ? ` It was ${state.end.outcome} at ${state.end.at}.` : "";
+/** Names the approval to decide instead where one was asked for. */
+const alreadyDecided = (state: Approval): Problem => {
+  const end = state.phase === "requested" ? state.end : null;
+  const decided = end === null ? "" : ` It was ${end.outcome} at ${end.at}.`;
+  if (end?.next === undefined) return problem("already-decided", `Nothing is left to decide.${decided}`);
+  return problem("already-decided", `Nothing is left to decide here.${decided} Read and decide ${end.next} instead.`, {
+    extra: { approval_id: end.next },
+  });
+};
 
 /** Each rejection of the decider as it is answered. */
 const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
@@ -42,7 +49,7 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
   "not-due": () => problem("conflict", "It is not due yet."),
   "digest-mismatch": () =>
     problem("digest-mismatch", "The digest is not the one to be approved: read the approval again."),
-  "already-decided": (state) => problem("already-decided", `Nothing is left to decide.${decided(state)}`),
+  "already-decided": alreadyDecided,
   expired: () => problem("expired", "Nobody decided in time: what was held is refused, and has to be asked for again."),
   "self-approval": () =>
     problem("self-approval", "The policy wants another person than the one who asked. You can still reject it."),
