@@ -1,6 +1,7 @@
 import type { AccountRejection } from "../domain/account/commands.ts";
 import { account, type OpenAccount } from "../domain/account/decider.ts";
 import { type Claim, emailClaim } from "../domain/account/email-claim.ts";
+import type { LinkMaker } from "../domain/account/events.ts";
 import type { Member } from "../domain/account/membership.ts";
 import type { Plan } from "../domain/account/plans.ts";
 import type { Client } from "../domain/personal/events.ts";
@@ -30,6 +31,12 @@ export const accountStream = (id: string): string => `account-${id}`;
 /** Of a normalised address. The address itself is in no stream's name. */
 export const emailStream = (email: string, hashes: Pick<CredentialHashes, "address">): string =>
   `email-${derivedId("eml_", hashes.address(email))}`;
+
+/** Who asks, as the account's commands name them. */
+export const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({
+  kind: kind === "member" ? kind : "system",
+  id,
+});
 
 /** A person who is known to be a member, with the account as it stands. */
 export type Belonging = { readonly account: OpenAccount; readonly member: { readonly id: string } & Member };
@@ -281,7 +288,7 @@ export const accounts = ({
       const stream = accountStream(envelope.account);
       const before = await aggregates.load(account, stream, 0);
       const leaving = before.state.phase === "open" ? before.state.members.get(member) : undefined;
-      const command = { type: "RemoveMember", member, at: envelope.at } as const;
+      const command = { type: "RemoveMember", member, by: makerOf(envelope), at: envelope.at } as const;
       const removed = await aggregates.handle(account, stream, command, envelope);
       if (removed.outcome === "rejected") return refused(removed.rejection);
       if (leaving !== undefined)

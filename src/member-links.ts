@@ -1,9 +1,9 @@
 import { account } from "../domain/account/decider.ts";
-import type { LinkMaker, Role } from "../domain/account/events.ts";
+import type { Role } from "../domain/account/events.ts";
 import { type Invitation, openInvitation, openReset } from "../domain/account/membership.ts";
 import type { Position, Randomness } from "../domain/ports.ts";
 import { randomId } from "../infra/crypto/ids.ts";
-import { type AccountRefusal, accountStream, refused } from "./accounts.ts";
+import { type AccountRefusal, accountStream, makerOf, refused } from "./accounts.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { CredentialHashes } from "./credential-hashes.ts";
 import type { Envelope } from "./envelope.ts";
@@ -51,8 +51,6 @@ export type MemberLinks = {
   /** Whom a link names that opens nothing: its member, or its account if that has no such member. Null for no account. */
   concerned(token: string): Promise<Concerned | null>;
 };
-
-const makerOf = ({ actor: { kind, id } }: Envelope): LinkMaker => ({ kind: kind === "member" ? kind : "system", id });
 
 const laterThan = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 

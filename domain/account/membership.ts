@@ -52,8 +52,9 @@ export type MembershipCommand =
       AboutMember)
   /** `at`: when the address was claimed, which is when the link was used. */
   | ({ readonly type: "AcceptInvitation" } & NewPassword & AboutMember)
-  | ({ readonly type: "RemoveMember" } & AboutMember)
-  | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string } & AboutMember)
+  /** `by`: who asks. */
+  | ({ readonly type: "RemoveMember"; readonly by: LinkMaker } & AboutMember)
+  | ({ readonly type: "ChangeRole"; readonly role: Role; readonly grant: string; readonly by: LinkMaker } & AboutMember)
   | ({ readonly type: "MakeResetLink" } & Link & AboutMember)
   | ({ readonly type: "ResetPassword"; readonly mac: string } & NewPassword & AboutMember)
   /** `verified`: the sealed hash that the current password was compared with. `keeps`: the session that asks. */
@@ -64,6 +65,7 @@ export type MembershipRejection =
   | "member-absent"
   | "member-limit"
   | "member-already"
+  | "not-owner"
   | "last-owner"
   | "link-gone"
   | "own-reset"
@@ -79,6 +81,12 @@ type CommandOf<T extends MembershipCommand["type"]> = Extract<MembershipCommand,
 const isOpen = (link: OpenLink, at: string): boolean => link.expires_at > at;
 
 const isOwner = (state: Membership, id: string): boolean => state.members.get(id)?.role === "owner";
+
+/**
+ * Whether the account's members are theirs to change now. The caller's role was looked up before, on another node up to a
+ * second ago: an owner who was removed meanwhile must not come back by a link or a role.
+ */
+const mayChangeMembers = (state: Membership, by: LinkMaker): boolean => by.kind !== "member" || isOwner(state, by.id);
 
 /** The invitation that a link's holder may accept; undefined when it was used, withdrawn or has expired. */
 export const openInvitation = (state: Membership, member: string, at: string): Invitation | undefined => {
@@ -101,8 +109,9 @@ const invite = (
   membersMax: number,
 ): Decided => {
   const { account } = state;
-  const { member, email, at } = invitation;
+  const { member, email, by, at } = invitation;
   if (state.members.has(member) || state.gone.has(member)) return accept();
+  if (!mayChangeMembers(state, by)) return reject("not-owner");
   if ([...state.members.values()].some((it) => it.email === email)) return reject("member-already");
   const open = [...state.invitations].filter(([, it]) => isOpen(it, at));
   const replaced = open.find(([, it]) => it.email === email)?.[0];
@@ -140,20 +149,22 @@ const withdrawnOf = (state: Membership, owner: string, at: string): readonly Acc
 const isLastOwner = (state: Membership, id: string): boolean =>
   isOwner(state, id) && [...state.members.values()].filter(({ role }) => role === "owner").length === 1;
 
-const remove = ({ member, at }: CommandOf<"RemoveMember">, state: Membership): Decided => {
+const remove = ({ member, by, at }: CommandOf<"RemoveMember">, state: Membership): Decided => {
   const { account } = state;
-  if (state.invitations.has(member)) return accept({ type: "InvitationWithdrawn", data: { account, member, at } });
   const leaving = state.members.get(member);
-  if (leaving === undefined) return reject("member-absent");
+  if (leaving === undefined && !state.invitations.has(member)) return reject("member-absent");
+  if (!mayChangeMembers(state, by)) return reject("not-owner");
+  if (leaving === undefined) return accept({ type: "InvitationWithdrawn", data: { account, member, at } });
   if (isLastOwner(state, member)) return reject("last-owner");
   const removed: AccountEvent = { type: "MemberRemoved", data: { account, member, email: leaving.email, at } };
   return accept(removed, ...withdrawnOf(state, member, at));
 };
 
-const changeRole = ({ member, role, grant, at }: CommandOf<"ChangeRole">, state: Membership): Decided => {
+const changeRole = ({ member, role, grant, by, at }: CommandOf<"ChangeRole">, state: Membership): Decided => {
   const current = state.members.get(member);
   if (current === undefined) return reject("member-absent");
   if (current.role === role) return accept();
+  if (!mayChangeMembers(state, by)) return reject("not-owner");
   if (isLastOwner(state, member)) return reject("last-owner");
   const { account } = state;
   const changed: AccountEvent = {
@@ -165,6 +176,7 @@ const changeRole = ({ member, role, grant, at }: CommandOf<"ChangeRole">, state:
 
 const makeResetLink = ({ type: _, ...link }: CommandOf<"MakeResetLink">, state: Membership): Decided => {
   if (!state.members.has(link.member)) return reject("member-absent");
+  if (!mayChangeMembers(state, link.by)) return reject("not-owner");
   // A stolen session of an owner must not set a new password without the current one.
   if (link.by.kind === "member" && link.by.id === link.member) return reject("own-reset");
   return accept({ type: "ResetLinkMade", data: { account: state.account, ...link } });

@@ -82,11 +82,17 @@ export const manualPages =
     const send = (reply: FastifyReply, { status, page }: View): FastifyReply =>
       reply.code(status).headers(HEADERS).send(billingPage(page));
 
-    const refused = (kind: LinkKind, request: FastifyRequest, { account, by }: BillingLink, detail: string): void => {
+    const refused = (
+      kind: LinkKind,
+      request: FastifyRequest,
+      { account, by }: BillingLink,
+      detail: string,
+      problem: "forbidden" | "cross-site" = "forbidden",
+    ): void => {
       const { method, ip, headers } = request;
       calls.refused({
         ...{ account, actor: { kind: "member", id: by }, subject: account, target: null, holds: false },
-        ...{ problem: "forbidden", detail, route: `${method} /billing/${kind}` },
+        ...{ problem, detail, route: `${method} /billing/${kind}` },
         client: clientOf({ ip, userAgent: headers["user-agent"] ?? "" }),
         trace: traceOf(request),
       });
@@ -150,7 +156,12 @@ export const manualPages =
       app.post(`/billing/${kind}/*`, ROUTE, async (request, reply) => {
         // As with a session: what the address alone allows must not be sent by another site's page.
         const foreign = crossSite(request.method, request.headers, "session", publicUrl());
-        if (foreign !== null) return sendProblem(request, reply, foreign);
+        if (foreign !== null) {
+          const link = open(kind, pathOf(request)[0] ?? "");
+          if (link === null) calls.stranger("cross-site");
+          else refused(kind, request, link, foreign.detail, "cross-site");
+          return sendProblem(request, reply, foreign);
+        }
         const it = await opened(kind, request);
         if ("page" in it) return send(reply, it);
         const wish = wishOf(it, pathOf(request).slice(1));

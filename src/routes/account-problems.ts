@@ -21,6 +21,7 @@ const PROBLEM_OF: Record<AccountRejection | "email-taken" | "invalid-credentials
   "link-gone": linkGone(),
   "member-limit": limitReached("members"),
   "member-already": problem("conflict", "This address belongs to a member of the account already."),
+  "not-owner": problem("forbidden", "This call needs the role owner."),
   "last-owner": problem("conflict", "This is the account's last owner. Make another member an owner first."),
   "own-reset": problem("conflict", "Change your own password with POST /v1/auth/password; a reset link is for others."),
   "password-changed": invalidCredentials(),

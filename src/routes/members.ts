@@ -3,7 +3,7 @@ import { ROLES, type Role } from "../../domain/account/events.ts";
 import type { Randomness, ViewStore } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { MEMBER_STATES, type MemberDocument, members } from "../../projections/members.ts";
-import { type Accounts, accountStream } from "../accounts.ts";
+import { type Accounts, accountStream, makerOf } from "../accounts.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Controls } from "../controls.ts";
 import type { CredentialHashes } from "../credential-hashes.ts";
@@ -117,7 +117,8 @@ const changeRole =
     const base = { role: before.role };
     const change = { kind: "member", id, base, changes: { role } } as const;
     const grant = hashes.role({ account: envelope.account, member: id, role });
-    const command = { type: "ChangeRole", member: id, role, grant, at: envelope.at } as const;
+    const by = makerOf(envelope);
+    const command = { type: "ChangeRole", member: id, role, grant, by, at: envelope.at } as const;
     const refusal = await controls.authorize(call, change, { command, after: { role } });
     if (refusal !== null) return refusal;
     const changed = await aggregates.handle(account, accountStream(envelope.account), command, envelope);

@@ -268,6 +268,14 @@ test("a checkout and a portal link are records", async () => {
   }
 });
 
+test("a form of a billing page that another site's page sends is a record of the link's account", async () => {
+  const { checkout_url } = await made("/v1/billing/checkout/start", { plan: "core" });
+  const { pathname } = new URL(String(checkout_url));
+  assert.is((await post(`${pathname}/confirm`, {}, { origin: "https://evil.example" })).status, 403);
+  const record = await refusalOf("cross-site", "POST /billing/checkout", client.account);
+  assert.equal(clientIn(record), { ip: "127.0.0.1", user_agent: "attacker/1" });
+});
+
 test("a forged billing link is counted for the installation", async () => {
   // A service without an earlier count: a further one is written when its minute is over.
   const fresh = await startService();

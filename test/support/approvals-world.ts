@@ -272,8 +272,11 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
       return held;
     },
     project: () => foldInto(log, views, PROJECTIONS),
-    leave: (member: string) =>
-      here.streams.handle(account, accountStream(ACCOUNT), { type: "RemoveMember", member, at: now() }, envelope()),
+    leave: (member: string) => {
+      const by = { kind: "system", id: "test" } as const;
+      const command = { type: "RemoveMember", member, by, at: now() } as const;
+      return here.streams.handle(account, accountStream(ACCOUNT), command, envelope());
+    },
     changeEndpoint: (id: string, changes: Partial<EndpointSettings>) =>
       here.streams.handle(
         endpoint,

@@ -90,7 +90,7 @@ const roleChanged = (member: string, previous_role: Role, role: Role): AccountEv
   type: "MemberRoleChanged",
   data: { ...of, member, role, grant: `${role} ${member}`, previous_role, at },
 });
-const remove = (member: string): AccountCommand => ({ type: "RemoveMember", member, at });
+const remove = (member: string): AccountCommand => ({ type: "RemoveMember", member, by, at });
 
 const key = (id: string, expires_at: string | null = null) =>
   ({ key_id: id, name: "ci", role: "admin", digest: `digest of ${id}`, last4: "abcd", expires_at, at }) as const;
@@ -173,6 +173,7 @@ test("a role is changed once, and the last owner stays an owner", () => {
     member,
     role,
     grant: `${role} ${member}`,
+    by,
     at,
   });
   given(...owned, added("bo", "viewer"))
@@ -187,6 +188,19 @@ test("a role is changed once, and the last owner stays an owner", () => {
   given(...owned, invited("bo"))
     .when(change("bo", "owner"))
     .rejects("member-absent");
+});
+test("an owner who was removed or has another role now makes no link, changes no role and removes nobody", () => {
+  const resetLink = { type: "MakeResetLink", member: "bo", ...link, at } as const;
+  const role = { type: "ChangeRole", member: "ana", role: "owner", grant: "owner ana", by, at } as const;
+  const withOthers = [...owned, added("di", "owner"), added("bo", "viewer"), invited("cy")] as const;
+  for (const ended of [removed("ana"), roleChanged("ana", "owner", "viewer")]) {
+    const after = given(...withOthers, ended);
+    for (const command of [invite("ed", "owner"), resetLink, remove("di"), remove("bo"), { ...role, member: "bo" }])
+      after.when(command).rejects("not-owner");
+  }
+  given(...withOthers, roleChanged("ana", "owner", "viewer"))
+    .when(role)
+    .rejects("not-owner");
 });
 test("a reset link is used once, and only while whoever made it is an owner", () => {
   const resetLink: AccountEvent = { type: "ResetLinkMade", data: { ...of, member: "bo", ...link, at } };

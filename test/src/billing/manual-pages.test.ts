@@ -237,7 +237,7 @@ test("a link ends with the rights of whom it was given to", async () => {
     at,
   });
   await world.command({ type: "AcceptInvitation", member: "mem_b", password: "", client: CLIENT, at });
-  await world.command({ type: "RemoveMember", member: OWNER.id, at });
+  await world.command({ type: "RemoveMember", member: OWNER.id, by: link.by, at });
   assert.is((await go.send(`${body.checkout_url}/confirm`)).status, 410);
   assert.is(await world.plan(), "free");
 });
