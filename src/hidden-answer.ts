@@ -25,8 +25,11 @@ export const searchLimit = () => {
   };
 };
 
-const jsonOf = ({ body }: ReadPayload): Json | undefined => {
-  const text = body.toString("utf8");
+/** What hides: `payload` is what the answer was given to, null if it is not there. */
+export type Hiding = { readonly paths: readonly FieldPath[]; readonly payload: Uint8Array | null };
+
+const jsonOf = (body: Uint8Array): Json | undefined => {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8");
   try {
     // JSON.parse gives nothing but JSON.
     const json = JSON.parse(text) as Json;
@@ -38,12 +41,13 @@ const jsonOf = ({ body }: ReadPayload): Json | undefined => {
   }
 };
 
-/** Null where nothing is hidden. `payload`: what the answer was given to. */
-export const hiddenAnswer = (
-  paths: readonly FieldPath[],
-  payload: ReadPayload | "damaged" | null,
-): HiddenAnswer | null => {
-  if (paths.length === 0) return null;
-  const json = payload === null || payload === "damaged" ? undefined : jsonOf(payload);
+/** Null if nothing is hidden. */
+export const hidingOf = (paths: readonly FieldPath[], payload: ReadPayload | "damaged" | null): Hiding | null =>
+  paths.length === 0 ? null : { paths, payload: payload === null || payload === "damaged" ? null : payload.body };
+
+export const hiddenAnswer = (hiding: Hiding | null): HiddenAnswer | null => {
+  if (hiding === null) return null;
+  const { paths, payload } = hiding;
+  const json = payload === null ? undefined : jsonOf(payload);
   return { paths, echo: json === undefined ? null : echoOf(json, paths) };
 };

@@ -52,6 +52,7 @@ import { controls } from "./controls.ts";
 import { countedCalls } from "./counted-calls.ts";
 import { credentialHashes } from "./credential-hashes.ts";
 import { credentials, lapsedCredentials } from "./credentials.ts";
+import { documentThread, sharedDocuments } from "./documents.ts";
 import { endpointReactions } from "./endpoint-reactions.ts";
 import { openStripe, type Places } from "./engines.ts";
 import { erasureReactions } from "./erasures.ts";
@@ -285,6 +286,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   const actions = compiledActions(actionCompiler(DIRECT_WORK_MAX));
   const expensiveChecks = checkThread();
   const gateChecks = sharedChecks(expensiveChecks, clock);
+  const largeDocuments = documentThread();
+  const documents = sharedDocuments(largeDocuments, clock);
   const loopsKey = subkey(key, "loops");
   const headerDigest = headerDigests(subkey(key, "header-digests"));
   const movingBundle = errorsOf("bundles", "moving a bundle on");
@@ -599,6 +602,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...eventTraceRoutes({ views, log, version: config.version, serviceName: config.serviceName }),
     ...bundleRoutes({
       calls,
+      documents,
       log,
       views,
       payloads: kept,
@@ -606,13 +610,14 @@ export const service = async (engines: Engines): Promise<Service> => {
       approvals: approvalRequests({ log, aggregates: streams, clock }),
       outcomes: bundlesWaiting,
     }),
-    ...eventRoutes({ views, log, payloads: kept, publicUrl, calls }),
+    ...eventRoutes({ views, log, payloads: kept, publicUrl, calls, documents }),
     ...replayRoutes({
       ...{ log, views, progress: projector, aggregates: streams },
       ...{ replaying: replayOne, starting: startReplay, loop: replayMany, calls },
     }),
     ...approvalRoutes({
       calls,
+      documents,
       aggregates: streams,
       log,
       views,
@@ -735,6 +740,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await retaining.stop();
       await overage.stop();
       await expensiveChecks.stop();
+      await largeDocuments.stop();
       await counted.stop();
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

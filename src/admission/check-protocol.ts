@@ -10,7 +10,7 @@ export type CheckOrder = {
   readonly isStrict: boolean;
 };
 
-export type ToCheckThread = { readonly number: number; readonly order: CheckOrder; readonly body: Uint8Array };
+export type ThreadOrder = { readonly order: CheckOrder; readonly body: Uint8Array };
 
 /** `work`: what it took, in units of the meter. */
-export type FromCheckThread = { readonly number: number; readonly check: PolicyCheck; readonly work: number };
+export type CheckAnswer = { readonly check: PolicyCheck; readonly work: number };

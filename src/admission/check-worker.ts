@@ -1,16 +1,18 @@
 /** The program of the thread that makes the expensive checks: one order after the other, each answered once. */
 import { parentPort } from "node:worker_threads";
-import type { ToCheckThread } from "./check-protocol.ts";
+import type { FromThread, ToThread } from "../turn-thread.ts";
+import type { CheckAnswer, ThreadOrder } from "./check-protocol.ts";
 import { checkDirectly } from "./checks.ts";
 import { compiledPolicies } from "./compiled-policy.ts";
 import { jsonOf } from "./identified.ts";
 
 const policies = compiledPolicies();
 
-parentPort?.on("message", ({ number, order, body }: ToCheckThread) => {
+parentPort?.on("message", ({ number, order: { order, body } }: ToThread<ThreadOrder>) => {
   const { key, definition, input, isStrict } = order;
   const compiled = policies.get(key, 0, definition);
   const question = { ...input, payload: () => jsonOf(Buffer.from(body)), body: () => body, isStrict };
   const check = checkDirectly(compiled, question);
-  parentPort?.postMessage({ number, check, work: compiled.work.used });
+  const answer = { check, work: compiled.work.used };
+  parentPort?.postMessage({ number, answer } satisfies FromThread<CheckAnswer>);
 });

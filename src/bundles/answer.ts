@@ -11,10 +11,8 @@ import {
   stepStatuses,
 } from "../../domain/bundle/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
-import type { EventLog, Json, JsonObject } from "../../domain/ports.ts";
+import type { EventLog, JsonObject } from "../../domain/ports.ts";
 import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
-import { type HiddenAnswer, searchLimit } from "../hidden-answer.ts";
-import { redactText } from "../redact-text.ts";
 import { type Answer, positionOf } from "../routes/route.ts";
 import { type Known, latestOf, readOn } from "../run-command.ts";
 import { bundleStream } from "./bundle-id.ts";
@@ -56,20 +54,8 @@ const reasonOf = (state: Bundle): JsonObject => {
   return reason === undefined ? {} : { reason };
 };
 
-/** Without what the policy hides; what is no JSON is then hidden as a whole. */
-const redacted = (
-  result: Result | null,
-  hidden: HiddenAnswer | null,
-  limited: ReturnType<typeof searchLimit>,
-): JsonObject | null => {
-  // Erased there is nothing to hide.
-  if (result === null || hidden === null || result.body === null) return result;
-  const text = typeof result.body === "object" ? JSON.stringify(result.body) : null;
-  const { paths, echo } = limited(hidden, text?.length ?? 0) ?? hidden;
-  const shown = text !== null && echo !== null ? redactText(text, paths, echo) : null;
-  // `redactText` answers JSON.
-  return { ...result, body: shown === null ? null : (JSON.parse(shown) as Json) };
-};
+/** What a reader sees of the results of the steps, in their order. */
+export type ShowResults = (results: readonly (Result | null)[]) => Promise<readonly (JsonObject | null)[]>;
 
 /** What the target of a step answered to the last attempt; null when it did not, or not yet. */
 const resultOfStep = async (log: EventLog, { event_id }: Step, came: StepState | undefined): Promise<Result | null> => {
@@ -127,26 +113,26 @@ const eventsUnderWay = (state: Bundle): readonly string[] =>
 
 /**
  * A bundle that was decided, with its steps and what their targets answered, as every call for one says it; 202 until it
- * has ended. `hidden`: what is kept from the reader of each step's result; nothing, left out. The position is that of the
+ * has ended. `shown`: what the reader sees of each step's result; left out, all. The position is that of the
  * last record that the answer rests on, in the stream of the bundle or of an event that it names.
  */
 export const bundleAnswer = async (
   log: EventLog,
   { state, position }: Known<Bundle>,
-  hidden: readonly (HiddenAnswer | null)[] = [],
+  shown: ShowResults = async (results) => results,
 ): Promise<Answer & { readonly body: JsonObject }> => {
   const request = requestOf(state);
   if (request === null) throw new Error("a bundle that was never decided has no answer");
   const { bundle_id: id, steps, verdict, cost: estimate } = request;
   const came = state.phase === "running" ? state.steps : [];
   const statuses = stepStatuses(state);
-  const limited = searchLimit();
   const underWay = eventsUnderWay(state);
   const recorded = await Promise.all(
     underWay.map(async (eventId) => (await log.last(`delivery-${eventId}`))?.position),
   );
   const unrecorded = new Set(underWay.filter((_, index) => recorded[index] === undefined));
   const results = await Promise.all(steps.map((step, index) => resultOfStep(log, step, came[index])));
+  const seen = await shown(results);
   const spent = "spent" in state ? state.spent : undefined;
   const approvalId = approvalIdOf(state);
   const status = bundleStatus(state);
@@ -158,7 +144,7 @@ export const bundleAnswer = async (
     steps: steps.map((step, index) => ({
       ...stepAnswer(step, statuses[index] ?? "pending", came[index], hasEnded(state)),
       ...eventsOf(step, came[index], unrecorded),
-      result: redacted(results[index] ?? null, hidden[index] ?? null, limited),
+      result: seen[index] ?? null,
     })),
     ...(approvalId === null ? {} : { approval_id: approvalId }),
     // A verdict is plain JSON by its type.

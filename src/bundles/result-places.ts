@@ -7,21 +7,29 @@ import type { Payloads } from "../payloads.ts";
 /** The whole of it. */
 const ROOT: FieldPath = [];
 
-/**
- * Where in each step's payload the results of earlier steps stand, one list a step; the whole payload where that cannot be
- * told any more. Rejects with the log's errors.
- */
+export type PlacesOrder = {
+  /** The array of all steps' payloads, written here by JSON.stringify. */
+  readonly body: Uint8Array;
+  /** Of each step, whether it uses results. */
+  readonly uses: readonly boolean[];
+};
+
+/** Where in each step's payload the results of earlier steps stand, one list a step. */
+export const placesIn = ({ body, uses }: PlacesOrder): readonly (readonly FieldPath[])[] => {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8");
+  const bodies = JSON.parse(text) as readonly Json[];
+  return uses.map((isUsing, index) => (isUsing ? referencesOf(bodies[index] ?? null).references.map(placeOf) : []));
+};
+
+/** The same of a bundle as it is kept; the whole payload where that cannot be told any more. Rejects with the log's errors. */
 export const placesOfResults = async (
   payloads: Pick<Payloads, "read">,
   { bundle_id, payload, steps }: BundleRequest,
+  places: (order: PlacesOrder) => Promise<ReturnType<typeof placesIn>>,
 ): Promise<readonly (readonly FieldPath[])[]> => {
-  if (!steps.some(({ uses_results }) => uses_results)) return steps.map(() => []);
+  const uses = steps.map(({ uses_results }) => uses_results === true);
+  if (!uses.includes(true)) return uses.map(() => []);
   const kept = payload.head === undefined ? await payloads.read(bundle_id, payload) : null;
-  // The array of all steps' payloads, written here by JSON.stringify.
-  const bodies =
-    kept === null || kept === "damaged" ? null : (JSON.parse(kept.body.toString("utf8")) as readonly Json[]);
-  return steps.map(({ index, uses_results }) => {
-    if (!uses_results) return [];
-    return bodies === null ? [ROOT] : referencesOf(bodies[index] ?? null).references.map(placeOf);
-  });
+  if (kept === null || kept === "damaged") return uses.map((isUsing) => (isUsing ? [ROOT] : []));
+  return places({ body: kept.body, uses });
 };

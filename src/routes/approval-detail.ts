@@ -3,20 +3,25 @@ import { policy } from "../../domain/policy/decider.ts";
 import type { EventLog, Position } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
+import { answerWith, type Documents, directDocuments } from "../documents.ts";
 import type { Payloads } from "../payloads.ts";
-import { type Form, formOf } from "./approval-form.ts";
+import type { Problem } from "../problems.ts";
+import type { ContentOrder } from "./approval-content.ts";
+import type { Form } from "./approval-form.ts";
 import { peopleOf, peopleShown } from "./approval-people.ts";
-import { approvalSummary, asShown, NOTHING_SHOWN, payloadShown } from "./approval-shown.ts";
+import { approvalSummary, asShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
 import { type ApprovalSubject, outcomeOf, subjectOf, targetShown } from "./approval-target.ts";
 import { type Hidden, hiddenOfEvent, hiddenPaths } from "./hidden-fields.ts";
 import { policyStream } from "./policies.ts";
-import type { Call, Principal } from "./route.ts";
+import type { Answer, Call, Principal } from "./route.ts";
 
 export type DetailDeps = {
   readonly aggregates: Aggregates;
   readonly log: EventLog;
   readonly payloads: Pick<Payloads, "read">;
+  /** Left out: all documents are shown by this thread. */
+  readonly documents?: Documents;
 };
 
 /** The caller's own approval as its stream has it; null for any other id. */
@@ -51,43 +56,63 @@ export const hiddenOfSubject = async (
   return kind === "event" && "request" in state ? hiddenOfEvent(deps, state.request, principal) : [];
 };
 
-/** What would be executed. */
-const contentShown = async (deps: DetailDeps, { kind, asked }: ApprovalSubject, hidden: Hidden) => {
-  if (asked === null) return NOTHING_SHOWN;
-  return kind === "bundle" ? stepsShown(deps, asked, hidden) : payloadShown(deps, asked, hidden);
+/** What would be executed, as it is kept. */
+const contentKept = async (
+  { aggregates, payloads }: DetailDeps,
+  { kind, asked }: ApprovalSubject,
+): Promise<Pick<ContentOrder, "steps" | "kept">> => {
+  if (asked === null) return { steps: null, kept: null };
+  const id = kind === "bundle" ? asked.bundle_id : asked.event_id;
+  const stored = await payloads.read(id, asked.payload);
+  const kept = stored === null || stored === "damaged" ? stored : { body: stored.body, salt: stored.salt };
+  return { steps: kind === "bundle" ? await stepsShown(aggregates, asked) : null, kept };
 };
 
 /** `position`: up to which the subject is shown. */
 export type Detail = {
-  readonly body: object;
+  readonly answer: Pick<Answer, "body" | "headers">;
   readonly form: Form;
   readonly subject: ApprovalSubject;
   readonly position: Position | undefined;
 };
 
-/** The approval for a reader from whom these fields are hidden; left out: those that the policy hides from them. */
+export type DetailAsked = {
+  readonly principal: Principal;
+  readonly at: string;
+  /** Left out: the fields that the policies hide from the reader. */
+  readonly hidden?: Hidden;
+  /** Something has been done before: it is shown also to an account that has had much shown. */
+  readonly isDone?: true;
+};
+
+/** The approval for a reader. A problem only if the account has had as much shown as it may, and nothing was done. */
 export const detailOf = async (
   deps: DetailDeps,
   it: RequestedApproval,
-  { principal, at, hidden }: { readonly principal: Principal; readonly at: string; readonly hidden?: Hidden },
-): Promise<Detail> => {
+  { principal, at, hidden, isDone }: DetailAsked,
+): Promise<Detail | Problem> => {
+  const { documents = directDocuments } = deps;
+  const { account } = it.request;
   const subject = await subjectOf(deps.log, it);
   const summary = approvalSummary(it.request.approval_id, asShown(it, subject), at);
   const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
   const endpoint = await targetShown(deps.aggregates, subject);
-  const { hidden: shownWithout, salt, ...content } = await contentShown(deps, subject, kept);
+  const content = await contentKept(deps, subject);
   // What changes with votes and time is no part of what is decided on.
   const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
-  const form = formOf({ ...asked, endpoint, ...content }, shownWithout, salt);
+  const order = { asked: { ...asked, endpoint }, ...content, hidden: kept };
+  const busy = isDone === true ? null : documents.busy(account, "content", order);
+  if (busy !== null) return busy;
+  const { payload, form, ...shown } = await documents.run(account, "content", order);
   const body = {
     ...summary,
     policy: await policyShown(deps, it.request),
     endpoint,
-    ...content,
+    ...shown,
     hidden: form.hidden,
     shown_digest: form.shown_digest,
-    ...peopleShown(it, await peopleOf(deps, it.request.account), at),
+    ...peopleShown(it, await peopleOf(deps, account), at),
     outcome: outcomeOf(subject),
   };
-  return { body, form, subject, position: subject.position };
+  return { answer: answerWith(body, "payload", payload), form, subject, position: subject.position };
 };

@@ -1,28 +1,8 @@
 import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../domain/approval/events.ts";
-import type { Request } from "../../domain/delivery/events.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
-import { redactJson } from "../../domain/gate/redact.ts";
-import type { Json } from "../../domain/ports.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../projections/approvals.ts";
-import { isFaithfulJson } from "../http/strict-json.ts";
-import { redactText } from "../redact-text.ts";
 import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";
-import type { Hidden, HiddenDeps } from "./hidden-fields.ts";
-
-/** The payload as a person reads it. */
-export type ShownPayload = {
-  readonly payload: Json;
-  /** Null: there is none to show, as it was erased or is damaged, or is not JSON and has fields that the policy hides. */
-  readonly payload_format: "json" | "text" | "base64" | null;
-  readonly redacted: boolean;
-  /** What was kept from the reader: the fields, or the whole payload where fields cannot be told apart in it. */
-  readonly hidden: Hidden;
-  /** Of the stored payload; empty when none is shown from. */
-  readonly salt: Uint8Array;
-  /** What is stored does not match its hash: it is not shown, and cannot be approved. */
-  readonly payload_damaged?: true;
-};
 
 type Shown = Omit<ApprovalDocument, "account">;
 
@@ -90,49 +70,3 @@ export const asShown = ({ request, votes, end }: RequestedApproval, of: Approval
     replaced_by: end?.next ?? null,
   };
 };
-
-const parsed = (text: string): { readonly json: Json } | null => {
-  try {
-    return { json: JSON.parse(text) };
-  } catch {
-    return null;
-  }
-};
-
-const NO_SALT = new Uint8Array();
-const NOTHING = { payload: null, payload_format: null, redacted: false, hidden: [], salt: NO_SALT } as const;
-/** The path of the payload itself. */
-export const WHOLE_PAYLOAD: Hidden = [[]];
-
-type ShownBody = Pick<ShownPayload, "payload" | "payload_format" | "hidden">;
-
-const bodyShown = (body: Buffer, hidden: Hidden): ShownBody => {
-  const text = body.toString("utf8");
-  const isText = Buffer.from(text).equals(body);
-  const it = isText ? parsed(text) : null;
-  if (hidden.length > 0) {
-    // Nothing is shown rather than too much.
-    if (it === null) return { payload: null, payload_format: null, hidden: WHOLE_PAYLOAD };
-    if (!isFaithfulJson(text)) return { payload: redactText(text, hidden), payload_format: "text", hidden };
-    return { payload: redactJson(it.json, hidden), payload_format: "json", hidden };
-  }
-  if (!isText) return { payload: body.toString("base64"), payload_format: "base64", hidden };
-  // An approver has to see what is sent, and a parser may make something else of it.
-  if (it === null || !isFaithfulJson(text)) return { payload: text, payload_format: "text", hidden };
-  return { payload: it.json, payload_format: "json", hidden };
-};
-
-/** What was decided on, read where it is kept, without the fields that `hidden` names. */
-export const payloadShown = async (
-  { payloads }: Pick<HiddenDeps, "payloads">,
-  request: Request,
-  hidden: Hidden,
-): Promise<ShownPayload> => {
-  const kept = await payloads.read(request.event_id, request.payload);
-  if (kept === "damaged") return { ...NOTHING, hidden: WHOLE_PAYLOAD, payload_damaged: true };
-  if (kept === null) return NOTHING;
-  return { ...bodyShown(kept.body, hidden), redacted: hidden.length > 0, salt: kept.salt };
-};
-
-/** Of a subject whose request is not there. */
-export const NOTHING_SHOWN: ShownPayload = NOTHING;

@@ -2,7 +2,7 @@ import type { ApprovalRejection } from "../../domain/approval/commands.ts";
 import { type Approval, approval, isOverdue, type RequestedApproval } from "../../domain/approval/decider.ts";
 import { FORM_NOT_STATED, type Vote } from "../../domain/approval/events.ts";
 import { policiesOf } from "../../domain/gate/verdict.ts";
-import type { ViewStore } from "../../domain/ports.ts";
+import type { Position, ViewStore } from "../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../projections/approvals.ts";
 import { APPROVAL_STATUSES } from "../../projections/schemas/approvals.ts";
 import type { ApprovalReleases } from "../approval-releases.ts";
@@ -11,15 +11,15 @@ import type { CountedCalls } from "../counted-calls.ts";
 import type { Envelope } from "../envelope.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { latestOf } from "../run-command.ts";
-import { type Detail, type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
+import { type DetailAsked, type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
 import { pointersOf } from "./approval-form.ts";
 import { peopleOf } from "./approval-people.ts";
 import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
 import { approvalSummary } from "./approval-shown.ts";
 import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
-import { type Hidden, publishedVersion, seesHidden } from "./hidden-fields.ts";
+import { publishedVersion, seesHidden } from "./hidden-fields.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "./listing.ts";
-import { type Call, calledBy, hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
+import { type Answer, type Call, calledBy, hasRole, type Principal, positionOf, READERS, type Route } from "./route.ts";
 
 export type ApprovalsDeps = DetailDeps &
   HindranceDeps & {
@@ -55,26 +55,34 @@ const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
     problem("self-approval", "The policy wants another person than the one who asked. You can still reject it."),
 };
 
-/** The approval as the caller may see it. That an admin reads what is hidden from others is recorded, also after a vote. */
+/**
+ * The approval as the caller may see it. That an admin reads what is hidden from others is recorded, also after a vote.
+ * `done`: the position of what the call has done; left out: nothing.
+ */
 const shownTo = async (
   deps: ApprovalsDeps,
   call: Call,
   it: RequestedApproval,
-  form: { readonly hidden?: Hidden } = {},
-): Promise<Detail> => {
+  { hidden, done }: Pick<DetailAsked, "hidden"> & { readonly done?: Position | undefined } = {},
+): Promise<Answer | Problem> => {
   const { principal, envelope } = call;
-  const detail = await detailOf(deps, it, { principal, at: envelope.at, ...form });
+  const asked = { principal, at: envelope.at, ...(hidden === undefined ? {} : { hidden }) };
+  const detail = await detailOf(deps, it, done === undefined ? asked : { ...asked, isDone: true });
+  if ("problem" in detail) return detail;
   const { state } = detail.subject;
   if ("request" in state && state.request !== null && (await seesHidden(deps.log, state.request, principal)))
     deps.calls.payloadRead(calledBy(call), it.request.approval_id);
-  return detail;
+  return { status: 200, ...detail.answer, ...positionOf({ position: latestOf(done, detail.position) }) };
 };
 
 const get: Handle = (deps) => async (call) => {
   const it = await ownApproval(deps, call);
   if (it === null) return notFound();
-  const { body } = await shownTo(deps, call, it);
-  return { status: 200, body };
+  const shown = await shownTo(deps, call, it);
+  if ("problem" in shown) return shown;
+  // Only commands answer with a position.
+  const { position: _, ...answer } = shown;
+  return answer;
 };
 
 const list: Handle =
@@ -93,28 +101,29 @@ const list: Handle =
     return isPage(page) ? { status: 200, body: page } : page;
   };
 
-/** The form that the vote names among those that the voter may have read; "mismatch" if it is none of them. */
-const formSeen = async (
-  deps: ApprovalsDeps,
-  it: RequestedApproval,
-  { principal, at, digest }: { readonly principal: Principal; readonly at: string; readonly digest: string },
-): Promise<Pick<Vote, "shown" | "shown_digest"> | "mismatch"> => {
-  // The revealed form comes first: where the policy hides nothing from the voter, both are the same.
-  const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
-  for (const form of forms) {
-    const { form: read } = await detailOf(deps, it, { principal, at, ...form });
-    const { shown_digest, ...shown } = read;
-    if (shown_digest === digest) return { shown, shown_digest };
-  }
-  return "mismatch";
-};
-
-const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
-
 const OTHER_FORM = problem(
   "digest-mismatch",
   "The shown_digest is not the one of the approval as it is shown to you: read the approval again.",
 );
+
+/** The form that the vote names among those that the voter may have read; a problem if it is none of them. */
+const formSeen = async (
+  deps: ApprovalsDeps,
+  it: RequestedApproval,
+  { principal, at, digest }: { readonly principal: Principal; readonly at: string; readonly digest: string },
+): Promise<Pick<Vote, "shown" | "shown_digest"> | Problem> => {
+  // The revealed form comes first: where the policy hides nothing from the voter, both are the same.
+  const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
+  for (const form of forms) {
+    const detail = await detailOf(deps, it, { principal, at, ...form });
+    if ("problem" in detail) return detail;
+    const { shown_digest, ...shown } = detail.form;
+    if (shown_digest === digest) return { shown, shown_digest };
+  }
+  return OTHER_FORM;
+};
+
+const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
 
 /** What was approved is done before the answer; the process manager does the same, in case of a crash in between. */
 const doApproved = async (deps: ApprovalsDeps, { request }: RequestedApproval, envelope: Envelope): Promise<void> => {
@@ -150,7 +159,7 @@ const vote =
       stated === undefined || !isOpen(it, at)
         ? FORM_NOT_STATED
         : await formSeen(deps, it, { principal, at, digest: stated });
-    if (seen === "mismatch") return OTHER_FORM;
+    if ("problem" in seen) return seen;
     const said = comment.trim() === "" ? null : comment.trim();
     const cast = { member_id: principal.id, email: principal.email, decision, comment: said, ...seen, at };
     const people = await peopleOf(deps, principal.account);
@@ -162,8 +171,7 @@ const vote =
     // Before the answer: the member who decided it sees what has become of it.
     if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
     if (done.state.end?.outcome === "rejected") await deps.releases.endRejected(id);
-    const { body, position } = await shownTo(deps, call, done.state);
-    return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
+    return shownTo(deps, call, done.state, { done: done.position });
   };
 
 /** Whether the policy versions that the request is held under let the reader reveal what they hide. */
@@ -189,8 +197,7 @@ const reveal: Handle = (deps) => async (call) => {
   const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
   // Nothing is hidden from an admin, so nothing is revealed to one.
   if (hidden.length === 0) {
-    const { body, position } = await shownTo(deps, call, it);
-    return { status: 200, body, ...positionOf({ position }) };
+    return shownTo(deps, call, it);
   }
   if (!(await mayReveal(deps, it, principal))) {
     return problem("forbidden", "The policy does not let your role reveal the fields that it hides: ask an admin.");
@@ -199,8 +206,7 @@ const reveal: Handle = (deps) => async (call) => {
   const done = await deps.aggregates.handle(approval, approvalStream(params.id ?? ""), command, envelope);
   if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
   if (done.state.phase !== "requested") return notFound();
-  const { body, position } = await shownTo(deps, call, done.state, { hidden: [] });
-  return { status: 200, body, ...positionOf({ position: latestOf(done.position, position) }) };
+  return shownTo(deps, call, done.state, { hidden: [], done: done.position });
 };
 
 /** Deciding needs a human: no key can. */

@@ -4,13 +4,14 @@ import type { EventLog, Json, ViewStore } from "../../domain/ports.ts";
 import { type BundleDocument, bundles } from "../../projections/bundles.ts";
 import { BUNDLE_STATUSES } from "../../projections/schemas/bundles.ts";
 import type { ApprovalRequests } from "../approval-requests.ts";
-import { bundleAnswer, hasEnded, heldFor, requestOf } from "../bundles/answer.ts";
+import { bundleAnswer, hasEnded, heldFor, requestOf, type ShowResults } from "../bundles/answer.ts";
 import { bundleStream, isBundleId } from "../bundles/bundle-id.ts";
 import type { BeginBundle } from "../bundles/claiming.ts";
 import type { CountedCalls } from "../counted-calls.ts";
+import { directDocuments } from "../documents.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import { untilEndedOrHeld } from "../execute/until-ended.ts";
-import { hiddenAnswer } from "../hidden-answer.ts";
+import { hidingOf } from "../hidden-answer.ts";
 import { GATE_PROBLEMS } from "../http/route-problems.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
 import { type Known, latestOf, readOn, runCommand } from "../run-command.ts";
@@ -99,36 +100,38 @@ const own = async (log: EventLog, { principal, params }: Call): Promise<Known<Bu
   return principal.kind === "agent" && request.origin.id !== principal.id ? null : known;
 };
 
-/** What people below admin do not see of what each step's target answered. */
-const hiddenOfAnswers = async (deps: HiddenDeps, principal: Principal, { state }: Known<Bundle>) => {
+/** What people below admin see of what each step's target answered. */
+const shownResults = async (
+  deps: BundleRoutesDeps,
+  principal: Principal,
+  { state }: Known<Bundle>,
+): Promise<ShowResults> => {
+  const { documents = directDocuments } = deps;
   const request = requestOf(state);
-  if (request === null) return [];
-  const paths = await hiddenOfSteps(deps, request, principal);
+  const paths = request === null ? [] : await hiddenOfSteps(deps, request, principal);
   const came = state.phase === "running" ? state.steps : [];
-  return Promise.all(
-    request.steps.map(async ({ event_id, index }) => {
-      const hidden = paths[index] ?? [];
-      const sent = came[index]?.payload ?? null;
-      return hiddenAnswer(
-        hidden,
-        hidden.length === 0 || sent === null ? null : await deps.payloads.read(event_id, sent),
-      );
-    }),
-  );
+  return async (results) => {
+    const hidings = await Promise.all(
+      results.map(async (result, index) => {
+        const hidden = paths[index] ?? [];
+        const step = request?.steps[index];
+        if (result === null || hidden.length === 0 || step === undefined) return null;
+        const sent = came[index]?.payload ?? null;
+        return hidingOf(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
+      }),
+    );
+    return documents.run(principal.account, "results", { results, hidings });
+  };
 };
 
 /** An agent reads what it was answered. That an admin reads what is hidden from others is recorded. */
-const answerTo = async (
-  deps: HiddenDeps & Pick<BundleRoutesDeps, "calls">,
-  call: Call,
-  known: Known<Bundle>,
-): Promise<Answer> => {
+const answerTo = async (deps: BundleRoutesDeps, call: Call, known: Known<Bundle>): Promise<Answer> => {
   const { principal, params } = call;
-  if (principal.kind === "agent") return bundleAnswer(deps.log, known, []);
+  if (principal.kind === "agent") return bundleAnswer(deps.log, known);
   const request = requestOf(known.state);
   if (request !== null && (await seesHidden(deps.log, request, principal)))
     deps.calls.payloadRead(calledBy(call), params.id ?? "");
-  return bundleAnswer(deps.log, known, await hiddenOfAnswers(deps, principal, known));
+  return bundleAnswer(deps.log, known, await shownResults(deps, principal, known));
 };
 
 /** What is asked for is there, however far it is. */
@@ -143,6 +146,8 @@ const show: Handle = (deps) => async (call) => {
   const { account } = principal;
   const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
   // Only commands answer with a position.
+  const busy = deps.documents?.indebted(account) ?? null;
+  if (busy !== null) return busy;
   const { position: _, ...answer } = await answerTo(deps, call, seen);
   return shown(answer);
 };

@@ -3,11 +3,11 @@ import type { BundleStep, DeliveryEvent } from "../../domain/delivery/events.ts"
 import type { EventLog } from "../../domain/ports.ts";
 import type { EventDocument } from "../../projections/events.ts";
 import type { CountedCalls } from "../counted-calls.ts";
+import { directDocuments } from "../documents.ts";
 import { erase } from "../erasures.ts";
 import { isEventId } from "../event-id.ts";
 import { payloadDamaged } from "../payload-damage.ts";
 import { notFound, type Problem, problem } from "../problems.ts";
-import { redactText } from "../redact-text.ts";
 import { readOn } from "../run-command.ts";
 import { eraseOwnBundle } from "./bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
@@ -54,7 +54,12 @@ export const visiblePayload = async (
     deps.calls.payloadRead(calledBy(call), id);
     return { body, contentType, contentEncoding, isHead, isRedacted: false };
   }
-  const shown = redactText(body.toString("utf8"), hidden);
+  const { documents = directDocuments } = deps;
+  const { account } = call.principal;
+  const order = { body, hidden };
+  const busy = documents.busy(account, "text", order);
+  if (busy !== null) return busy;
+  const shown = await documents.run(account, "text", order);
   // Nothing is shown rather than too much.
   if (shown === null)
     return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");

@@ -2,7 +2,7 @@ import { eurOrNull } from "../../domain/gate/cost.ts";
 import { REDACTED } from "../../domain/gate/redact.ts";
 import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
 import type { Exchanges, ResponseKept } from "../exchanges.ts";
-import { type HiddenAnswer, searchLimit } from "../hidden-answer.ts";
+import { type HiddenAnswer, type Hiding, hiddenAnswer, searchLimit } from "../hidden-answer.ts";
 import { redactText } from "../redact-text.ts";
 
 /** The list's shape of an event; the detail adds to it. */
@@ -36,8 +36,8 @@ export const eventSummary = (id: string, event: EventDocument) => ({
 const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
 
 /** What a sender, or we, said of the payload's bytes. */
-const requestHeadersShown = (headers: Readonly<Record<string, string>>, hidden: HiddenAnswer | null) =>
-  hidden === null
+export const requestHeadersShown = (headers: Readonly<Record<string, string>>, isHiding: boolean) =>
+  !isHiding
     ? headers
     : Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name, DIGEST_NAME.test(name) ? REDACTED : value]),
@@ -67,16 +67,26 @@ const responseShown = ({ headers, encoding, body, truncated, head }: ResponseKep
 
 const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({
   ...attempt,
-  request: kept === undefined ? null : { headers: requestHeadersShown(kept.request_headers, hidden) },
+  request: kept === undefined ? null : { headers: requestHeadersShown(kept.request_headers, hidden !== null) },
   response: kept === undefined || attempt.status_code === null ? null : responseShown(kept, hidden),
 });
 
 const lengthOf = ({ headers, body }: ResponseKept): number => body.length + JSON.stringify(headers).length;
 
+/** `responses`: by the attempt's number. */
+export type AttemptsOrder = {
+  readonly attempts: readonly Attempt[];
+  readonly responses: Exchanges["responses"];
+  readonly hiding: Hiding | null;
+};
+
+export type ShownAttempt = ReturnType<typeof attemptShown>;
+
 /** The newest answers are searched first. */
-export const attemptsShown = (event: EventDocument, { responses }: Exchanges, hidden: HiddenAnswer | null) => {
+export const attemptsShown = ({ attempts, responses, hiding }: AttemptsOrder): readonly ShownAttempt[] => {
+  const hidden = hiddenAnswer(hiding);
   const limited = searchLimit();
-  return event.attempts
+  return attempts
     .toReversed()
     .map((attempt) => {
       const kept = responses.get(attempt.number);
@@ -107,10 +117,15 @@ export const timelineShown = (event: EventDocument) =>
     return { ...stage, ms, ...attemptIn(event, stage), ...replayerIn(event, stage) };
   });
 
-export const eventDetail = (id: string, event: EventDocument, exchanges: Exchanges, hidden: HiddenAnswer | null) => ({
+export const eventDetail = (
+  id: string,
+  event: EventDocument,
+  headers: Exchanges["headers"],
+  attempts: readonly ShownAttempt[],
+) => ({
   ...eventSummary(id, event),
-  headers: exchanges.headers && requestHeadersShown(exchanges.headers, hidden),
-  attempts: attemptsShown(event, exchanges, hidden),
+  headers,
+  attempts,
   attempts_left_out: event.attempts_left_out ?? 0,
   replays: event.replays ?? [],
   timeline: timelineShown(event),

@@ -2,15 +2,16 @@ import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
 import { refusals } from "../../projections/refusals.ts";
 import type { CountedCalls } from "../counted-calls.ts";
-import { exchangesOf } from "../exchanges.ts";
-import { hiddenAnswer } from "../hidden-answer.ts";
+import { type Documents, directDocuments } from "../documents.ts";
+import { type Exchanges, exchangesOf } from "../exchanges.ts";
+import { hidingOf } from "../hidden-answer.ts";
 import type { Payloads } from "../payloads.ts";
 import { notFound, type Problem, payloadNotKept } from "../problems.ts";
 import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
 import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
 import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
 import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
-import { attemptsShown, eventDetail, eventSummary, timelineShown } from "./event-shown.ts";
+import { eventDetail, eventSummary, requestHeadersShown, type ShownAttempt, timelineShown } from "./event-shown.ts";
 import { hiddenOfEvent, seesHidden } from "./hidden-fields.ts";
 import { BYTES_REMOVED, object, REASON_BODY, text, time } from "./json-schema.ts";
 import { isPage, LISTING_QUERY, listOf } from "./listing.ts";
@@ -23,6 +24,8 @@ export type EventsDeps = {
   /** Where the payload can be fetched. */
   readonly publicUrl: () => string;
   readonly calls: Pick<CountedCalls, "payloadRead">;
+  /** Left out: all documents are shown by this thread. */
+  readonly documents?: Documents;
 };
 
 const VIEW = events.schema.name;
@@ -70,16 +73,23 @@ const ofOne =
     return "problem" in it ? it : show(it, call);
   };
 
-/** What was sent and answered, and what of it this reader does not see. */
-const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call) => {
+type Exchanged = Pick<Exchanges, "headers"> & { readonly attempts: readonly ShownAttempt[] };
+
+/** What was sent and answered, without what this reader does not see of it. */
+const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Exchanged | Problem> => {
+  const { documents = directDocuments } = deps;
   const { principal } = call;
   if (await seesHidden(deps.log, event, principal)) deps.calls.payloadRead(calledBy(call), id);
   const paths = await hiddenOfEvent(deps, event, principal);
-  const exchanges = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
+  const { headers, responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
   // The payload is read only to tell what an answer repeats of it.
-  const isCompared = paths.length > 0 && exchanges.responses.size > 0 && event.payload.erased_at === null;
+  const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
   const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
-  return [exchanges, hiddenAnswer(paths, payload)] as const;
+  const order = { attempts: event.attempts, responses, hiding: hidingOf(paths, payload) };
+  const busy = documents.busy(principal.account, "attempts", order);
+  if (busy !== null) return busy;
+  const shown = headers && requestHeadersShown(headers, paths.length > 0);
+  return { headers: shown, attempts: await documents.run(principal.account, "attempts", order) };
 };
 
 export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
@@ -102,10 +112,11 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     answers: { 200: EVENT_DETAIL },
     reads: [VIEW],
-    handle: ofOne(deps, async (it, call) => ({
-      status: 200,
-      body: eventDetail(it.id, it.event, ...(await exchanged(deps, it, call))),
-    })),
+    handle: ofOne(deps, async (it, call) => {
+      const shown = await exchanged(deps, it, call);
+      if ("problem" in shown) return shown;
+      return { status: 200, body: eventDetail(it.id, it.event, shown.headers, shown.attempts) };
+    }),
   },
   {
     method: "GET",
@@ -127,10 +138,10 @@ export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
     tag: "events",
     answers: { 200: ATTEMPTS },
     reads: [VIEW],
-    handle: ofOne(deps, async (it, call) => ({
-      status: 200,
-      body: { data: attemptsShown(it.event, ...(await exchanged(deps, it, call))), next_cursor: null },
-    })),
+    handle: ofOne(deps, async (it, call) => {
+      const shown = await exchanged(deps, it, call);
+      return "problem" in shown ? shown : { status: 200, body: { data: shown.attempts, next_cursor: null } };
+    }),
   },
   {
     method: "GET",

@@ -8,7 +8,8 @@ import type { PolicyEvent } from "../../domain/policy/events.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import { requestOf } from "../bundles/answer.ts";
 import { bundleStream } from "../bundles/bundle-id.ts";
-import { placesOfResults } from "../bundles/result-places.ts";
+import { type PlacesOrder, placesOfResults } from "../bundles/result-places.ts";
+import { type Documents, directDocuments } from "../documents.ts";
 import type { Payloads } from "../payloads.ts";
 import { readOn } from "../run-command.ts";
 import { hasRole, type Principal } from "./route.ts";
@@ -16,7 +17,12 @@ import { hasRole, type Principal } from "./route.ts";
 /** The places in a payload, and in what was answered to it, that a reader does not see. */
 export type Hidden = readonly FieldPath[];
 
-export type HiddenDeps = { readonly log: EventLog; readonly payloads: Pick<Payloads, "read"> };
+export type HiddenDeps = {
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+  /** Left out: all documents are read by this thread. */
+  readonly documents?: Documents;
+};
 
 /** Members of what a compensation is sent: what its step was sent, and what the step's target answered. */
 const STEP_PAYLOAD = "payload";
@@ -73,13 +79,14 @@ export const seesHidden = async (
  * policy hides anything, it is hidden as well.
  */
 export const hiddenOfSteps = async (
-  { log, payloads }: HiddenDeps,
+  { log, payloads, documents = directDocuments }: HiddenDeps,
   request: BundleRequest,
   principal: Principal,
 ): Promise<readonly Hidden[]> => {
   const paths = await hiddenPaths(log, request, principal);
   if (paths.length === 0) return request.steps.map(() => paths);
-  return (await placesOfResults(payloads, request)).map((places) => [...paths, ...places]);
+  const placesOf = (order: PlacesOrder) => documents.run(principal.account, "places", order);
+  return (await placesOfResults(payloads, request, placesOf)).map((places) => [...paths, ...places]);
 };
 
 /** Of any event; an undo has inside it what its step was sent and answered. */

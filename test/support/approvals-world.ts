@@ -12,7 +12,7 @@ import type { EndpointSettings } from "../../domain/endpoint/events.ts";
 import { decide } from "../../domain/gate/decide.ts";
 import { policy } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { Clock, EventLog } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
@@ -25,6 +25,7 @@ import { approvalBinding } from "../../src/approval-binding.ts";
 import { approvalReactions } from "../../src/approval-reactions.ts";
 import { approvalReleases } from "../../src/approval-releases.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals.ts";
+import { type Documents, directDocuments } from "../../src/documents.ts";
 import { holdingAgain } from "../../src/holding-again.ts";
 import { approvalExpiry } from "../../src/loops/approval-expiry.ts";
 import type { Job } from "../../src/loops/lanes.ts";
@@ -76,8 +77,15 @@ export type HoldOptions = {
 };
 
 /** Everything of approvals over a log in memory: reactions, timer and views are run by hand, the clock is moved by hand. */
-export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: EventLog } = {}) => {
+export const approvalsWorld = ({
+  log = memoryEventLog(),
+  documents = () => directDocuments,
+}: {
+  readonly log?: EventLog;
+  readonly documents?: (clock: Clock) => Documents;
+} = {}) => {
   const clock = testClock();
+  const reading = documents(clock);
   const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
   const kept = payloads(log, randomness);
   const compile = policyCompiler();
@@ -118,6 +126,7 @@ export const approvalsWorld = ({ log = memoryEventLog() }: { readonly log?: Even
     const releases = approvalReleases({ log: over, aggregates: streams, clock });
     const routes = approvalRoutes({
       calls: NO_CALLS,
+      documents: reading,
       aggregates: streams,
       log: over,
       views,
