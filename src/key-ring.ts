@@ -127,10 +127,14 @@ export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
       throw new Error("the keys were sealed anew by others at the same time: run the command again");
     },
 
-    /** Removes every record but the newest: older ones open with a key that was replaced. */
-    async forgetOlder(): Promise<void> {
+    /**
+     * Removes every record but the newest, as older ones open with a key that was replaced. Nothing is removed where the newest
+     * is sealed under another key than this one: that key may still get lost, and the older record then replaces it.
+     */
+    async forgetOlder(serverKey: Uint8Array): Promise<void> {
       const [newest, ...older] = await records();
-      if (newest !== undefined && older.length > 0) await log.erase(RING, newest.revision - 1);
+      if (newest === undefined || older.length === 0 || opened(newest, serverKey) === null) return;
+      await log.erase(RING, newest.revision - 1);
     },
   };
 };

@@ -34,6 +34,25 @@ const unfinishedKey = async (place: KeyPlace, ring: KeyRing): Promise<Uint8Array
 const putInPlace = (place: KeyPlace, next: Uint8Array): void =>
   replaceKeyFile(keyFileOf(place), nextKeyFileOf(place), next, randomness);
 
+/** Completes a rotation that was cut off. Without the lock, the rotation is under way and does it itself. */
+const completeRotation = async (place: KeyPlace, ring: KeyRing): Promise<void> => {
+  const lock = lockFiles(place);
+  if (lock === null) return;
+  try {
+    // Looked at under the lock: by now the files may be those of a later rotation.
+    const next = await unfinishedKey(place, ring);
+    if (next !== null) putInPlace(place, next);
+  } finally {
+    lock.release();
+  }
+};
+
+/** Whether a rotation has put another key into the file since this one was read from it. */
+const isReplaced = (place: KeyPlace, serverKey: Uint8Array): boolean => {
+  const now = place.key === null ? presentKey(place) : null;
+  return now !== null && Buffer.compare(now, serverKey) !== 0;
+};
+
 /** The key that protects data, opened with the server's. Throws `KeyUnusable`. */
 export const openDataKey = async (
   log: EventLog,
@@ -43,16 +62,18 @@ export const openDataKey = async (
 ): Promise<Uint8Array> => {
   const ring = keyRing(log, { clock, randomness });
   const next = await unfinishedKey(place, ring);
-  if (next !== null) {
-    const lock = lockFiles(place);
-    // Without the lock, the rotation is under way and does it itself.
-    if (lock !== null) putInPlace(place, next);
-    lock?.release();
+  if (next !== null) await completeRotation(place, ring);
+  const key = next ?? serverKey;
+  try {
+    const dataKey = await ring.open(key);
+    // This key is the one that the operator has set, so no other one is needed any more.
+    await ring.forgetOlder(key);
+    return dataKey;
+  } catch (error) {
+    // A rotation ended between the two looks, at the file and at the log.
+    if (!(error instanceof KeyUnusable) || !isReplaced(place, key)) throw error;
+    return openDataKey(log, place, presentKey(place) ?? key, clock);
   }
-  const dataKey = await ring.open(next ?? serverKey);
-  // This key is the one that the operator has set, so no other one is needed any more.
-  await ring.forgetOlder();
-  return dataKey;
 };
 
 /**
@@ -73,7 +94,7 @@ export const rotateKeyFile = async (log: EventLog, place: KeyPlace, clock: Clock
     const next = unfinished ?? loadKey({ path: nextKeyFileOf(place) }, randomness);
     await ring.sealAnew(current, next);
     putInPlace(place, next);
-    await ring.forgetOlder();
+    await ring.forgetOlder(next);
   } finally {
     lock.release();
   }

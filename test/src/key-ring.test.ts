@@ -98,6 +98,68 @@ test("rotations at the same time leave one newest record, which opens", async ()
   assert.equal(keys, [hex(key)]);
 });
 
+/** A log in which something else happens once, right before or after the first read of a stream's last record or of a stream. */
+const interrupted = (log: EventLog, when: "before last" | "after read", what: () => Promise<void>): EventLog => {
+  let isDone = false;
+  const once = async (): Promise<void> => {
+    if (isDone) return;
+    isDone = true;
+    await what();
+  };
+  return {
+    ...log,
+    async last(...args) {
+      if (when === "before last") await once();
+      return log.last(...args);
+    },
+    async read(...args) {
+      const page = await log.read(...args);
+      if (when === "after read") await once();
+      return page;
+    },
+  };
+};
+
+test("a node that starts with the old key while it is being replaced removes nothing that a lost new key needs", async () => {
+  const log = memoryEventLog();
+  const key = await ringOf(log).open(OLD);
+  const starting = ringOf(log);
+  assert.is(hex(await starting.open(OLD)), hex(key));
+  await ringOf(log).sealAnew(OLD, NEW);
+  await starting.forgetOlder(OLD);
+  // The new key was lost before any node had it.
+  await ringOf(log).sealAnew(OLD, THIRD);
+  assert.is(hex(await ringOf(log).open(THIRD)), hex(key));
+});
+
+test("a process that starts in the middle of a rotation of the key's file opens the keys", async ({ dir }) => {
+  const log = memoryEventLog();
+  const place = { dataDir: dir, key: null };
+  const old = loadKey({ path: join(dir, "key") }, randomness);
+  const key = await openDataKey(log, place, old, clock);
+  const rotating = interrupted(log, "before last", () => rotateKeyFile(log, place, clock));
+  assert.is(hex(await openDataKey(rotating, place, old, clock)), hex(key));
+  assert.is.not(hex(loadKey({ path: join(dir, "key") }, randomness)), hex(old));
+});
+
+test("what completes a rotation puts no key in the place of a later rotation's", async ({ dir }) => {
+  const log = memoryEventLog();
+  const place = { dataDir: dir, key: null };
+  const path = join(dir, "key");
+  const old = loadKey({ path }, randomness);
+  const key = await openDataKey(log, place, old, clock);
+  await rotateKeyFile(dyingLog(log, 1), place, clock).catch(() => undefined);
+  writeFileSync(`${path}.new`, readFileSync(path), { mode: 0o600 });
+  writeFileSync(path, `${Buffer.from(old).toString("base64")}\n`, { mode: 0o600 });
+  // As the crash leaves it: the keys are sealed under the new key, which is in its own file.
+  const rotated = interrupted(log, "after read", async () => {
+    await rotateKeyFile(log, place, clock);
+    await rotateKeyFile(log, place, clock);
+  });
+  assert.is(hex(await openDataKey(rotated, place, old, clock)), hex(key));
+  assert.is(hex(await openDataKey(log, place, loadKey({ path }, randomness), clock)), hex(key));
+});
+
 /** A log that ends the process, as it were, at the given write of the rotation. */
 const dyingLog = (log: EventLog, writes: number): EventLog => {
   let left = writes;
