@@ -73,10 +73,11 @@ const TEXT_UNMEASURED_MAX = 64 * 1_024;
 /** The characters that take six times their bytes as JSON. All others take twice as much at most. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these
 const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
-/** Of the 1,000,000 bytes of an append (`APPEND_BYTES_MAX`): the rest is for the headers (16 Ki characters) and metadata. */
-const BODY_JSON_MAX = 900_000;
-/** In the longer encoding, base64, it takes 4/3 of this, which is below `BODY_JSON_MAX`. */
-const PART_BYTES = 640 * 1_024;
+/**
+ * Bytes of one append. To encode and send as many takes the thread that answers everybody about a millisecond, and the
+ * log's writer as long: other requests are served between the parts of a long body.
+ */
+const PART_BYTES = 128 * 1_024;
 /** Each lost race means that another writer kept something: so often it is not by chance. */
 const KEEP_ATTEMPTS_MAX = 64;
 
@@ -90,10 +91,9 @@ export const payloadDigest = (salt: Uint8Array, body: Uint8Array): string =>
 const hashesOf = (
   salt: Uint8Array,
   { body, whole }: Pick<Incoming, "body" | "whole">,
-): Pick<KeptPayload, "sha256" | "head"> => {
-  const sha256 = payloadDigest(salt, body);
-  return whole === undefined ? { sha256 } : { sha256: payloadDigest(salt, whole), head: { size: body.length, sha256 } };
-};
+  sha256 = payloadDigest(salt, body),
+): Pick<KeptPayload, "sha256" | "head"> =>
+  whole === undefined ? { sha256 } : { sha256: payloadDigest(salt, whole), head: { size: body.length, sha256 } };
 
 const base64Length = (body: Buffer): number => Math.ceil(body.length / 3) * 4;
 /** Bytes of a text inside a JSON document, without its quotes. */
@@ -114,16 +114,16 @@ export const decodeBody = (kept: Encoded): Buffer =>
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** A body as it goes into appends: whole if one append can carry it, else in slices, cut between characters if it is text. */
-const slicesOf = (body: Buffer): readonly Encoded[] => {
-  const whole = encodeBody(body);
-  if (body.length <= TEXT_UNMEASURED_MAX || jsonLength(whole.body) <= BODY_JSON_MAX) return [whole];
-  const slices: Encoded[] = [];
+/** A body as it goes into appends, in slices of at most `PART_BYTES`, cut between characters if it is text. */
+const slicesOf = (body: Buffer): readonly Buffer[] => {
+  if (body.length <= PART_BYTES) return [body];
+  const isText = isUtf8(body);
+  const slices: Buffer[] = [];
   for (let from = 0; from < body.length; ) {
     let to = Math.min(from + PART_BYTES, body.length);
     // A character of UTF-8 has at most three continuation bytes (RFC 3629, section 3).
-    if (whole.encoding === "text") while (to < body.length && isContinuation(body[to])) to -= 1;
-    slices.push(encodeBody(body.subarray(from, to)));
+    if (isText) while (to < body.length && isContinuation(body[to])) to -= 1;
+    slices.push(body.subarray(from, to));
     from = to;
   }
   return slices;
@@ -182,7 +182,7 @@ const joined = (kept: Kept, partAt: (revision: Revision) => Encoded | undefined)
 const isSame = (a: Encoded, b: Encoded): boolean => a.encoding === b.encoding && a.body === b.body;
 
 /**
- * Payloads in `payload-<event>`. A body too long for one append is kept in parts, each appended by itself, and exists
+ * Payloads in `payload-<event>`. A body of more than `PART_BYTES` is kept in parts, each appended by itself, and exists
  * once the `PayloadKept` that names them does: whatever ends in between leaves parts that nobody reads and that an
  * erasure takes along.
  */
@@ -221,10 +221,13 @@ export const payloads = (
   ): Promise<KeptPayload | { readonly actual: Revision | "absent" }> => {
     const stream = payloadStream(eventId);
     const salt = Buffer.from(randomness.bytes(SALT_BYTES));
+    const hash = createHash("sha256").update(salt);
     const slices = slicesOf(incoming.body);
     const parts: Revision[] = [];
     let at = expected;
-    for (const [index, slice] of slices.slice(0, -1).entries()) {
+    for (const [index, bytes] of slices.slice(0, -1).entries()) {
+      hash.update(bytes);
+      const slice = encodeBody(bytes);
       const known = [...there].find(([, part]) => isSame(part, slice));
       if (known !== undefined) {
         parts.push(known[0]);
@@ -237,19 +240,21 @@ export const payloads = (
       parts.push(appended.revision);
       at = appended.revision;
     }
+    // There is a last slice, even of an empty body.
+    const last = slices.at(-1) ?? incoming.body;
+    const sha256 = hash.update(last).digest("hex");
     const data: Kept = {
       event_id: eventId,
       salt: salt.toString("base64"),
       content_type: incoming.contentType,
       ...contentEncodingField(incoming.contentEncoding),
-      // There is a last slice, even of an empty body.
-      ...(slices.at(-1) ?? encodeBody(incoming.body)),
+      ...encodeBody(last),
       ...(parts.length === 0 ? {} : { parts }),
       headers: incoming.headers,
     };
     const appended = await appendKnown(log, stream, at, toEvents([{ type: "PayloadKept", data }], envelope));
     if (appended.outcome === "conflict") return { actual: appended.actual };
-    return { revision: appended.revision, ...hashesOf(salt, incoming) };
+    return { revision: appended.revision, ...hashesOf(salt, incoming, sha256) };
   };
 
   const readAt = async (eventId: string, wanted: Revision): Promise<PayloadEvent | null> => {

@@ -398,7 +398,7 @@ export type PayloadEvent =
         /** "text" when the body is UTF-8 that survives the round trip, else "base64". */
         readonly encoding: "text" | "base64";
         readonly body: string;
-        /** Of a body too long for one append: the revisions of its beginning (`PayloadPartKept`), in order; `body` is its end. */
+        /** Of a long body: the revisions of its beginning (`PayloadPartKept`), in order; `body` is its end. */
         readonly parts?: readonly number[];
         /** The request's headers with secrets and signatures redacted. */
         readonly headers: Readonly<Record<string, string>>;

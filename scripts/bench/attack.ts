@@ -118,7 +118,7 @@ const hangingNames: Attack = {
 const TEXT = { t: "a".repeat(900_000) };
 const SIZES = Array.from({ length: 60 }, () => "size(payload.t) < 5").join(" || ");
 
-const ATTACKS: readonly Attack[] = [
+export const ATTACKS: readonly Attack[] = [
   slowUploads,
   hangingNames,
   sending("60 x size() over 900 kB", { deny: [{ name: "sizes", when: SIZES }] }, TEXT),

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
@@ -150,6 +151,21 @@ test("the other thread decides as this one would, and accounts take turns on it"
   assert.equal(await ambiguous, ["content ambiguous-payload"]);
   for (const gates of await Promise.all(attacks)) assert.equal(gates, ["content ok", "approval ok"]);
   assert.equal(ended, ["attacker", "attacker", "victim", "attacker", "victim", "attacker"]);
+  await thread.stop();
+});
+
+test("the other thread has a lower priority than those that answer everybody", async () => {
+  if (process.platform !== "linux") return;
+  /** Of each thread: field 19 of stat (proc(5)); the name before it may have spaces. */
+  const niceness = () =>
+    readdirSync("/proc/self/task").map((id) => {
+      const stat = readFileSync(`/proc/self/task/${id}/stat`, "utf8");
+      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
+    });
+  const usual = Math.max(...niceness());
+  const thread = checkThread();
+  await sharedChecks(thread, testClock()).policy(asked(COSTLY), question("acc", LARGE));
+  assert.is(niceness().filter((nice) => nice > usual).length, 1);
   await thread.stop();
 });
 
