@@ -12,6 +12,7 @@
  *     npm run bench -- --engines --embedded    both, and their ratios
  *     npm run bench -- --beside            only what must not be in the way: traces to a collector that is away, log lines
  *     npm run bench -- --attack            only a victim's p99 with an attacker beside it, and without
+ *     npm run bench -- --attack --only hang --rounds 20    only the attacks with this in their names, so many rounds
  *     npm run bench -- --against DIR       only this build beside that of another checkout in which it was built
  *     npm run bench -- --engines --yes     on a log that holds something; it keeps what the benchmark writes, so never in production
  *
@@ -67,6 +68,8 @@ const { values: flags } = parseArgs({
     embedded: { type: "boolean", default: false },
     beside: { type: "boolean", default: false },
     attack: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+    rounds: { type: "string" },
     against: { type: "string" },
     yes: { type: "boolean", default: false },
   },
@@ -143,11 +146,19 @@ const measure = async (world: World, set: EngineSet, lengths: Lengths): Promise<
 const ROUNDS_FULL = { rounds: 12, seconds: 4 };
 const ROUNDS_QUICK = { rounds: 3, seconds: 2 };
 
+const roundsToRun = (): typeof ROUNDS_FULL => {
+  const usual = flags.quick ? ROUNDS_QUICK : ROUNDS_FULL;
+  if (flags.rounds === undefined) return usual;
+  const rounds = Number(flags.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`--rounds takes a whole number, not ${flags.rounds}`);
+  return { ...usual, rounds };
+};
+
 const runBeside = async (sets: readonly EngineSet[]): Promise<void> => {
   const world = await openWorld();
   try {
     for (const set of sets) {
-      const order = { ...(flags.quick ? ROUNDS_QUICK : ROUNDS_FULL), against: flags.against ?? null, say };
+      const order = { ...roundsToRun(), against: flags.against ?? null, say };
       console.log(besideTable(await measureBeside(world, set, order)));
     }
   } finally {
@@ -159,7 +170,7 @@ const runAttacks = async (sets: readonly EngineSet[]): Promise<void> => {
   const world = await openWorld();
   try {
     for (const set of sets) {
-      console.log(await measureAttacks(world, set, { ...(flags.quick ? ROUNDS_QUICK : ROUNDS_FULL), say }));
+      console.log(await measureAttacks(world, set, { ...roundsToRun(), only: flags.only, say }));
     }
   } finally {
     await world.close();
