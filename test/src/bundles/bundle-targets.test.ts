@@ -154,6 +154,24 @@ test("an undo goes to the target that was recorded with the approval, whatever i
   );
 });
 
+test("an undo that is tried again goes to the recorded target as well, and no key replays it or its step", async () => {
+  const it = await world();
+  await change(it, it.ends.undo, { retry_schedule_s: [1] });
+  const id = await rolledBack(it, async () => {
+    undos.answer((_, response) => {
+      response.statusCode = undos.arrivals.length === 1 ? 503 : 200;
+      response.end();
+    });
+  });
+  await until("the undo is tried", () => undos.arrivals.length === 1);
+  await change(it, it.ends.undo, { url: evil.url, headers: { "x-evil": "1" } });
+  const bundle = await ended(it, id, "rolled_back");
+  assert.equal([evil.arrivals.length, undos.arrivals.length], [0, 2]);
+  for (const { event_id, compensation_event_id } of bundle.steps)
+    for (const sent of [event_id, compensation_event_id].filter((one) => one !== null))
+      assert.is((await it.client.call("POST", `/v1/events/${sent}/replay`, {})).body.code, "conflict");
+});
+
 test("an undo that the recorded target refuses is left to a person", async () => {
   const it = await world();
   undos.answer((_, response) => {

@@ -22,16 +22,22 @@ const CONDITIONS = [
 
 let service: InsideService;
 let target: Receiver;
+/** Of notifications. */
+let people: Receiver;
 
 test.before(async () => {
-  [service, target] = await Promise.all([insideService({ SIGNUP_PLAN: "scale" }), receiver()]);
+  [service, target, people] = await Promise.all([insideService({ SIGNUP_PLAN: "scale" }), receiver(), receiver()]);
 });
 test.after(async () => {
   await service.stop();
-  await target.close();
+  await Promise.all([target.close(), people.close()]);
 });
 
 const echo = (arrival: Arrival, response: ServerResponse): void => {
+  if (arrival.body.includes("elsewhere")) {
+    response.writeHead(302, { location: `http://${/h1dd3n-\d/.exec(arrival.body)?.[0]}.example/` });
+    return void response.end();
+  }
   response.statusCode = arrival.body.includes("refuse") ? 400 : 200;
   response.setHeader("x-echo", /h1dd3n-\d/.exec(arrival.body)?.[0] ?? "");
   response.end(arrival.body);
@@ -52,7 +58,13 @@ const everything = async (
     const filled = path.includes("{") ? (ids[kind] ?? []).map((id) => path.replace(/\{[a-z_]+\}/, id)) : [path];
     for (const it of filled) {
       const { status, body } = await get("GET", it);
-      if (status === 200) seen.push({ who, path: it, text: typeof body === "string" ? body : JSON.stringify(body) });
+      if (status !== 200) continue;
+      seen.push({ who, path: it, text: typeof body === "string" ? body : JSON.stringify(body) });
+      for (let next = body.next_cursor; typeof next === "string"; ) {
+        const { body: page } = await get("GET", `${it}?cursor=${encodeURIComponent(next)}`);
+        seen.push({ who, path: it, text: JSON.stringify(page) });
+        next = page.next_cursor;
+      }
     }
   }
   return seen;
@@ -63,6 +75,8 @@ test("no role below admin reads a hidden value on any route, whatever became of 
   target.answer(echo);
   const app = await client.make("/v1/endpoints", { name: "app", url: target.url, retry_schedule_s: [] });
   const redact = ["card", "nested.card"];
+  const notifications = ["approval.requested", "approval.decided", "delivery.failed", "endpoint.degraded"];
+  await client.make("/v1/endpoints", { name: "people", url: people.url, notifications });
   const policyOf = (name: string, rest: object) => client.make("/v1/policies", { name, redact, ...rest });
   const payload = { card: `${HIDDEN}-1`, nested: { card: `${HIDDEN}-2` }, open: "shown" };
   const ids: Record<string, string[]> = { events: [], approvals: [], bundles: [], replays: [] };
@@ -75,6 +89,7 @@ test("no role below admin reads a hidden value on any route, whatever became of 
   };
   await send("delivered", {});
   await send("failed", {}, { ...payload, order: "refuse" });
+  await send("redirected", {}, { ...payload, order: "elsewhere" });
   await send("held", { approval: { expires_after_s: 3_600 } });
   await send("observed", {
     block_on_violation: false,
@@ -125,6 +140,10 @@ test("no role below admin reads a hidden value on any route, whatever became of 
   const approver = clientAt(service.base, { ...client, cookie });
   seen.push(...(await everything(readable, ids, "approver", approver.session)));
   assert.ok(seen.some(({ path }) => path.startsWith("/v1/bundles/")));
+  await until("people are told of a failure", () =>
+    people.arrivals.some(({ body }) => body.includes("delivery.failed")),
+  );
+  seen.push(...people.arrivals.map(({ body: text }) => ({ who: "people", path: "a notification", text })));
   const told = seen.filter(({ text }) => text.includes(HIDDEN));
   assert.equal(
     told.map(({ who, path, text }) => [
