@@ -2,7 +2,10 @@
 import { parentPort } from "node:worker_threads";
 import { type Answers, type Orders, TASKS, type TaskName } from "./document-tasks.ts";
 import type { AnyAnswer, AnyOrder } from "./documents.ts";
+import { yieldToOthers } from "./thread-priority.ts";
 import type { FromThread, ToThread } from "./turn-thread.ts";
+
+yieldToOthers();
 
 const done = <Name extends TaskName>(name: Name, order: Orders[Name]): Answers[Name] => {
   const { run, packed = (answer) => answer } = TASKS[name];

@@ -24,6 +24,7 @@ import { admission } from "./admission/admission.ts";
 import { byteAllowances } from "./admission/byte-allowances.ts";
 import { checkThread } from "./admission/check-thread.ts";
 import { DIRECT_WORK_MAX, sharedChecks } from "./admission/checks.ts";
+import { compilePace } from "./admission/compile-cache.ts";
 import { actionCompiler, compiledActions } from "./admission/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
@@ -282,8 +283,9 @@ export const service = async (engines: Engines): Promise<Service> => {
     onAttempt: observer.attempted,
     onError: errorsOf("deliverer", "delivering events"),
   });
-  const policies = compiledPolicies(policyCompiler(DIRECT_WORK_MAX));
-  const actions = compiledActions(actionCompiler(DIRECT_WORK_MAX));
+  const compilingAtAdmission = compilePace(clock);
+  const policies = compiledPolicies(policyCompiler(DIRECT_WORK_MAX), compilingAtAdmission);
+  const actions = compiledActions(actionCompiler(DIRECT_WORK_MAX), compilingAtAdmission);
   const expensiveChecks = checkThread();
   const gateChecks = sharedChecks(expensiveChecks, clock);
   const largeDocuments = documentThread();

@@ -3,6 +3,7 @@ import type { PolicyCheck, PolicyInput } from "./compiled-policy.ts";
 
 /** What a check rests on. `key` names the definition: the thread keeps what it has compiled. */
 export type CheckOrder = {
+  readonly account: string;
   readonly key: string;
   readonly definition: PolicyDefinition;
   readonly input: Omit<PolicyInput, "payload" | "ambiguous">;

@@ -28,7 +28,7 @@ export type AskedPolicy = {
 };
 
 export type AskedSchema = Pick<Question, "account" | "payload" | "body"> & {
-  readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work">;
+  readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work" | "isElsewhere">;
 };
 
 /** Asks the gates that run what a tenant wrote: conditions and JSON Schemas. */
@@ -118,19 +118,19 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
       const { account, body, isStrict, payload: _parsed, ...rest } = question;
       const { compiled } = policy;
       const isLarge = compiled.readsPayload && !isStrict && body().length > DIRECT_BODY_BYTES_MAX;
-      if (!isLarge && direct.has(account)) {
+      if (!isLarge && compiled.isElsewhere !== true && direct.has(account)) {
         const check = checkDirectly(compiled, question);
         direct.add(account, compiled.work.used);
         if (!check.gates.some(isTooCostly)) return check;
       }
       if (!elsewhere.has(account)) return refusedCheck(policy);
       const { id, version, definition } = policy;
-      const order = { key: `${id}/${version}`, definition, isStrict, input: rest };
+      const order = { account, key: `${id}/${version}`, definition, isStrict, input: rest };
       return answered(account, order, body(), refusedCheck(policy));
     },
     async schema(asked) {
       const { account, compiled, body } = asked;
-      if (direct.has(account)) {
+      if (compiled.isElsewhere !== true && direct.has(account)) {
         const gate = checkSchema(asked);
         direct.add(account, compiled.work.used);
         if (!isTooCostly(gate)) return gate;
@@ -139,7 +139,7 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
       const refused = denied("rate", "evaluation-rate", TOO_MUCH_AT_ONCE);
       if (schemaText === null || !elsewhere.has(account)) return refused;
       const definition: PolicyDefinition = { name: "action", schema: schemaText };
-      const order = { key: JSON.stringify(schemaText), definition, isStrict: true, input: NOTHING_ELSE };
+      const order = { account, key: JSON.stringify(schemaText), definition, isStrict: true, input: NOTHING_ELSE };
       const { gates } = await answered(account, order, body(), { gates: [refused], cost: null });
       return gates[0] ?? refused;
     },

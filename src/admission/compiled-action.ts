@@ -3,6 +3,7 @@ import { type ActionDefinition, type ActionInput, parseAction } from "../../doma
 import { type CompiledCost, compileCost } from "../../domain/gate/cost.ts";
 import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
 import type { JsonObject } from "../../domain/ports.ts";
+import { CompileCache, type CompilePace } from "./compile-cache.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, meter } from "./meter.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
@@ -17,6 +18,8 @@ export type CompiledAction = {
   readonly cost: CompiledCost | null;
   /** Applies whoever asks for the action; null for none. */
   readonly policyId: string | null;
+  /** Its schema is to be checked on another thread, as with `CompiledPolicy`. */
+  readonly isElsewhere?: true;
 };
 
 export type ActionCompilation =
@@ -49,29 +52,36 @@ export const actionCompiler = (workMax?: number): ActionCompiler => {
 
 export type CompiledActions = { get(action: DefinedAction): CompiledAction };
 
-/** A compiled schema is some 100 kB. */
-const COMPILED_MAX = 500;
-
-/** Compiled actions by id and version, the least recently used dropped first. */
-export const compiledActions = (compile: ActionCompiler = actionCompiler()): CompiledActions => {
-  const cache = new Map<string, CompiledAction>();
+/**
+ * Compiled actions by id and version. `pace` says what may be compiled now; left out: everything. The schema of what may
+ * not has to be checked elsewhere, and is compiled only if it is checked here nevertheless.
+ */
+export const compiledActions = (
+  compile: ActionCompiler = actionCompiler(),
+  pace: CompilePace = () => true,
+): CompiledActions => {
+  const cache = new CompileCache<CompiledAction>();
+  const made = (name: string, definition: ActionDefinition): CompiledAction => {
+    const compiled = compile(name, definition);
+    if (compiled.ok) return compiled.action;
+    // What an earlier build took and this one cannot read lets nothing through.
+    return { work: meter(), schema: unreadable(compiled.errors), schemaText: false, cost: null, policyId: null };
+  };
   return {
-    get({ actionId, version, name, definition }) {
+    get({ account, actionId, version, name, definition }) {
       const key = `${actionId}/${version}`;
-      let compiled = cache.get(key);
-      if (compiled === undefined) {
-        const made = compile(name, definition);
-        // What an earlier build took and this one cannot read lets nothing through.
-        compiled = made.ok
-          ? made.action
-          : { work: meter(), schema: unreadable(made.errors), schemaText: false, cost: null, policyId: null };
-      } else cache.delete(key);
-      cache.set(key, compiled);
-      if (cache.size > COMPILED_MAX) {
-        const [oldest] = cache.keys();
-        if (oldest !== undefined) cache.delete(oldest);
+      const known = cache.get(account, key);
+      if (known !== undefined) return known;
+      const { schema: schemaText, cost, policy_id: policyId = null } = definition;
+      // Only a schema takes long to compile.
+      if (typeof schemaText === "object" && !pace(account, schemaText)) {
+        const mismatch = (payload: unknown) => made(name, definition).schema?.mismatch(payload) ?? null;
+        const costRule = cost === undefined ? null : compileCost(cost);
+        return { work: meter(), schema: { mismatch }, schemaText, cost: costRule, policyId, isElsewhere: true };
       }
-      return compiled;
+      const action = made(name, definition);
+      cache.add(account, key, action);
+      return action;
     },
   };
 };

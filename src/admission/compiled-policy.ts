@@ -4,6 +4,7 @@ import { type RequiredField, requireFields } from "../../domain/gate/require-fie
 import { allowed, denied, type GateName, type GateResult, held } from "../../domain/gate/verdict.ts";
 import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
+import { CompileCache, type CompilePace } from "./compile-cache.ts";
 import { type CompiledCondition, type Condition, conditionCompiler, type Seen } from "./conditions.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, meter, TooCostly } from "./meter.ts";
@@ -46,6 +47,8 @@ export type CompiledPolicy = {
   /** Whether any gate, or the cost, depends on the payload, or a person may be shown it. */
   readonly readsPayload: boolean;
   readonly cost: CompiledCost | null;
+  /** To be checked on another thread: it would have to be compiled here first, and the account has had its share of that. */
+  readonly isElsewhere?: true;
   /** Of the last check. */
   readonly work: Pick<Meter, "used">;
   check(input: PolicyInput): PolicyCheck;
@@ -272,11 +275,8 @@ export const policyCompiler = (workMax?: number): PolicyCompiler => {
 };
 
 export type CompiledPolicies = {
-  get(policyId: string, version: number, definition: PolicyDefinition): CompiledPolicy;
+  get(account: string, policyId: string, version: number, definition: PolicyDefinition): CompiledPolicy;
 };
-
-/** A compiled schema and its rules are some 100 kB. */
-const COMPILED_MAX = 500;
 
 /** What an earlier build published and this one cannot compile stops everything: it may have stopped what comes. */
 const refusing = (errors: readonly DefinitionError[], { approval }: PolicyDefinition): CompiledPolicy => {
@@ -287,22 +287,36 @@ const refusing = (errors: readonly DefinitionError[], { approval }: PolicyDefini
   return { readsPayload: false, cost: null, work: { used: 0 }, check: () => ({ gates, cost: null }) };
 };
 
-/** Compiled policies by id and version, the least recently used dropped first. */
-export const compiledPolicies = (compile: PolicyCompiler = policyCompiler()): CompiledPolicies => {
-  const cache = new Map<string, CompiledPolicy>();
+/** Only schemas and conditions take long to compile. */
+const takesLong = ({ schema, deny = [], approval }: PolicyDefinition): boolean =>
+  typeof schema === "object" || deny.length > 0 || approval?.when !== undefined;
+
+/**
+ * Compiled policies by id and version. `pace` says what may be compiled now; left out: everything. What may not has to be
+ * checked elsewhere, and is compiled only if it is checked here nevertheless.
+ */
+export const compiledPolicies = (
+  compile: PolicyCompiler = policyCompiler(),
+  pace: CompilePace = () => true,
+): CompiledPolicies => {
+  const cache = new CompileCache<CompiledPolicy>();
+  const made = (definition: PolicyDefinition): CompiledPolicy => {
+    const compiled = compile(definition);
+    return compiled.ok ? compiled.policy : refusing(compiled.errors, definition);
+  };
   return {
-    get(policyId, version, definition) {
+    get(account, policyId, version, definition) {
       const key = `${policyId}/${version}`;
-      let policy = cache.get(key);
-      if (policy === undefined) {
-        const compiled = compile(definition);
-        policy = compiled.ok ? compiled.policy : refusing(compiled.errors, definition);
-      } else cache.delete(key);
-      cache.set(key, policy);
-      if (cache.size > COMPILED_MAX) {
-        const [oldest] = cache.keys();
-        if (oldest !== undefined) cache.delete(oldest);
+      const known = cache.get(account, key);
+      if (known !== undefined) return known;
+      if (takesLong(definition) && !pace(account, definition)) {
+        const cost = definition.cost === undefined ? null : compileCost(definition.cost);
+        // Whether it reads the payload is known once it is compiled.
+        const check = (input: PolicyInput): PolicyCheck => made(definition).check(input);
+        return { readsPayload: true, isElsewhere: true, cost, work: { used: 0 }, check };
       }
+      const policy = made(definition);
+      cache.add(account, key, policy);
       return policy;
     },
   };

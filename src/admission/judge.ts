@@ -197,7 +197,7 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
     const { state } = await deps.aggregates.load(policyDecider, `policy-${id}`);
     if (state.phase !== "published" || state.account !== account) throw new Error(`${id} is no policy of ${account}`);
     const { version, definition } = state;
-    return { ...use, version, definition, compiled: deps.policies.get(id, version, definition) };
+    return { ...use, version, definition, compiled: deps.policies.get(account, id, version, definition) };
   };
 
   const checks = async (it: Judging): Promise<readonly Asking[]> => {

@@ -105,9 +105,16 @@ export const stepGates = ({
     type State = typeof policyDecider.initial;
     const isIt = (state: State): state is Wanted<State, "published"> =>
       state.phase === "published" && state.version === version;
-    const { definition } = await foldUntil(log, policyDecider, `policy-${id}`, isIt);
+    const { account, definition } = await foldUntil(log, policyDecider, `policy-${id}`, isIt);
     const { loop = {}, block_on_violation: blocks } = definition;
-    return { id, version, definition, compiled: policies.get(id, version, definition), loop, blocks: blocks !== false };
+    return {
+      id,
+      version,
+      definition,
+      compiled: policies.get(account, id, version, definition),
+      loop,
+      blocks: blocks !== false,
+    };
   };
 
   /** Its payload is known only now, and so is what it repeats. */

@@ -5,7 +5,7 @@ import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { AccountWork } from "../../../src/admission/account-work.ts";
 import { type CheckThread, checkThread } from "../../../src/admission/check-thread.ts";
 import { bytesOf, DIRECT_WORK_MAX, type Question, sharedChecks } from "../../../src/admission/checks.ts";
-import { actionCompiler } from "../../../src/admission/compiled-action.ts";
+import { actionCompiler, compiledActions } from "../../../src/admission/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "../../../src/admission/compiled-policy.ts";
 import { testClock } from "../../support/http-app.ts";
 
@@ -25,7 +25,7 @@ const asked = (definition: PolicyDefinition) => ({
   id: definition.name,
   version: 1,
   definition,
-  compiled: policies.get(definition.name, 1, definition),
+  compiled: policies.get("acc", definition.name, 1, definition),
 });
 const question = (account: string, payload: unknown, more: Partial<Question> = {}): Question => ({
   account,
@@ -129,6 +129,7 @@ test("the schema of an action is checked in the same way", async () => {
 });
 
 const order = (definition: PolicyDefinition) => ({
+  account: "acc",
   key: definition.name,
   definition,
   isStrict: false,
@@ -193,6 +194,30 @@ test("a check that never answers is a denial, and the next one gets a new thread
   const next = await thread.run("acc", order(CHEAP), bytesOf({ n: 1 }));
   assert.equal(next === "full" ? [] : next.check.gates.map(({ code }) => code), ["ok"]);
   await thread.stop();
+});
+
+test("what an account has no time left to compile here is checked by the thread", async () => {
+  const { thread, accounts } = passingThread();
+  const checks = sharedChecks(thread, testClock());
+  const action = actionCompiler();
+  const paced = compiledPolicies(policyCompiler(DIRECT_WORK_MAX), () => false);
+  const compiled = paced.get("acc", "pol_1", 1, CHEAP);
+  assert.is(compiled.isElsewhere, true);
+  await checks.policy({ ...asked(CHEAP), compiled }, question("acc", { n: 2 }));
+  const actions = compiledActions(action, () => false);
+  const definition = { endpoint_id: "end_1", reversibility: "irreversible", schema: { type: "object" } } as const;
+  const about = {
+    phase: "defined",
+    account: "acc",
+    name: "refund",
+    version: 1,
+    by: "mem_1",
+    at: "",
+    createdAt: "",
+  } as const;
+  const its = actions.get({ ...about, actionId: "act_1", definition });
+  await checks.schema({ account: "acc", payload: () => ({}), body: () => bytesOf({}), compiled: its });
+  assert.equal(accounts, ["acc", "acc"]);
 });
 
 test.run();

@@ -175,9 +175,9 @@ test("a policy is compiled once a version", () => {
     compiled += 1;
     return compile(definition);
   });
-  const first = policies.get("pol_1", 1, { name: "p" });
-  assert.is(policies.get("pol_1", 1, { name: "p" }), first);
-  assert.is.not(policies.get("pol_1", 2, { name: "p" }), first);
+  const first = policies.get("acc", "pol_1", 1, { name: "p" });
+  assert.is(policies.get("acc", "pol_1", 1, { name: "p" }), first);
+  assert.is.not(policies.get("acc", "pol_1", 2, { name: "p" }), first);
   assert.is(compiled, 2);
 });
 
@@ -187,18 +187,18 @@ test("the least recently used policy is forgotten, the others stay", () => {
     compiled += 1;
     return compile(definition);
   });
-  for (let index = 0; index < 500; index += 1) policies.get(`pol_${index}`, 1, { name: "p" });
-  policies.get("pol_0", 1, { name: "p" });
-  policies.get("pol_500", 1, { name: "p" });
+  for (let index = 0; index < 500; index += 1) policies.get("acc", `pol_${index}`, 1, { name: "p" });
+  policies.get("acc", "pol_0", 1, { name: "p" });
+  policies.get("acc", "pol_500", 1, { name: "p" });
   assert.is(compiled, 501);
-  policies.get("pol_0", 1, { name: "p" });
+  policies.get("acc", "pol_0", 1, { name: "p" });
   assert.is(compiled, 501);
-  policies.get("pol_1", 1, { name: "p" });
+  policies.get("acc", "pol_1", 1, { name: "p" });
   assert.is(compiled, 502);
 });
 
 test("a published policy that cannot be compiled any more denies everything", () => {
-  const policy = compiledPolicies().get("pol_1", 1, { name: "p", deny: [{ name: "r", when: "gone()" }] });
+  const policy = compiledPolicies().get("acc", "pol_1", 1, { name: "p", deny: [{ name: "r", when: "gone()" }] });
   const { gates } = policy.check(inputOf({}));
   assert.is(gates[0]?.code, "policy-invalid");
   assert.is(gates[0]?.outcome, "deny");
@@ -264,7 +264,7 @@ test("a condition of an approval that does not compile is an error at its place"
 
 test("a policy with an approval that does not compile any more refuses even where it only observes", () => {
   const definition = { name: "p", block_on_violation: false, approval: { when: "(", expires_after_s: 60 } };
-  const { gates } = compiledPolicies(compile).get("pol_1", 1, definition).check(inputOf({}));
+  const { gates } = compiledPolicies(compile).get("acc", "pol_1", 1, definition).check(inputOf({}));
   assert.equal(
     gates.map(({ gate, code }) => [gate, code]),
     [

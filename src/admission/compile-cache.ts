@@ -1,0 +1,66 @@
+import type { Clock } from "../../domain/ports.ts";
+import { AccountWork } from "./account-work.ts";
+
+/** Says of each definition whether it may be compiled now by the thread that answers everybody, and counts it if so. */
+export type CompilePace = (account: string, definition: object) => boolean;
+
+/**
+ * Bytes of definitions that an account may have compiled in a second at admission. Compiling takes 8 µs a byte at worst, so
+ * this is a tenth of the second. Ordinary definitions have below 1 kB, and each version is compiled once.
+ */
+export const COMPILED_BYTES_PER_S = 12_288;
+/** Even an empty definition takes as long as so many bytes. */
+const COMPILED_BYTES_MIN = 256;
+
+export const bytesToCompile = (definition: object): number =>
+  Math.max(COMPILED_BYTES_MIN, Buffer.byteLength(JSON.stringify(definition)));
+
+export const compilePace = (clock: Clock): CompilePace => {
+  const work = new AccountWork(COMPILED_BYTES_PER_S, clock);
+  return (account, definition) => {
+    if (!work.has(account)) return false;
+    work.add(account, bytesToCompile(definition));
+    return true;
+  };
+};
+
+/** What is compiled is some 100 kB. */
+export const COMPILED_MAX = 500;
+
+/**
+ * What was compiled, by account and key. When there is no more room, the account that holds most gives up what it has used
+ * least recently, so that no account pushes out what another one uses.
+ */
+export class CompileCache<Compiled> {
+  /** Of each account, the least recently used first. */
+  readonly #byAccount = new Map<string, Map<string, Compiled>>();
+  #size = 0;
+
+  get(account: string, key: string): Compiled | undefined {
+    const own = this.#byAccount.get(account);
+    const compiled = own?.get(key);
+    if (own === undefined || compiled === undefined) return undefined;
+    own.delete(key);
+    own.set(key, compiled);
+    return compiled;
+  }
+
+  add(account: string, key: string, compiled: Compiled): void {
+    const own = this.#byAccount.get(account) ?? new Map<string, Compiled>();
+    this.#byAccount.set(account, own.set(key, compiled));
+    this.#size += 1;
+    if (this.#size > COMPILED_MAX) this.#dropOne();
+  }
+
+  #dropOne(): void {
+    let [most = ["", new Map<string, Compiled>()] as const] = this.#byAccount;
+    for (const entry of this.#byAccount) if (entry[1].size > most[1].size) most = entry;
+    const [account, own] = most;
+    for (const oldest of own.keys()) {
+      own.delete(oldest);
+      this.#size -= 1;
+      break;
+    }
+    if (own.size === 0) this.#byAccount.delete(account);
+  }
+}
