@@ -1,4 +1,6 @@
 import type { CallsEvent } from "../domain/calls/events.ts";
+import type { Origin } from "../domain/delivery/events.ts";
+import type { GateResult } from "../domain/gate/verdict.ts";
 import type { Client, Commitment } from "../domain/personal/events.ts";
 import type { Actor } from "../domain/ports.ts";
 import type { ReplayFilter } from "../domain/replay/events.ts";
@@ -34,6 +36,8 @@ export type CountedCalls = {
   refused(call: RefusedCall): void;
   /** A refused call of which nobody can tell whose account it means. */
   stranger(what: Stranger): void;
+  /** A request was refused by a gate, and leaves no record of its own. */
+  requestRefused(request: { readonly account: string; readonly origin: Origin }, gate: GateResult | undefined): void;
   /** The payload of an event, an approval or a bundle was shown with nothing hidden. */
   payloadRead(by: CalledBy, subject: string): void;
   /** Events that a replay would choose were counted, and none was replayed. */
@@ -92,23 +96,28 @@ const kindOf = (
   return counterOf(about, minute, [sample], (taken) => eventOf({ ...taken, client: sample.commitment }));
 };
 
-type Refusals = Tally & { add(problem: ProblemCode): void };
+type Refusals<K extends string> = Tally & { add(kind: K): void };
 
-const moreRefusalsOf = (account: string, minute: string): Refusals => {
-  let counts: Partial<Record<ProblemCode, number>> = {};
+/** Refusals of one minute by their kind, in one record. */
+const refusalsOf = <K extends string>(
+  about: Pick<Tally, "account" | "stream" | "actor" | "trace">,
+  minute: string,
+  type: "MoreCallsRefused" | "RequestsRefused",
+): Refusals<K> => {
+  let counts: Partial<Record<K, number>> = {};
   let count = 0;
   return {
-    ...ofAccount(account),
+    ...about,
     isOfMinute: true,
-    add(problem) {
-      counts[problem] = (counts[problem] ?? 0) + 1;
+    add(kind) {
+      counts[kind] = (counts[kind] ?? 0) + 1;
       count += 1;
     },
     take(at) {
       const data = { minute, count, counts, at };
       counts = {};
       count = 0;
-      return data.count === 0 ? null : { samples: [], facts: () => [{ type: "MoreCallsRefused", data }] };
+      return data.count === 0 ? null : { samples: [], facts: () => [{ type, data }] };
     },
   };
 };
@@ -202,7 +211,11 @@ export const countedCalls = (
       const name = JSON.stringify([...whose(call), problem, route, subject, target]);
       const detail = call.detail.slice(0, DETAIL_LENGTH_MAX);
       if (!isToldApart(call, name)) {
-        tallies.of(`refused more ${account}`, (minute) => moreRefusalsOf(account, minute))?.add(problem);
+        tallies
+          .of(`refused more ${account}`, (minute) =>
+            refusalsOf<ProblemCode>(ofAccount(account), minute, "MoreCallsRefused"),
+          )
+          ?.add(problem);
         return;
       }
       tallies
@@ -218,6 +231,13 @@ export const countedCalls = (
     stranger(what) {
       onRefused(what, "nobody");
       tallies.of("strangers", strangersOf)?.add(what);
+    },
+
+    requestRefused({ account, origin: { kind, id } }, gate) {
+      const about = { account, actor: { kind, id }, trace: NO_TRACE, stream: callsStream(id) };
+      tallies
+        .of(`requests refused ${id}`, (minute) => refusalsOf(about, minute, "RequestsRefused"))
+        ?.add(gate === undefined ? "unknown" : `${gate.gate}/${gate.code}`);
     },
 
     payloadRead(by, subject) {

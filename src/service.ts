@@ -319,6 +319,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     digestKey: loopsKey,
     accountOf,
     onDecided: observer.decided,
+    onOnlyCounted: calls.requestRefused,
     deliver: delivering,
   };
   const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counts(counted), publicUrl });

@@ -26,6 +26,8 @@ export type Plan = {
   readonly storedBytesDay: number;
   /** Bytes of refused requests that are stored whole in a day (UTC); of each further one its head is. */
   readonly refusedBytesDay: number;
+  /** Refused requests beyond those bytes that have a record and a head of their own in a day (UTC); the others are counted. */
+  readonly refusedRecordsDay: number;
   readonly counts: Counts;
   /** Stops at eventsPerMonth; the others go on into overage. */
   readonly hardStop: boolean;
@@ -47,7 +49,7 @@ const CREDENTIALS_AT_FULL_RATE = 3;
  * Why these numbers. `storedBytesDay`: 100 kB for each event of the month on the free plan, far above what providers send
  * (most below 10 kB), and at least sixty usual days of 10 kB an event on the others; with the plan's retention it bounds
  * what an account occupies. `refusedBytesDay`: a tenth to a twentieth of that, because refused bodies are kept only to be
- * looked at and replayed. Counts: delivery endpoints and agents ten for each included source, within what one person can
+ * looked at and replayed. `refusedRecordsDay`: their heads and records, 5 kB each, take about as much again. Counts: delivery endpoints and agents ten for each included source, within what one person can
  * oversee; policies and actions several for each of these, and policies cannot be deleted; members a team on the small
  * plans and an organisation on the large ones; sessions four devices a member; held approvals more than those members
  * decide in a day; held changes what the few people who approve of controls can compare side by side.
@@ -63,6 +65,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 600,
     storedBytesDay: 100 * MB,
     refusedBytesDay: 10 * MB,
+    refusedRecordsDay: 2_000,
     counts: {
       delivery_endpoints: 10,
       policies: 50,
@@ -85,6 +88,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 1_200,
     storedBytesDay: 500 * MB,
     refusedBytesDay: 50 * MB,
+    refusedRecordsDay: 10_000,
     counts: {
       delivery_endpoints: 50,
       policies: 200,
@@ -107,6 +111,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 3_000,
     storedBytesDay: 2 * GB,
     refusedBytesDay: 100 * MB,
+    refusedRecordsDay: 20_000,
     counts: {
       delivery_endpoints: 200,
       policies: 500,
@@ -129,6 +134,7 @@ export const PLANS: Readonly<Record<Plan["name"], Plan>> = {
     apiRatePerMinuteAccount: CREDENTIALS_AT_FULL_RATE * 6_000,
     storedBytesDay: 10 * GB,
     refusedBytesDay: 500 * MB,
+    refusedRecordsDay: 100_000,
     counts: {
       delivery_endpoints: 1_000,
       policies: 2_000,

@@ -29,6 +29,14 @@ export type CallsEvent =
       readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
     }
   | {
+      /**
+       * Of a source or an agent: requests that its account's policies, or limits, refused beyond the allowances for records
+       * of their own, by gate and code as `quota/quota-reached`.
+       */
+      readonly type: "RequestsRefused";
+      readonly data: Counted & { readonly counts: Readonly<Record<string, number>> };
+    }
+  | {
       /** Stream `calls-installation`, of no account: refusals where nobody can tell whose account is meant. */
       readonly type: "StrangersRefused";
       readonly data: {

@@ -6,11 +6,12 @@ import { NO_TRACE } from "../envelope.ts";
 import { LEASE_PREFIX } from "./fate.ts";
 import type { Ledgers } from "./ledgers.ts";
 
-/** "stored": what admitted and held requests store, and what receivers answer. "refused": what is stored of refused ones. */
-export type AllowanceKind = "stored" | "refused";
+/** "stored": what admitted and held requests store, and what receivers answer. "refused": what is stored of refused
+ * ones. "refused_records": refused ones beyond that which have a record of their own, each as one byte. */
+export type AllowanceKind = "stored" | "refused" | "refused_records";
 
-/** Bytes that were taken. They are given back if nothing was stored for them. */
-export type TakenBytes = { giveBack(): void };
+/** Bytes that were taken. They are given back, all or some of them and once, if nothing was stored for them. */
+export type TakenBytes = { giveBack(bytes?: number): void };
 
 export type ByteAllowances = {
   /**
@@ -20,6 +21,8 @@ export type ByteAllowances = {
   take(account: string, kind: AllowanceKind, bytes: number): Promise<TakenBytes | null>;
   /** Takes bytes of a lease that this process already has; null if it has too few. It then takes a lease in the background. */
   takeAtHand(account: string, kind: AllowanceKind, bytes: number): TakenBytes | null;
+  /** False where this process knows that `take` would answer null, so that nothing else has to be done for the request. */
+  hasRoom(account: string, kind: AllowanceKind, bytes: number): Promise<boolean>;
 };
 
 export type ByteAllowancesDeps = {
@@ -41,7 +44,10 @@ const ACCOUNTS_MAX = 20_000;
 const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
   stored: (plan) => plan.storedBytesDay,
   refused: (plan) => plan.refusedBytesDay,
+  refused_records: (plan) => plan.refusedRecordsDay,
 };
+
+const KINDS = Object.keys(LIMIT_OF).length;
 
 /** The allowance of one account on one day. Every lease is a place of that size in the ledger of the day, spent at once. */
 class Allowance {
@@ -66,8 +72,8 @@ class Allowance {
     if (this.room < bytes) return null;
     this.room -= bytes;
     return {
-      giveBack: () => {
-        this.room += bytes;
+      giveBack: (some = bytes) => {
+        this.room += some;
       },
     };
   }
@@ -78,6 +84,13 @@ class Allowance {
       if (taken !== null) return taken;
       if (!(await this.refill(bytes))) return null;
     }
+  }
+
+  async hasRoom(bytes: number): Promise<boolean> {
+    const missing = bytes - this.room;
+    // The plan is asked only where the answer depends on it.
+    if (missing <= 0 || this.known === null || missing <= this.known.left) return true;
+    return missing <= this.leftOf(await this.limit());
   }
 
   /** Leases what is missing for so many bytes; false if the allowance has not so much left. */
@@ -134,7 +147,7 @@ export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
     const allowance = there?.day === day ? there : new Allowance(deps, account, kind, day);
     allowances.delete(key);
     allowances.set(key, allowance);
-    if (allowances.size > 2 * ACCOUNTS_MAX) {
+    if (allowances.size > KINDS * ACCOUNTS_MAX) {
       const [oldest] = allowances.keys();
       if (oldest !== undefined) allowances.delete(oldest);
     }
@@ -143,6 +156,7 @@ export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
 
   return {
     take: (account, kind, bytes) => allowanceOf(account, kind).take(bytes),
+    hasRoom: (account, kind, bytes) => allowanceOf(account, kind).hasRoom(bytes),
     takeAtHand(account, kind, bytes) {
       const allowance = allowanceOf(account, kind);
       const taken = allowance.takeAtHand(bytes);

@@ -20,7 +20,7 @@ import { requestersOf } from "../requesters.ts";
 import { appendKnown, type Known, readOn } from "../run-command.ts";
 import type { ByteAllowances, TakenBytes } from "./byte-allowances.ts";
 import { type HeldPlacesDeps, heldPlaces } from "./held-places.ts";
-import type { Judged } from "./judge.ts";
+import type { Judged, Places } from "./judge.ts";
 import type { TakenPlace } from "./ledger-gates.ts";
 import type { Ledgers } from "./ledgers.ts";
 
@@ -33,6 +33,11 @@ export type ClaimOnceDeps = {
   readonly payloads: Payloads;
   readonly allowances: ByteAllowances;
   readonly accountOf: HeldPlacesDeps["accountOf"];
+  /** Told of each refused request that leaves no record of its own; it counts it. */
+  readonly onOnlyCounted?: (
+    request: { readonly account: string; readonly origin: Origin; readonly trace: Trace },
+    gate: GateResult | undefined,
+  ) => void;
   /** Told of each request that has been decided on, once. */
   readonly onDecided?: (decision: DecisionTold) => void;
 };
@@ -52,16 +57,27 @@ export type Decided = {
   readonly at: string;
 };
 
+/** Bytes that are counted for the records of one request, beside its payload: its decision, attempts and places. */
+export const RECORDS_BYTES = 2_048;
+
 /** What is asked of a request before its verdict can be written down. */
-type Judgeable<J> = Named & Pick<Claimable<never, never, never, J & Judged>, "judge" | "copies">;
+type Judgeable<J> = Named & Pick<Claimable<never, never, never, J & Judged>, "judge" | "copies" | "records">;
 
 type JudgedBytes<J> = { readonly judged: J; readonly taken: TakenBytes | null };
 
 /**
  * `form`: what is stored, whole or its head. `first`: null where the event's stream has a payload from an earlier request.
- * `taken`: the bytes that are counted for storing it now; they are given back where that turns out not to be needed.
+ * `taken`: what is counted for storing it now. It is given back where that turns out not to be needed, and `reusable` bytes
+ * of it where an earlier request has stored the same payload.
  */
-type JudgedAndKept<J> = JudgedBytes<J> & { readonly form: Incoming; readonly first: KeptPayload | null };
+type JudgedAndKept<J> = JudgedBytes<J> & {
+  readonly form: Incoming;
+  readonly first: KeptPayload | null;
+  readonly reusable: number;
+};
+
+/** A refusal for which nothing more is stored today. */
+type JudgedAlone<J> = { readonly judged: J; readonly form: null };
 
 type Named = {
   /** Names its payload, and its places in ledgers. */
@@ -92,16 +108,18 @@ export type Claimable<S, E extends Fact, Q, J extends Judged> = Named & {
   readonly incoming: () => Incoming;
   /** How often its bytes are stored once it is admitted; left out: once. */
   readonly copies?: number;
-  readonly judge: () => Promise<J>;
+  /** How many requests' records it leaves; left out: one's. */
+  readonly records?: number;
+  readonly judge: (places?: Places) => Promise<J>;
   readonly requestOf: (decided: Decided, judged: J) => Q;
   /** Of a request that people have to approve: what the approval is bound to, and its digest. */
   readonly bind: (request: Q) => Promise<BoundRequest<Q>>;
 };
 
-export type ClaimedOnce<S, Q, J> =
+export type ClaimedOnce<S, J> =
   /** Admitted, or held for people. `position`: of the last record, which for a hold is that of its approval. */
   | { readonly outcome: "claimed"; readonly known: Known<S>; readonly position: Position }
-  | { readonly outcome: "refused"; readonly request: Q; readonly judged: J }
+  | { readonly outcome: "refused"; readonly judged: J }
   /**
    * Another request with its id was admitted, or held, before; or this replay has decided it already; or what it was to be
    * decided on once more is erased.
@@ -241,6 +259,9 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     }
   };
 
+  const overHeld = <J extends Judged>(judged: J, max: number): J =>
+    refusedLate(judged, denied("approval", "limit-reached", limitReached("held_approvals", max).detail), null);
+
   /** The gates' verdict, which is a denial if a further request of the account may not be held. */
   const judgeHeld = async <J extends Judged>(it: Judgeable<J>): Promise<J> => {
     const judged = await it.judge();
@@ -248,23 +269,49 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     const place = await held.take(it.account, it.id, it.trace);
     if (!("max" in place)) return { ...judged, heldPlace: place };
     await giveBack(it, judged);
-    return refusedLate(
-      judged,
-      denied("approval", "limit-reached", limitReached("held_approvals", place.max).detail),
-      null,
-    );
+    return overHeld(judged, place.max);
+  };
+
+  /**
+   * The same for an account whose refusals are only counted: a refused request takes no place in any ledger, because taking
+   * and giving back are records as well.
+   */
+  const judgeSparingly = async <J extends Judged>(it: Judgeable<J>): Promise<J> => {
+    const asked = await it.judge("ask");
+    if (asked.verdict.decision === "deny") return asked;
+    if (asked.verdict.decision === "allow") return judgeHeld(it);
+    const place = await held.take(it.account, it.id, it.trace);
+    if ("max" in place) return overHeld(asked, place.max);
+    const judged = await it.judge();
+    if (judged.verdict.decision === "hold") return { ...judged, heldPlace: place };
+    await ledgers.release(place, it.trace);
+    return judged;
   };
 
   /** The gates' verdict, which is a denial if the account has stored as many bytes today as it may. */
-  const judgeBytes = async <J extends Judged>(it: Judgeable<J>, bytes: number): Promise<JudgedBytes<J>> => {
-    const judged = await judgeHeld(it);
-    if (judged.verdict.decision === "deny" || bytes === 0) return { judged, taken: null };
-    const taken = await allowances.take(it.account, "stored", bytes * (it.copies ?? 1));
+  const judgeBytes = async <J extends Judged>(it: Judgeable<J>, body: number): Promise<JudgedBytes<J>> => {
+    const { account, copies = 1, records = 1 } = it;
+    const bytes = body * copies + records * RECORDS_BYTES;
+    const overBytes = (judged: J): JudgedBytes<J> => {
+      const retryAfterS = Math.ceil(untilMidnight("UTC", clock.now()) / 1_000);
+      return { judged: refusedLate(judged, OVER_BYTES, retryAfterS), taken: null };
+    };
+    if (!(await allowances.hasRoom(account, "stored", bytes))) {
+      const asked = await it.judge("ask");
+      return asked.verdict.decision === "deny" ? { judged: asked, taken: null } : overBytes(asked);
+    }
+    const judged = (await recordsRefusals(account, body)) ? await judgeHeld(it) : await judgeSparingly(it);
+    if (judged.verdict.decision === "deny") return { judged, taken: null };
+    const taken = await allowances.take(account, "stored", bytes);
     if (taken !== null) return { judged, taken };
     await giveBack(it, judged);
-    const retryAfterS = Math.ceil(untilMidnight("UTC", clock.now()) / 1_000);
-    return { judged: refusedLate(judged, OVER_BYTES, retryAfterS), taken: null };
+    return overBytes(judged);
   };
+
+  /** False where this process knows that a refused body of so many bytes would only be counted. */
+  const recordsRefusals = async (account: string, body: number): Promise<boolean> =>
+    (await allowances.hasRoom(account, "refused", body + RECORDS_BYTES)) ||
+    (await allowances.hasRoom(account, "refused_records", 1));
 
   /**
    * Asks the gates and stores the payload, both at once as long as the process has bytes at hand that let a refused one be
@@ -274,23 +321,32 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     it: Judgeable<J>,
     incoming: Incoming,
     envelope: Envelope,
-  ): Promise<JudgedAndKept<J>> => {
+  ): Promise<JudgedAndKept<J> | JudgedAlone<J>> => {
     const { account, id } = it;
-    if (it.kept !== undefined) return { form: incoming, first: it.kept, judged: await judgeHeld(it), taken: null };
-    const bytes = bytesOf(incoming);
-    const atHand = allowances.takeAtHand(account, "refused", bytes);
+    if (it.kept !== undefined) {
+      return { form: incoming, first: it.kept, judged: await judgeHeld(it), taken: null, reusable: 0 };
+    }
+    const body = bytesOf(incoming);
+    const atHand = allowances.takeAtHand(account, "refused", body + RECORDS_BYTES);
     const keepFirst = (form: Incoming) => deps.payloads.keepFirst(id, form, envelope);
     if (atHand !== null) {
-      const [first, { judged, taken }] = await both(keepFirst(incoming), judgeBytes(it, bytes));
-      if (judged.verdict.decision === "deny") return { form: incoming, first, judged, taken: atHand };
+      const [first, { judged, taken }] = await both(keepFirst(incoming), judgeBytes(it, body));
+      if (judged.verdict.decision === "deny") return { form: incoming, first, judged, taken: atHand, reusable: body };
       atHand.giveBack();
-      return { form: incoming, first, judged, taken };
+      return { form: incoming, first, judged, taken, reusable: body };
     }
-    const { judged, taken: stored } = await judgeBytes(it, bytes);
-    const isRefused = judged.verdict.decision === "deny";
-    const taken = isRefused ? await allowances.take(account, "refused", bytes) : stored;
-    const form = isRefused && taken === null ? headOf(incoming) : incoming;
-    return { form, first: await keepFirst(form), judged, taken };
+    const { judged, taken } = await judgeBytes(it, body);
+    if (judged.verdict.decision !== "deny") {
+      return { form: incoming, first: await keepFirst(incoming), judged, taken, reusable: body };
+    }
+    const whole = await allowances.take(account, "refused", body + RECORDS_BYTES);
+    if (whole !== null) {
+      return { form: incoming, first: await keepFirst(incoming), judged, taken: whole, reusable: body };
+    }
+    const record = await allowances.take(account, "refused_records", 1);
+    if (record === null) return { judged, form: null };
+    const form = headOf(incoming);
+    return { form, first: await keepFirst(form), judged, taken: record, reusable: 0 };
   };
 
   /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
@@ -299,7 +355,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     it: Claimable<S, E, Q, J>,
     from: Known<S>,
     attempt = 1,
-  ): Promise<ClaimedOnce<S, Q, J>> => {
+  ): Promise<ClaimedOnce<S, J>> => {
     const { id, stream, decider, isClaimed } = it;
     if (isClaimed(from.state)) {
       // An earlier attempt may have stored a payload after the winner's was erased.
@@ -313,10 +369,20 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     const envelope = envelopeOf(it);
     const incoming = it.incoming();
     const payloadEnvelope = { ...envelope, commandId: `${envelope.commandId}/payload` };
-    const { form, first, judged, taken } = await judgeAndKeep(it, incoming, payloadEnvelope);
+    const judgedAndKept = await judgeAndKeep(it, incoming, payloadEnvelope);
+    const { judged } = judgedAndKept;
+    if (judgedAndKept.form === null) {
+      // Nothing was appended that would conflict if another request with its id was claimed before.
+      const known = await readOn(log, decider, stream, from);
+      if (isClaimed(known.state)) return claim(it, known, attempt + 1);
+      deps.onOnlyCounted?.(it, judged.refusedBy);
+      tell(it, "blocked", judged);
+      return { outcome: "refused", judged };
+    }
+    const { form, first, taken, reusable } = judgedAndKept;
     const known = first === null ? await readOn(log, decider, stream, from) : from;
     /** What was reserved for this verdict keeps its place until the next one is written down. */
-    const claimAgain = async (later: Known<S>): Promise<ClaimedOnce<S, Q, J>> => {
+    const claimAgain = async (later: Known<S>): Promise<ClaimedOnce<S, J>> => {
       const claimed = await claim(it, later, attempt + 1);
       await giveBack(it, judged);
       return claimed;
@@ -328,7 +394,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     }
     // Nothing is decided: what came before was blocked, or died on its way here.
     const kept = first ?? (await deps.payloads.keepAgain(id, form, payloadEnvelope, it.erasedUpTo(known.state)));
-    if (kept.isReused === true) taken?.giveBack();
+    if (kept.isReused === true) taken?.giveBack(reusable);
     const about = decided(it, incoming, kept, judged);
     const request = it.requestOf(about, judged);
     const { at } = about;
@@ -345,7 +411,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     if (appended.outcome === "conflict") return claimAgain(await readOn(log, decider, stream, known));
     const { decision: verdict } = judged.verdict;
     tell(it, verdict === "deny" ? "blocked" : verdict === "hold" ? "held" : "admitted", judged);
-    if (verdict === "deny") return { outcome: "refused", request, judged };
+    if (verdict === "deny") return { outcome: "refused", judged };
 
     settle(it, judged, about);
     const state = decision.events.reduce(decider.evolve, known.state);

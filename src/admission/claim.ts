@@ -15,7 +15,7 @@ export type ClaimDeps = JudgeDeps &
     readonly deliver: Pick<Deliverer, "offer">;
   };
 
-export type Claimed = ClaimedOnce<Delivery, Request, Judged>;
+export type Claimed = ClaimedOnce<Delivery, Judged>;
 
 /** What is known of the event's stream when it is asked for. Rejects with the log's errors. */
 export type Claim = (it: Identified, from: Known<Delivery>) => Promise<Claimed>;
@@ -64,7 +64,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
       stream: `delivery-${eventId}`,
       incoming: () => ({ body, contentType, contentEncoding, headers: it.shownHeaders() }),
       endsLater: it.asked !== null,
-      judge: () => judge(it),
+      judge: (places) => judge(it, places),
       requestOf: (decided) => requestOf(it, decided),
       bind: (request) => binding.ofEvent(account, request),
       ...(it.replay === undefined ? {} : { replay: it.replay }),

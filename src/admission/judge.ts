@@ -58,6 +58,9 @@ export type Judging = {
   readonly cost: (checked: readonly PolicyCheck[]) => number | null;
 };
 
+/** Whether the places of an allowed request are taken, or it is only asked whether they could be. */
+export type Places = "take" | "ask";
+
 export type Judged = {
   readonly verdict: Verdict;
   /** Of a denial: the gate that the answer names. */
@@ -190,7 +193,7 @@ const rulesThatHold = (asking: readonly Asking[]): readonly ApprovalRule[] =>
  * no place in a ledger, and what the ledgers refuse wakes nobody. Each policy is asked as if it were the only one; all of
  * them reserve what the whole request costs, by the policy that makes it cost most.
  */
-export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) => {
+export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Promise<Judged>) => {
   /** The policy as it is at this moment. */
   const policyOf = async (account: string, use: PolicyUse): Promise<PolicyAsked> => {
     const { id } = use;
@@ -209,10 +212,16 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
     return asking;
   };
 
-  const counting = async (it: Judging, asking: readonly Asking[], cost: number | null, nowMs: number) => {
-    const { account, id: eventId, trace, run, countsForPlan, places, identical } = it;
+  const counting = async (
+    it: Judging,
+    asking: readonly Asking[],
+    cost: number | null,
+    nowMs: number,
+    places: Places,
+  ) => {
+    const { account, id: eventId, trace, run, countsForPlan, places: placesOf, identical } = it;
     const { plan, timeZone } = await deps.accountOf(account);
-    return ledgerGates(deps.ledgers, {
+    return ledgerGates(places === "take" ? deps.ledgers : deps.ledgers.asking, {
       ...{ account, timeZone, eventId, run, nowMs, trace },
       plan: countsForPlan ? plan : null,
       policies: asking.map(({ policy, checked: { cost: own, costMissing } }) => ({
@@ -220,13 +229,13 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
         definition: policy.definition,
         cost: own === null ? null : Math.max(own, cost ?? 0),
         ...(costMissing === undefined ? {} : { costMissing }),
-        places: places(policy),
+        places: placesOf(policy),
         identical: () => identical(policy),
       })),
     });
   };
 
-  return async (it) => {
+  return async (it, places) => {
     const own = await it.own();
     const ownRefusal = refusedBy(own, true);
     const denial = { decision: "deny", policy: null, gates: own } as const;
@@ -247,7 +256,7 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging) => Promise<Judged>) =>
       return { ...nothing, verdict, refusedBy: refusedEarly, cost, retryAfterS: afterSecond(refusedEarly) };
     }
     const nowMs = deps.clock.now();
-    const { gates: counted, quota, reservations, retryAfterS } = await counting(it, stated, cost, nowMs);
+    const { gates: counted, quota, reservations, retryAfterS } = await counting(it, stated, cost, nowMs, places);
     const asking = stated.map((asked, index) => ({ ...asked, counted: counted[index] ?? [] }));
     const groups = asking.map((asked) => groupOf(asked, isOne));
     const all = [{ gates: [...own, ...quota], blocks: true }, ...groups];
@@ -282,12 +291,12 @@ export const policyOfEndpoint = async (
 };
 
 /** The verdict on one request, whoever sent it. */
-export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>) => {
+export const judgement = (deps: JudgeDeps): ((it: Identified, places?: Places) => Promise<Judged>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;
-  return (it) => {
+  return (it, places = "take") => {
     const { asked, account, eventId: id, trace } = it;
-    return judge({
+    const judging: Judging = {
       id,
       account,
       trace,
@@ -300,6 +309,7 @@ export const judgement = (deps: JudgeDeps): ((it: Identified) => Promise<Judged>
         asked === null ? [] : ownGates(checks, asked, { account, payload: it.json, body: () => it.body }),
       check: async (policy) => checkOne(checks, it, policy),
       cost: (checked) => (checked.length === 0 ? costByAction(it) : highest(checked.map(({ cost }) => cost))),
-    });
+    };
+    return judge(judging, places);
   };
 };

@@ -9,7 +9,7 @@ import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import type { Trace } from "../envelope.ts";
 import { ORPHAN_AGE_MS } from "./ledger-stream.ts";
-import type { Ledgers, Reservation } from "./ledgers.ts";
+import type { Ledgers, Reservation, Reserving } from "./ledgers.ts";
 
 /** Micro-euros in a euro: money is counted in whole ones of these. */
 const MICRO = 1_000_000;
@@ -122,7 +122,7 @@ const costUnknown = (missing: string): GateResult =>
 type PolicyInput = LedgerInput & { readonly policy: CountedPolicy };
 
 /** Rate and budget of the policy: one ledger, one answer. */
-const dayGates = async (ledgers: Ledgers, input: PolicyInput): Promise<Counted> => {
+const dayGates = async (ledgers: Reserving, input: PolicyInput): Promise<Counted> => {
   const { account, eventId, trace, policy, timeZone, nowMs } = input;
   const { places = 1 } = policy;
   const limits = limitsOf(policy.definition);
@@ -197,7 +197,7 @@ const runLimit = async ({ policyId, loop, run, places = 1 }: LoopInput, take: Ta
 
 /** How deep it is, which needs no ledger, then repetitions and requests of the run, each in a ledger of its own. One gate:
  * refused by any of the three it takes no place in either. */
-const loopGate = async (ledgers: Ledgers, input: PolicyInput): Promise<Counted> => {
+const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<Counted> => {
   const { account, eventId, trace, policy, run } = input;
   const { id: policyId, identical, places: asked = 1 } = policy;
   const { loop } = policy.definition;
@@ -248,7 +248,7 @@ export const repetitionGate = async (
   return answer.ok ? allowed("loop", answer.detail) : (answer.counted.gates[0] ?? null);
 };
 
-const quotaGate = async (ledgers: Ledgers, input: LedgerInput): Promise<Counted> => {
+const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<Counted> => {
   const { account, eventId, trace, plan, nowMs } = input;
   if (plan === null || !plan.hardStop) return NOTHING_COUNTED;
   const month = monthOf(nowMs);
@@ -283,7 +283,7 @@ const byId = (policies: readonly CountedPolicy[]): readonly CountedPolicy[] =>
  * them refuses, all that were asked before give back. What a policy that only watches would have refused takes no place in
  * that policy's ledgers, but in the others', as it is admitted.
  */
-export const ledgerGates = async (ledgers: Ledgers, input: LedgerInput): Promise<LedgerVerdict> => {
+export const ledgerGates = async (ledgers: Reserving, input: LedgerInput): Promise<LedgerVerdict> => {
   const { trace, policies } = input;
   const said = new Map<CountedPolicy, readonly GateResult[]>();
   const taken: TakenPlace[] = [];

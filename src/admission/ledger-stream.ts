@@ -106,6 +106,8 @@ type Waiting = {
 export type LedgerStream = {
   /** "closed": the next day has begun. Rejects with LogUnavailable or OutcomeUnknown. */
   submit(command: LedgerCommand, trace: Trace): Promise<Answer | "closed">;
+  /** What a reservation would be answered at this moment. Nothing is reserved. */
+  ask(command: LedgerCommand): Promise<Answer | "closed">;
   /** Ends the day: nothing is reserved here afterwards. Answers what the next one is opened with. */
   close(trace: Trace): Promise<Carried>;
   /** Begins the day, unless another node has. */
@@ -364,6 +366,17 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
         if (!running) void run();
       });
     },
+    ask: (command) =>
+      during(() =>
+        inTurn(async () => {
+          const answer = (): Answer | "closed" =>
+            ledger.closed ? "closed" : (decideLedger(ledger, [command], clock.now()).answers[0] ?? { granted: false });
+          const first = answer();
+          if (first === "closed" || first.granted) return first;
+          await makeRoom();
+          return answer();
+        }),
+      ),
     close: (trace) =>
       during(() =>
         inTurn(async () => {

@@ -1,5 +1,5 @@
 import { dayBehind, dayIn } from "../../domain/calendar.ts";
-import type { Answer, Limits } from "../../domain/ledger/ledger.ts";
+import type { Answer, LedgerCommand, Limits } from "../../domain/ledger/ledger.ts";
 import type { Trace } from "../envelope.ts";
 import { type LedgerDeps, type LedgerFigures, type LedgerStream, ledgerStream } from "./ledger-stream.ts";
 
@@ -13,7 +13,8 @@ export type Reservation = {
 
 export type DayPolicy = { readonly account: string; readonly id: string; readonly timeZone: string };
 
-export type Ledgers = {
+/** Where places are taken and given back. */
+export type Reserving = {
   /** The ledger of a policy, one stream a day of the account's time zone. Cost in micro-euros; `places`: one, left out. */
   reserveDay(
     policy: DayPolicy,
@@ -23,11 +24,6 @@ export type Ledgers = {
     trace: Trace,
     places?: number,
   ): Promise<Reservation>;
-  /**
-   * Spends in the ledger of the day of `at` (ms since 1970), whatever its limits and also when it is closed, what is spent
-   * already; once for one name, by however many nodes and however late.
-   */
-  charge(policy: DayPolicy, name: string, cost: number, at: number, trace: Trace): Promise<void>;
   /** A ledger of one stream: a month's quota, an account's sources, a loop's limit. */
   reserve(
     stream: string,
@@ -37,13 +33,23 @@ export type Ledgers = {
     trace: Trace,
     places?: number,
   ): Promise<Reservation>;
+  /** Gives back this reservation, and the place with it unless another reservation of the same event holds it too. */
+  release(reservation: Reservation, trace: Trace): Promise<void>;
+};
+
+export type Ledgers = Reserving & {
+  /** Answers as the reservations would be answered at this moment, and takes no place. */
+  readonly asking: Reserving;
+  /**
+   * Spends in the ledger of the day of `at` (ms since 1970), whatever its limits and also when it is closed, what is spent
+   * already; once for one name, by however many nodes and however late.
+   */
+  charge(policy: DayPolicy, name: string, cost: number, at: number, trace: Trace): Promise<void>;
   /**
    * Spends the place that the reservation holds; cost in micro-euros. Nobody waits for it: if a crash leaves it undone, it
    * is done when the ledger is read again. Nothing happens for a reservation that was refused or that made none.
    */
   settle(reservation: Reservation, cost: number, trace: Trace): void;
-  /** Gives back this reservation, and the place with it unless another reservation of the same event holds it too. */
-  release(reservation: Reservation, trace: Trace): Promise<void>;
   /** Spends the place of an event that has ended, whichever reservations hold it. Resolves when it is written down. */
   settleNow(stream: string, account: string, event: string, cost: number, trace: Trace): Promise<void>;
   /**
@@ -82,6 +88,8 @@ const DAYS_MAX = 50_000;
 
 /** `size`: how many places and names the ledger holds. */
 type InMemory = { readonly ledger: LedgerStream; size: number };
+
+type Reserve = Extract<LedgerCommand, { type: "Reserve" }>;
 
 type Day = { day: string; rolling: Promise<void> | null };
 
@@ -160,21 +168,38 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
     return known;
   };
 
-  return {
-    async reserveDay(policy, event, cost, limits, trace, places = 1) {
+  /** `decide`: what a ledger makes of a reservation. */
+  const reserving = (decide: (ledger: LedgerStream, command: Reserve, trace: Trace) => Promise<Answer | "closed">) => ({
+    async reserveDay(policy: DayPolicy, event: string, cost: number, limits: Limits, trace: Trace, places = 1) {
       const { account, id } = policy;
       let day = dayIn(policy.timeZone, deps.clock.now());
       for (;;) {
         // A clock that was set back stays in the day that has begun.
         day = (await enter(id, account, day, trace)).day;
         const stream = dayLedger(id, day);
-        const answer = await streamOf(stream, account).submit({ type: "Reserve", event, cost, places, limits }, trace);
+        const answer = await decide(streamOf(stream, account), { type: "Reserve", event, cost, places, limits }, trace);
         if (answer !== "closed") return { stream, account, event, answer };
         // A node whose clock is ahead has begun the next day.
         day = dayBehind(day, 1);
       }
     },
 
+    async reserve(
+      stream: string,
+      account: string,
+      event: string,
+      limits: Limits,
+      trace: Trace,
+      places = 1,
+    ): Promise<Reservation> {
+      const command = { type: "Reserve", event, cost: 0, places, limits } as const;
+      const answer = await decide(streamOf(stream, account), command, trace);
+      return { stream, account, event, answer: answer === "closed" ? { granted: false } : answer };
+    },
+  });
+
+  return {
+    ...reserving((ledger, command, trace) => ledger.submit(command, trace)),
     async charge({ account, id, timeZone }, name, cost, at, trace) {
       const day = dayIn(timeZone, at);
       // Begun with what it carries of the day before, unless that is done or past.
@@ -182,20 +207,24 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
       await streamOf(dayLedger(id, day), account).submit({ type: "Charge", event: name, cost }, trace);
     },
 
-    async reserve(stream, account, event, limits, trace, places = 1) {
-      const command = { type: "Reserve", event, cost: 0, places, limits } as const;
-      const answer = await streamOf(stream, account).submit(command, trace);
-      return { stream, account, event, answer: answer === "closed" ? { granted: false } : answer };
+    async release({ stream, account, event, answer: { reservation } }, trace) {
+      if (reservation === undefined) return;
+      await streamOf(stream, account).submit({ type: "Release", event, reservation }, trace);
+    },
+
+    asking: {
+      ...reserving(async (ledger, command) => {
+        const answer = await ledger.ask(command);
+        if (answer === "closed") return answer;
+        const { reservation: _none, ...said } = answer;
+        return said;
+      }),
+      release: async () => undefined,
     },
 
     settle({ stream, account, event, answer: { reservation: upTo } }, cost, trace) {
       if (upTo === undefined) return;
       later(streamOf(stream, account).submit({ type: "Settle", event, cost, upTo }, trace));
-    },
-
-    async release({ stream, account, event, answer: { reservation } }, trace) {
-      if (reservation === undefined) return;
-      await streamOf(stream, account).submit({ type: "Release", event, reservation }, trace);
     },
 
     async settleNow(stream, account, event, cost, trace) {

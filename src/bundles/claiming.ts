@@ -112,8 +112,12 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
       endsLater: true,
       // Each step's payload is stored again for its delivery.
       copies: 2,
-      judge: () =>
-        judge({ bundleId, account, origin, policyId: agent.settings.policy_id, plan: planned, headers, run, trace }),
+      records: 1 + planned.steps.length,
+      judge: (places) =>
+        judge(
+          { bundleId, account, origin, policyId: agent.settings.policy_id, plan: planned, headers, run, trace },
+          places,
+        ),
       requestOf: (decided: Decided, { costs }) => ({
         bundle_id: bundleId,
         ...{ name, origin, key, run },

@@ -8,7 +8,9 @@ import { askedLater, clip } from "../admission/compiled-policy.ts";
 import {
   type JudgeDeps,
   type Judged,
+  type Judging,
   ownGates,
+  type Places,
   type PolicyAsked,
   type PolicyUse,
   policyOfEndpoint,
@@ -160,7 +162,7 @@ const policiesFor = async (
  * what they cost together, as an agent must not get below a threshold by splitting; and the ledgers once, for as many places
  * as there are steps under the policy.
  */
-export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promise<JudgedBundle>) => {
+export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: Places) => Promise<JudgedBundle>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;
 
@@ -211,10 +213,10 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
     return { gates, cost, ...missing };
   };
 
-  return async (it) => {
+  return async (it, places = "take") => {
     const { bundleId: id, account, plan, run, trace } = it;
     const costs: (number | null)[] = plan.steps.map(() => null);
-    const judged = await judge({
+    const judging: Judging = {
       ...{ id, account, run, trace },
       policies: () => policiesFor(deps.aggregates, it),
       countsForPlan: false,
@@ -227,7 +229,8 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging) => Promis
         for (const step of plan.steps) costs[step.step.index] ??= costOfStep(step, null);
         return sumOf(costs);
       },
-    });
+    };
+    const judged = await judge(judging, places);
     // An action's schema and a policy's are one gate.
     return { ...judged, verdict: { ...judged.verdict, gates: oneEach(judged.verdict.gates) }, costs };
   };

@@ -29,8 +29,14 @@ export type KeepResponse = () => Promise<void>;
  */
 export const RESPONSE_HEAD_BYTES = 1_024;
 
-const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] =>
-  headerBytes(headers) > RESPONSE_HEAD_BYTES ? {} : headers;
+/** Without its type nobody can tell whether a short answer is JSON. Longer types than this are no registered ones. */
+const TYPE_MAX = 256;
+
+const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] => {
+  if (headerBytes(headers) <= RESPONSE_HEAD_BYTES) return headers;
+  const { "content-type": type = "" } = headers;
+  return type === "" || type.length > TYPE_MAX ? {} : { "content-type": type };
+};
 
 /** Stores what a receiver answered to an attempt, beside the payload that was sent. */
 export const keepingResponses = ({ log, outbound, allowances }: KeepingResponsesDeps) => {

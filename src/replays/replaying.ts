@@ -128,7 +128,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     if ("problem" in it) return refused(it);
     const claimed = await (upTo === undefined ? claimAlone : claim)(it, known);
     if (claimed.outcome === "refused") {
-      return { outcome: "blocked", problem: refusal({ event_id: claimed.request.event_id }, claimed.judged) };
+      return { outcome: "blocked", problem: refusal({ event_id: last.event_id }, claimed.judged) };
     }
     const { state } = claimed.known;
     if (claimed.outcome === "claimed") return { outcome: "replayed", state, position: claimed.position };

@@ -57,6 +57,11 @@ const CAPABILITIES = object({
       type: "integer",
       description: "Of refused requests that are stored whole in a day (UTC); of each further one the first 4 KiB are",
     },
+    refused_records_day: {
+      type: "integer",
+      description:
+        "Refused requests beyond those bytes that are recorded one by one in a day (UTC); the others are counted",
+    },
     ...COUNTED,
     api_rate_per_minute: { type: "integer", description: "Requests of one key, session or agent" },
     api_rate_per_minute_account: {
@@ -85,6 +90,7 @@ const capabilities =
           max_payload_bytes: maxPayloadBytes,
           stored_bytes_day: plan.storedBytesDay,
           refused_bytes_day: plan.refusedBytesDay,
+          refused_records_day: plan.refusedRecordsDay,
           ...plan.counts,
           api_rate_per_minute: plan.apiRatePerMinute,
           api_rate_per_minute_account: plan.apiRatePerMinuteAccount,

@@ -213,8 +213,9 @@ test("the capabilities name every limit", async () => {
   const { body } = await client.call("GET", "/v1/capabilities");
   const { limits } = body;
   for (const [name, limit] of Object.entries(counts)) assert.is(limits[name], limit, name);
-  const { storedBytesDay, refusedBytesDay } = PLANS.free;
+  const { storedBytesDay, refusedBytesDay, refusedRecordsDay } = PLANS.free;
   assert.equal([limits.stored_bytes_day, limits.refused_bytes_day], [storedBytesDay, refusedBytesDay]);
+  assert.is(limits.refused_records_day, refusedRecordsDay);
 });
 
 test("agents that loop do not lock out the people who approve, nor another account", async () => {

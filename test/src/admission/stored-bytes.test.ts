@@ -6,6 +6,7 @@ import { dayIn } from "../../../domain/calendar.ts";
 import { systemClock } from "../../../infra/clock.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import type { AllowanceKind } from "../../../src/admission/byte-allowances.ts";
+import { RECORDS_BYTES } from "../../../src/admission/claim-once.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
 import { NO_TRACE } from "../../../src/envelope.ts";
 import { defineAction, registerAgent } from "../../support/agent.ts";
@@ -21,7 +22,11 @@ await insideDay();
 const running = await insideService();
 test.after(() => running.stop());
 
-const { storedBytesDay, refusedBytesDay } = PLANS.free;
+const LIMITS: Readonly<Record<AllowanceKind, number>> = {
+  stored: PLANS.free.storedBytesDay,
+  refused: PLANS.free.refusedBytesDay,
+  refused_records: PLANS.free.refusedRecordsDay,
+};
 const LARGE = 900_000;
 const HEAD_BYTES = 4_096;
 /** More bodies of this size at once are more than the memory that one source may take. */
@@ -38,7 +43,7 @@ const tenant = async (): Promise<Tenant> => {
 
 /** As if other nodes had leased all of the account's allowance of today but so many bytes. */
 const leaveOnly = async ({ account }: Client, kind: AllowanceKind, bytes: number): Promise<void> => {
-  const limit = kind === "stored" ? storedBytesDay : refusedBytesDay;
+  const limit = LIMITS[kind];
   const places = ledgers({
     ...{ log: running.log, clock: systemClock, randomness, orphanAgeMs: 0 },
     fate: async () => "spent",
@@ -99,7 +104,7 @@ test("an attacker's refused bodies leave no more on disk than the allowance and 
 
 test("beyond the allowance a refused body's head and hash are kept, and a replay says that the rest is not", async () => {
   const { client, source } = await tenant();
-  await leaveOnly(client, "refused", 8_000);
+  await leaveOnly(client, "refused", 9_000);
   const whole = await source.send("whole", { filler: "w".repeat(6_000) });
   const cut = await source.send("cut", { filler: "c".repeat(50_000) });
   const short = await source.send("short", { filler: "s".repeat(3_000) });
@@ -126,9 +131,9 @@ test("beyond the allowance a refused body's head and hash are kept, and a replay
   assert.is(many.body.count, 2, "a replay of many leaves it out");
 });
 
-test("the same refused body sent again is stored and counted once", async () => {
+test("the same refused body sent again is stored and counted once, and its records each time", async () => {
   const { client, source } = await tenant();
-  await leaveOnly(client, "refused", 20_000);
+  await leaveOnly(client, "refused", 45_000);
   const before = await storedBytes(client.account);
   for (let n = 0; n < 10; n += 1) {
     const { status, body } = await source.send("same", { filler: "x".repeat(10_000) });
@@ -138,6 +143,8 @@ test("the same refused body sent again is stored and counted once", async () => 
   assert.ok(left < 12_000, `${left}`);
   const other = await source.send("other", { filler: "y".repeat(9_000) });
   assert.is((await eventOf(client, other)).payload.kept, "whole");
+  const third = await source.send("third", { filler: "z".repeat(9_000) });
+  assert.is((await eventOf(client, third)).payload.kept, "head");
 });
 
 test("headers that stand in every record of a refused request are short, so none of them leaves more than a head", async () => {
@@ -256,28 +263,35 @@ test("what receivers answer counts for the day; beyond it each answer leaves a h
 
 test("an agent's answer is whole if it is short, also when the day's bytes are used up, and says what is cut off", async () => {
   const client = await signUp(running.base);
-  const { app, endpoint } = await answering('{"ok":true}')(client);
+  const { app, endpoint } = await answering("")(client);
+  const answerAs = (body: string): void =>
+    app.answer((_arrival, response) => {
+      // So much of each value is kept.
+      const long = Object.fromEntries(["a", "b", "c"].map((name) => [`x-${name}`, name.repeat(1_024)]));
+      const headers = { "content-type": "application/json", ...long };
+      response.writeHead(200, headers).end(body);
+    });
   await defineAction(client, "order.create", endpoint.id);
   const agent = await registerAgent(running.base, client);
   // Enough for both requests, and too little for the headers of an answer.
-  await leaveOnly(client, "stored", 300);
+  await leaveOnly(client, "stored", 2 * RECORDS_BYTES + 300);
+  answerAs('{"ok":true}');
   const short = await agent.execute("short", { action: "order.create", payload: {} });
   assert.equal([short.status, short.body.result], [200, { status_code: 200, body: { ok: true } }]);
   const long = JSON.stringify({ filler: "r".repeat(5_000) });
-  app.answer((_arrival, response) => {
-    response.setHeader("content-type", "application/json").setHeader("x-long", "h".repeat(2_000)).end(long);
-  });
+  answerAs(long);
   const cut = await agent.execute("long", { action: "order.create", payload: {} });
   assert.is(cut.status, 200);
   assert.equal(cut.body.result, { status_code: 200, body: long.slice(0, 1_024), truncated: true });
   const response = await responseOf(client, cut.body.event_id);
-  assert.equal([response.kept, response.headers], ["head", {}], "long headers are left out");
+  const headers = { "content-type": "application/json" };
+  assert.equal([response.kept, response.headers], ["head", headers], "of long headers the type is kept");
   await app.close();
 });
 
 test("a policy that only observes does not lift the limit on bytes", async () => {
   const { client } = await tenant();
-  await leaveOnly(client, "stored", 1_000);
+  await leaveOnly(client, "stored", RECORDS_BYTES + 1_000);
   const observing = await client.make("/v1/policies", { name: "o", block_on_violation: false, require_fields: ["x"] });
   const agent = await registerAgent(running.base, client, { policy_id: observing.id });
   const endpoint = await client.make("/v1/endpoints", { name: "app", url: "http://127.0.0.1:9/" });
