@@ -23,14 +23,20 @@ import {
   PARAM_LENGTH_MAX,
 } from "./http/limits.ts";
 import { logAnswered } from "./http/log-lines.ts";
-import { answerOddities, clientErrorHandler, continueWhenRead, refuseAmbiguous } from "./http/malformed.ts";
+import {
+  answerOddities,
+  clientErrorHandler,
+  continueWhenRead,
+  type RawAnswers,
+  refuseAmbiguous,
+} from "./http/malformed.ts";
 import { describeRoutes } from "./http/openapi.ts";
 import type { PositionText } from "./http/position-text.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
-import { callerOf, type TraceIds, traceIds } from "./http/trace.ts";
+import { callerOf, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { Answered } from "./observing/observer.ts";
 import { notFound, type Problem, problem } from "./problems.ts";
@@ -98,7 +104,7 @@ const answerError = (error: unknown, request: FastifyRequest, reply: FastifyRepl
   return sendProblem(request, reply, problem("internal", "The cause is in our log under this trace id."));
 };
 
-const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): FastifyHttpOptions<Server> => ({
+const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): FastifyHttpOptions<Server> => ({
   logger: deps.logger,
   // One child logger and two lines for each request cost more than a whole admission: `logAnswered` writes one line.
   childLoggerFactory: (logger) => logger,
@@ -106,7 +112,7 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): Fastif
   // The request's id is its trace id: a header of the client decides it only if it is a valid traceparent.
   requestIdHeader: false,
   genReqId: ({ headers: { traceparent } }) =>
-    callerOf(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? ids.traceId(),
+    callerOf(typeof traceparent === "string" ? traceparent : undefined)?.traceId ?? answers.ids.traceId(),
   trustProxy: deps.config.trustProxy,
   bodyLimit: API_BODY_BYTES_MAX,
   routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
@@ -125,10 +131,10 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, ids: TraceIds): Fastif
     requireHostHeader: false,
     insecureHTTPParser: false,
   },
-  clientErrorHandler: clientErrorHandler(ids),
+  clientErrorHandler: clientErrorHandler(answers),
   // These answers pass no hook.
   frameworkErrors: (error, request, reply) => {
-    reply.headers(safeHeaders(deps.config.publicUrl()));
+    reply.headers(answers.headers());
     answerError(error, request, reply);
   },
 });
@@ -149,10 +155,11 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   const { clock, randomness, config } = deps;
   const limits = { ...HTTP_LIMITS, ...deps.limits };
   const ids = traceIds(randomness);
-  const instance: FastifyInstance = Fastify(serverOptions(deps, limits, ids));
+  const answers: RawAnswers = { ids, headers: () => safeHeaders(config.publicUrl()) };
+  const instance: FastifyInstance = Fastify(serverOptions(deps, limits, answers));
   instance.server.maxHeadersCount = 0;
   instance.server.maxConnections = CONNECTIONS_MAX;
-  answerOddities(instance.server, ids);
+  answerOddities(instance.server, answers);
   closeInTime(instance, limits.closeGraceMs);
 
   instance.decorate("traceIds", ids);
@@ -166,7 +173,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   // The response schemas describe. Serialising by them would drop a field that a schema forgot, without a word.
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", (_request, reply, done) => {
-    reply.headers(safeHeaders(config.publicUrl()));
+    reply.headers(answers.headers());
     done();
   });
   instance.addHook("onRequest", refuseAmbiguous);

@@ -30,13 +30,16 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
+/** For answers that no hook of Fastify sees: `headers` are those of every answer. */
+export type RawAnswers = { readonly ids: TraceIds; readonly headers: () => Readonly<Record<string, string>> };
+
 /** Writes a problem where there is no request yet, and closes: behind a malformed message nothing can be trusted. */
-const writeRaw = (socket: Duplex, it: Problem, ids: TraceIds): void => {
+const writeRaw = (socket: Duplex, it: Problem, { ids, headers: every }: RawAnswers): void => {
   const { status, headers, body } = problemWire(it, ids.traceId());
   const text = String(body);
   const lines = [
     `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? "Error"}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({ ...every(), ...headers }).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(text)}`,
     "connection: close",
   ];
@@ -47,17 +50,17 @@ const writeRaw = (socket: Duplex, it: Problem, ids: TraceIds): void => {
 type AnsweringSocket = Duplex & { readonly _httpMessage?: { readonly headersSent: boolean } | null };
 
 export const clientErrorHandler =
-  (ids: TraceIds) =>
+  (answers: RawAnswers) =>
   (error: ConnectionError, socket: AnsweringSocket): void => {
     const answering = socket._httpMessage?.headersSent === true;
     if (error.code === "ECONNRESET" || !socket.writable || answering) socket.destroy();
-    else writeRaw(socket, parserProblem(error.code), ids);
+    else writeRaw(socket, parserProblem(error.code), answers);
   };
 
 /** What node's server would answer without a word, or by hanging up. */
-export const answerOddities = (server: Server, ids: TraceIds): void => {
+export const answerOddities = (server: Server, answers: RawAnswers): void => {
   server.on("connect", (_request, socket) =>
-    writeRaw(socket, problem("method-not-allowed", "This is not a proxy."), ids),
+    writeRaw(socket, problem("method-not-allowed", "This is not a proxy."), answers),
   );
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));

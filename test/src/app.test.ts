@@ -202,6 +202,14 @@ test("every answer says that it is not guessed at, not embedded elsewhere, and u
       assert.match(String(headers["permissions-policy"]), "camera=()", what);
       assert.is(headers["strict-transport-security"], strict, what);
     }
+    await app.listen({ host: "127.0.0.1", port: 0 });
+    for (const [name, [, bytes]] of Object.entries(MALFORMED)) {
+      const { headers } = parsed(await raw(app, bytes));
+      const names = headers.map((line) => line.split(":")[0]?.toLowerCase());
+      for (const header of ["x-content-type-options", "cross-origin-resource-policy", "permissions-policy"])
+        assert.ok(names.includes(header), `${name}: ${header}`);
+      assert.is(names.includes("strict-transport-security"), strict !== undefined, name);
+    }
   }
 });
 
