@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { FormatName } from "ajv-formats";
 import { fastFormats, fullFormats } from "ajv-formats/dist/formats.js";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/ports.ts";
 import type { JsonValues } from "./json-values.ts";
 import type { Meter } from "./meter.ts";
 import { compilePattern } from "./patterns.ts";
@@ -54,6 +54,32 @@ const DECIMALS = 6;
 const TEXT_MAX = 200;
 
 const clip = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text);
+
+/** Each name that the schema gives to a property, at any depth. */
+const namesIn = (schema: Json): readonly string[] => {
+  if (typeof schema !== "object" || schema === null) return [];
+  if (Array.isArray(schema)) return schema.flatMap(namesIn);
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    const isNamed = keyword === "properties" && typeof value === "object" && value !== null;
+    return [...(isNamed ? Object.keys(value) : []), ...namesIn(value)];
+  });
+};
+
+/** A longer one is no place in a list, and may be a number that is hidden. */
+const PLACE_IN_LIST = /^\d{1,6}$/;
+
+/**
+ * A JSON Pointer (RFC 6901) with an asterisk for each name that the schema does not have: such a name is data, as in a map
+ * from e-mail addresses, and may be hidden, while a verdict is shown to everybody and never erased.
+ */
+const shownPointer = (pointer: string, names: ReadonlySet<string>): string =>
+  pointer
+    .split("/")
+    .map((step) => {
+      const name = step.replaceAll("~1", "/").replaceAll("~0", "~");
+      return step === "" || names.has(name) || PLACE_IN_LIST.test(name) ? step : "*";
+    })
+    .join("/");
 
 const options = (meter: Meter): Options => ({
   // Unknown keywords are typing errors; the rest of strict mode is taste.
@@ -123,11 +149,13 @@ export const schemaCompiler = (
     try {
       // One a schema: what an instance has compiled, it keeps.
       const validate = (version === "2020-12" ? new Ajv2020(options(meter)) : new Ajv(options(meter))).compile(schema);
+      const names = new Set(namesIn(schema));
       const mismatch = (payload: unknown): Mismatch | null => {
         meter.spend((parts * values.weigh(payload)) / PARTS_PER_WORK);
         if (validate(payload)) return null;
         const [error] = validate.errors ?? [];
-        return { at: clip(error?.instancePath ?? ""), message: clip(error?.message ?? "does not match") };
+        const at = clip(shownPointer(error?.instancePath ?? "", names));
+        return { at, message: clip(error?.message ?? "does not match") };
       };
       return { ok: true, schema: { mismatch } };
     } catch (error) {
