@@ -162,6 +162,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   answerOddities(instance.server, answers);
   closeInTime(instance, limits.closeGraceMs);
 
+  instance.decorateRequest("principal", null);
   instance.decorate("traceIds", ids);
   instance.decorate("onUnlisted", deps.onUnlisted ?? ((sentence: string) => instance.log.error(sentence)));
   instance.decorate("onProblem", deps.onProblem ?? (() => undefined));

@@ -139,8 +139,6 @@ export const ingest =
     const rate = new ByteRate(clock);
     const shares = new WeakMap<FastifyRequest, Share>();
 
-    // A webhook has no credential of an account. `problemRecords` reads this.
-    app.decorateRequest("principal", null);
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (request, raw, done) => {
       // The share of a client that has gone is given back.

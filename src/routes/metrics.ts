@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isLoopback } from "../../infra/http/addresses.ts";
+import { PROBLEMS_LISTED } from "../http/openapi.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";
 import type { Metrics } from "../observing/metrics.ts";
@@ -40,19 +41,24 @@ const DESCRIPTION = {
   tags: ["operations"],
   security: [{}, { metricsToken: [] }],
   response: { 200: { description: "OK", content: { "text/plain": { schema: { type: "string" } } } } },
+  [PROBLEMS_LISTED]: [...PROBLEMS],
 } as const;
 
 /** `GET /metrics` in Prometheus' text format: outside of the route table, as its credential is no account's. */
 export const metricsRoute =
   ({ meters, readings, token }: MetricsRouteDeps) =>
   async (app: FastifyInstance): Promise<void> => {
-    app.get("/metrics", { schema: DESCRIPTION, config: { problems: PROBLEMS } }, async (request, reply) => {
-      const isAllowed = isLocal(request) || (token !== null && presents(request.headers.authorization, token));
-      if (isAllowed) {
-        reply.headers({ "content-type": meters.contentType, "cache-control": "no-store" });
-        return reply.send(await meters.scrape(readings));
-      }
-      if (token === null) return sendProblem(request, reply, notFound());
-      return sendProblem(request, reply, problem("unauthenticated", "Send METRICS_TOKEN as a bearer token."));
-    });
+    app.get(
+      "/metrics",
+      { schema: DESCRIPTION, config: { problems: PROBLEMS, call: "GET /metrics" } },
+      async (request, reply) => {
+        const isAllowed = isLocal(request) || (token !== null && presents(request.headers.authorization, token));
+        if (isAllowed) {
+          reply.headers({ "content-type": meters.contentType, "cache-control": "no-store" });
+          return reply.send(await meters.scrape(readings));
+        }
+        if (token === null) return sendProblem(request, reply, notFound());
+        return sendProblem(request, reply, problem("unauthenticated", "Send METRICS_TOKEN as a bearer token."));
+      },
+    );
   };

@@ -49,7 +49,7 @@ export type TableDeps = {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set by the route table before the body is read; null on routes that anyone may call. */
+    /** Set by the route table before the body is read; null on routes that anyone may call, and outside of the table. */
     principal: Principal | null;
     /** When that was, in ms since 1970. */
     authenticatedAt: number;
@@ -285,7 +285,6 @@ const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1"
 
 /** Adds the routes to a Fastify context that reads JSON strictly and validates with `validation.ts`. */
 export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: TableDeps): void => {
-  app.decorateRequest("principal", null);
   app.decorateRequest("authenticatedAt", 0);
   const closing = new AbortController();
   // As many answers may last as the routes allow.

@@ -343,6 +343,16 @@ test("a sign-up with an address that somebody has is a record of that member", a
   assert.is(record.actor.kind, "system");
 });
 
+test("a guess of METRICS_TOKEN is counted for the installation", async () => {
+  const fresh = await startService({ METRICS_TOKEN: "the-token-of-the-scraper" });
+  // From this machine no token is needed, unless a proxy forwards the call.
+  const headers = { authorization: "Bearer a-guess", "x-forwarded-for": "192.0.2.1" };
+  assert.is((await fetch(`${fresh.url}/metrics`, { headers })).status, 401);
+  const counted = await until("it is counted", async () => fresh.log.last("calls-installation"));
+  assert.equal(counted.data.counts, { unauthenticated: 1 });
+  await fresh.stop();
+});
+
 test("a source over the plan is a record", async () => {
   const free = await startService();
   const owner = await signUp(free.url);
