@@ -15,6 +15,7 @@ import { type Deferred, type HoldingDeps, holdChange } from "./changes.ts";
 import { controlsStream } from "./control-parts.ts";
 import type { Envelope } from "./envelope.ts";
 import { LISTED_ERRORS_MAX } from "./http/limits.ts";
+import { PART_STREAMS } from "./parts.ts";
 import { partsInForce } from "./parts-in-force.ts";
 import { changedMeanwhile, type Problem, problem } from "./problems.ts";
 import { type Answer, positionOf } from "./routes/route.ts";
@@ -145,8 +146,12 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
   },
 
   async withdraw({ principal: { account, id: by }, envelope }, kind, id) {
-    const command = { type: "WithdrawPart", account, kind, id, by, at: envelope.at } as const;
+    // Another request may have made it: an action by its name, when a place was free again.
+    const look = async () => {
+      const { part } = await PART_STREAMS[kind].find(deps.aggregates, account, id);
+      return { type: "WithdrawPart", account, kind, id, isMade: part !== null, by, at: envelope.at } as const;
+    };
     const own = { ...envelope, commandId: `${envelope.commandId}/withdrawn` };
-    await deps.aggregates.handleLooked(controlsDecider, controlsStream(account), () => command, own);
+    await deps.aggregates.handleLooked(controlsDecider, controlsStream(account), look, own);
   },
 });

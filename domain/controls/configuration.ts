@@ -38,8 +38,8 @@ export type PartKind = keyof Parts;
 export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
   /** By the policy's id: somebody on the machine has asked that its protection be lifted. */
   readonly lifts: ReadonlyMap<string, Lift>;
-  /** When parts were recorded last, of those that may still be under way: ISO-8601 UTC, by `partKey`. */
-  readonly recent: ReadonlyMap<string, string>;
+  /** When each part was recorded last: ISO-8601 UTC, by `partKey`. */
+  readonly recordedAt: ReadonlyMap<string, string>;
   /** The ids of changes that are held; some of them may be over. */
   readonly heldChanges: ReadonlySet<string>;
 };
@@ -55,7 +55,7 @@ export const EMPTY: Configuration = {
   policy: new Map(),
   member: new Map(),
   lifts: new Map(),
-  recent: new Map(),
+  recordedAt: new Map(),
   heldChanges: new Set(),
 };
 

@@ -46,12 +46,13 @@ export type ChangeControls = {
 
 export type ControlsCommand =
   | ChangeControls
-  /** Something new was recorded here, and was not made after all. */
+  /** Something new was recorded here, and was not made after all. `isMade`: its own stream has it, by another request. */
   | {
       readonly type: "WithdrawPart";
       readonly account: string;
       readonly kind: PartKind;
       readonly id: string;
+      readonly isMade: boolean;
       readonly by: string;
       readonly at: string;
     }
@@ -177,16 +178,18 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
         const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
         const isOver = isAnew && change.part?.protected === true;
         const lifts = isOver ? new Map([...state.lifts].filter(([id]) => id !== change.id)) : state.lifts;
-        const recent = new Map([...state.recent].filter(([, since]) => isUnderWay(since, at))).set(partKey(change), at);
-        return { ...withPart(state, change), lifts, recent };
+        const recordedAt = new Map(state.recordedAt);
+        if (change.part === null) recordedAt.delete(partKey(change));
+        else recordedAt.set(partKey(change), at);
+        return { ...withPart(state, change), lifts, recordedAt };
       }
     }
   },
 
   decide(command, state): Decided {
     if (command.type === "WithdrawPart") {
-      const { account, kind, id, by, at } = command;
-      const before = partIn(state, kind, id);
+      const { account, kind, id, isMade, by, at } = command;
+      const before = isMade ? null : partIn(state, kind, id);
       // The kind says which part it is.
       const change = { kind, id, part: null } as PartChange;
       return before === null
@@ -196,7 +199,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
     if (command.type === "CorrectParts") {
       const { account, at } = command;
       const parts = command.parts
-        .filter((it) => !isUnderWay(state.recent.get(partKey(it)), at))
+        .filter((it) => !isUnderWay(state.recordedAt.get(partKey(it)), at))
         .slice(0, CORRECTED_MAX);
       return parts.length === 0 ? accept() : accept({ type: "ControlsCorrected", data: { account, parts, at } });
     }

@@ -12,8 +12,10 @@ export const isAsStrict = (after: ApprovalRule, before: ApprovalRule): boolean =
   (after.exclude_requester === true || before.exclude_requester !== true);
 
 /** Whether the text of a condition reads one of the names that conditions know. */
-export const reads = (when: string | undefined, name: "agent" | "source" | "action" | "cost_eur"): boolean =>
-  when !== undefined && new RegExp(`\\b${name}\\b`).test(when);
+export const reads = (
+  when: string | undefined,
+  name: "agent" | "source" | "action" | "headers" | "cost_eur",
+): boolean => when !== undefined && new RegExp(`\\b${name}\\b`).test(when);
 
 /** A limit that is gone, or higher. */
 const isHigher = (before: number | undefined, after: number | undefined): boolean =>

@@ -29,11 +29,20 @@ const canBeReached = ({ endpoint }: Configuration, target: Target): boolean => {
 const costOfAction = ({ action }: Configuration, name: string | null): ActionPart["cost"] =>
   name === null ? null : (action.get(name)?.cost ?? null);
 
+/** What a condition sees of a sender: of an agent's request no source, of a source's no agent and no action. */
+const OF_SENDERS = ["agent", "source", "headers"] as const;
+
+/** Where a source sends to, an action may have a cost rule of its own, which the source's requests do not have. */
+const costMayDiffer = ({ action, endpoint }: AnyWay, { before, after }: Sides): boolean =>
+  action === null
+    ? [...before.action.values()].some((it) => it.endpoint_id === endpoint && it.cost !== null)
+    : !sameJson(costOfAction(before, action), costOfAction(after, action));
+
 /** Whether `when` may come out otherwise for a new way than for those that there were. */
-const mayDiffer = ({ when }: ApprovalRule, way: AnyWay, { before, after }: Sides): boolean =>
-  (way.sender.kind !== "anyone" && reads(when, way.sender.kind)) ||
-  (way.action !== null && !before.action.has(way.action) && reads(when, "action")) ||
-  (reads(when, "cost_eur") && !sameJson(costOfAction(before, way.action), costOfAction(after, way.action)));
+const mayDiffer = ({ when }: ApprovalRule, way: AnyWay, sides: Sides): boolean =>
+  (way.sender.kind !== "anyone" && OF_SENDERS.some((name) => reads(when, name))) ||
+  (reads(when, "action") && (way.action === null || !sides.before.action.has(way.action))) ||
+  (reads(when, "cost_eur") && costMayDiffer(way, sides));
 
 /** The rules of a way that ask every request on it as much as `wanted` does. */
 const isCovered = (wanted: Rule, rules: readonly Rule[], way: AnyWay, sides: Sides): boolean =>

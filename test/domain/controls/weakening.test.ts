@@ -182,6 +182,23 @@ test("a policy that names agents in its conditions does not hold for one of anot
   isHarmless(FLOOR, part("agent", "agt_1", { ...agent(null, "refund"), name: "trusted" }));
 });
 
+test("a condition that reads what another kind of sender does not have holds for no new one of that kind", () => {
+  const rule = { min_approvals: 2, expires_after_s: 60 };
+  const asks = (when: string) => set(ON_ENDPOINT, part("policy", "pol_2", { ...P, approval: { ...rule, when } }));
+  const fromSource = part("source", "src_1", source(null, "end_1"));
+  const fromAgent = part("agent", "agt_9", agent(null, "refund"));
+  weakens(asks('agent.name == "bot"'), fromSource);
+  weakens(asks('action == "refund"'), fromSource);
+  weakens(asks('source.name == "shop"'), fromAgent);
+  weakens(asks('headers["x-topic"] == "refund"'), fromAgent);
+  isHarmless(asks('action == "refund"'), fromAgent);
+  isHarmless(asks("payload.amount > 5"), fromSource, fromAgent);
+  isHarmless(asks("cost_eur > 5.0"), fromSource);
+  const priced = set(asks("cost_eur > 5.0"), part("action", "refund", action({ cost: { fixed_eur: 9 } })));
+  weakens(priced, fromSource);
+  isHarmless(priced, fromAgent);
+});
+
 test("a wider scope, a new source and a second action on the endpoint are new ways to it", () => {
   weakens(OWN, part("agent", "agt_2", agent(null, "note", "refund")));
   weakens(OWN, part("source", "src_1", source(null, "end_1")));
