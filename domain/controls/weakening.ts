@@ -48,15 +48,22 @@ const mayDiffer = ({ when }: ApprovalRule, way: AnyWay, sides: Sides): boolean =
 const isCovered = (wanted: Rule, rules: readonly Rule[], way: AnyWay, sides: Sides): boolean =>
   rules.some(({ rule }) => isAsStrict(rule, wanted.rule) && !mayDiffer(rule, way, sides));
 
-/** What was asked for at an action or an endpoint, and is asked for by nothing any more. */
-const lost = (before: Requirements, after: Requirements, now: Configuration): readonly Weakening[] =>
-  [...before].flatMap(([target, rules]) =>
-    canBeReached(now, target)
-      ? rules
-          .filter(({ rule }) => !(after.get(target) ?? []).some((it) => isAsStrict(it.rule, rule)))
-          .map(({ policyId }) => ({ policyId, why: `the approvals of ${policyId} no longer guard the ${target}` }))
-      : [],
-  );
+const isProtected = ({ policy }: Configuration, id: string): boolean => policy.get(id)?.protected === true;
+
+/** What was asked for at an action or an endpoint, and is asked for by nothing any more that is protected as well. */
+const lost = (before: Requirements, required: Requirements, sides: Sides): readonly Weakening[] =>
+  [...before].flatMap(([target, rules]) => {
+    if (!canBeReached(sides.after, target)) return [];
+    const now = required.get(target) ?? [];
+    return rules
+      .filter(({ policyId, rule }) => {
+        const needsProtection = isProtected(sides.before, policyId);
+        return !now.some(
+          (it) => isAsStrict(it.rule, rule) && (!needsProtection || isProtected(sides.after, it.policyId)),
+        );
+      })
+      .map(({ policyId }) => ({ policyId, why: `the approvals of ${policyId} no longer guard the ${target}` }));
+  });
 
 const wordsOf = ({ sender, action, endpoint }: Way): string =>
   action === null
@@ -171,6 +178,17 @@ const widened = (old: Way, way: Way, required: Requirements, sides: Sides): read
   });
 };
 
+/** A way that there was: what its own rules asked as much for as another policy at its target does, they still ask for. */
+const uncovered = (old: Way, way: Way, required: Requirements, sides: Sides): readonly Weakening[] => {
+  const asksFor = (rules: readonly Rule[], wanted: Rule): boolean =>
+    rules.some(({ rule }) => isAsStrict(rule, wanted.rule));
+  const was = rulesOf(sides.before, [old.own, ...old.floors]);
+  const is = rulesOf(sides.after, [way.own, ...way.floors]);
+  return wantedOf(old, required, sides)
+    .filter((wanted) => asksFor(was, wanted) && !asksFor(is, wanted))
+    .map(({ policyId }) => ({ policyId, why: `${wordsOf(way)} without the approvals of ${policyId}` }));
+};
+
 const approves = (part: MemberPart | undefined): boolean => part !== undefined && roleIncludes(part.role, "approver");
 
 /** A further person who may approve: a quorum is met with one person less of those who were there before. */
@@ -212,7 +230,7 @@ export const weakenings = (
   if (required.size === 0) return [];
   const sides = { before, after, showsLess: sightComparison(before, after) };
   const found: Weakening[] = [
-    ...lost(required, requirements(after), after),
+    ...lost(required, requirements(after), sides),
     ...joined(required, sides),
     ...added(required, sides),
     ...unprotected(required, sides),
@@ -231,7 +249,7 @@ export const weakenings = (
     for (const way of waysOf(after, sender)) {
       const known = old.get(wayId(way));
       if (known !== undefined) {
-        found.push(...widened(known, way, required, sides));
+        found.push(...widened(known, way, required, sides), ...uncovered(known, way, required, sides));
         found.push(...dimmed([known.own, ...known.floors], [way.own, ...way.floors], sides, wordsOf(way)));
       } else found.push(...openedDarker(way, required, sides));
       if (isIssued) found.push(...opened(way, rulesOf(after, way.floors), required, sides));

@@ -292,6 +292,22 @@ test("what weakens a protected policy takes that policy's approval, and no other
   assert.equal(controls.decide(later, anew), needed, "protected anew after it was not");
 });
 
+test("a policy as strict that is not protected takes no protection away, neither at once nor in two steps", () => {
+  const isKept = { ...P, protected: true };
+  const weakensKept = (from: Configuration, ...changes: readonly PartChange[]): void =>
+    assert.ok(weakenings(from, set(from, ...changes)).some(({ policyId }) => policyId === "pol_3"));
+  const base = set(BASE, part("policy", "pol_3", isKept));
+  weakensKept(
+    set(base, part("endpoint", "end_1", { policy_id: "pol_3" })),
+    part("endpoint", "end_1", { policy_id: "pol_2" }),
+  );
+  const own = set(base, part("agent", "agt_1", agent("pol_3", "refund")));
+  const second = part("agent", "agt_9", agent("pol_2", "refund"));
+  isHarmless(own, second);
+  weakensKept(set(own, second), part("policy", "pol_2", OPEN));
+  weakensKept(set(own, second), part("agent", "agt_9", agent(null, "refund")));
+});
+
 test("a key is refused what weakens, and a person's change is recorded as a weakening", () => {
   const change = part("agent", "agt_1", agent(null, "refund"));
   const about = { type: "ChangeControls", account: "acc_1", issues: false, by: "mem_1", at: "t" } as const;

@@ -119,6 +119,22 @@ test("a change that its requester approved is not made where requesters are excl
   assert.is((await shown(client, held.body.approval_id)).status, "void");
 });
 
+test("no second policy that is not protected leads around it", async () => {
+  const { client, endpoint, policy, agentId } = await guarded();
+  const { id: loose } = await client.make("/v1/policies", { name: "loose", approval: APPROVAL });
+  const swapped = await client.session("PATCH", `/v1/endpoints/${endpoint}`, { policy_id: loose });
+  assert.equal([swapped.status, swapped.body.status], [202, "held"]);
+  assert.is((await client.session("GET", `/v1/endpoints/${endpoint}`)).body.policy_id, policy);
+  const scope = { actions: ["refund"] };
+  const made = await client.session("POST", "/v1/agents", { name: "b", policy_id: loose, scope });
+  assert.is(made.status, 201, "as many people are asked");
+  const loosened = await client.session("PUT", `/v1/policies/${loose}`, { name: "loose" });
+  assert.equal([loosened.status, loosened.body.status], [202, "held"]);
+  const detached = await client.session("PATCH", `/v1/agents/${made.body.id}`, { policy_id: null });
+  assert.equal([detached.status, detached.body.status], [202, "held"]);
+  assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, policy);
+});
+
 test("hiding more from approvers is held", async () => {
   const { client, policy, definition } = await guarded();
   const { status, body } = await client.session("PUT", `/v1/policies/${policy}`, { ...definition, redact: ["amount"] });
