@@ -68,16 +68,19 @@ export const PAYLOAD_BYTES_MAX = 1_048_576 - 65_536;
 const SALT_BYTES = 16;
 /** A record here may carry a megabyte, so few are held at once. */
 const READ_PAGE = 20;
-/** As JSON, text takes at most six times its bytes (\u0000): up to here that is far below an append's limit. */
-const TEXT_UNMEASURED_MAX = 64 * 1_024;
-/** The characters that take six times their bytes as JSON. All others take twice as much at most. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these
-const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
 /**
  * Bytes of one append. To encode and send as many takes the thread that answers everybody about a millisecond, and the
  * log's writer as long: other requests are served between the parts of a long body.
  */
 const PART_BYTES = 128 * 1_024;
+/**
+ * As JSON, text takes at most six times its bytes (\u0000): up to here that is below an append's limit, and to measure it
+ * takes longer than to encode it.
+ */
+const TEXT_UNMEASURED_MAX = PART_BYTES;
+/** The characters that take six times their bytes as JSON. All others take twice as much at most. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these
+const LONG_ESCAPES = /[\0-\x07\x0b\x0e-\x1f]/;
 /** Each lost race means that another writer kept something: so often it is not by chance. */
 const KEEP_ATTEMPTS_MAX = 64;
 

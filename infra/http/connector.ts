@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { isIP, type Socket, connect as tcpConnect } from "node:net";
 import { connect as tlsConnect } from "node:tls";
 import type { FailureKind } from "../../domain/delivery/events.ts";
@@ -31,6 +32,8 @@ export type ConnectorOptions = {
 
 /** A resolver that has not answered by then will not in time for this attempt. */
 const DNS_LIMIT_MS = 5_000;
+/** Each attempt gives up at a moment of its own, so that many which began together do not all have to be recorded at once. */
+const DNS_SPREAD_MS = 1_000;
 /** A round trip to the far side of the world fits in ten times; then the next address gets its chance. */
 const NEXT_ADDRESS_AFTER_MS = 3_000;
 /** Names with more addresses are load balanced: any of the first ones will do. */
@@ -115,7 +118,7 @@ export const connector = ({ addresses, resolve, ca }: ConnectorOptions): Connect
     account: string,
     signal: AbortSignal,
   ): Promise<readonly string[]> => {
-    const options = { account, limitMs: DNS_LIMIT_MS, signal };
+    const options = { account, limitMs: DNS_LIMIT_MS - randomInt(DNS_SPREAD_MS), signal };
     const resolved = isIP(hostname) === 0 ? await resolve(hostname, options) : undefined;
     if (resolved?.ok === false) throw new ConnectFailure("dns", `${hostname}: ${resolved.detail}`, resolved.isOurs);
     const found = resolved?.addresses ?? [hostname];

@@ -49,8 +49,8 @@ const incoming = (body: Buffer): Incoming => ({
 });
 const cut = (text: string, size: number): Buffer => Buffer.from(text.repeat(size)).subarray(0, size);
 
-/** What an append of a part may take: 128 KiB as base64, with the headers and the metadata. */
-const PART_APPEND_BYTES = 220_000;
+/** What an append of a part may take: 128 KiB of quotes, which JSON doubles, with the headers and the metadata. */
+const PART_APPEND_BYTES = 310_000;
 
 /** Each of the largest size that is taken, and each long in its own way once it is JSON. */
 const NUL = Buffer.alloc(PAYLOAD_BYTES_MAX);
