@@ -149,6 +149,7 @@ test("a rejected change changes nothing", async () => {
   const path = `/v1/approvals/${held.body.approval_id}/reject`;
   const rejected = await other("POST", path, { digest, comment: "no" });
   assert.equal([rejected.status, rejected.body.status], [200, "rejected"]);
+  assert.equal(rejected.body.outcome, { status: "rejected", reason: "no" });
   assert.is((await client.session("GET", `/v1/agents/${agentId}`)).body.policy_id, policy);
 });
 

@@ -211,7 +211,8 @@ test("nobody approves what can no longer be executed as a whole; it can be rejec
     assert.is(outcome, "conflict");
     assert.match(detail, what);
     assert.is((await get()).outcome, 200);
-    assert.is((await vote("reject")).outcome, 200);
+    const rejected = await vote("reject");
+    assert.equal([rejected.outcome, rejected.body.outcome], [200, { status: "cancelled", reason: "seen" }]);
   }
   const { log, vote, get } = await world();
   await log.erase("payload-bun_1");
