@@ -127,9 +127,9 @@ const checkBody = (route: Route) => async (request: FastifyRequest) => {
   );
 };
 
-/** The credential of this request, looked at once more: why it does not make the call any more, or null. */
-const lostSince = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<Problem | null> => {
-  if (who === "anyone") return null;
+/** Whom the credential of this request stands for now, or why it does not make the call any more. */
+const principalNow = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<Principal | Problem> => {
+  if (who === "anyone") return PUBLIC;
   const presented = presentedBy(request.raw.rawHeaders);
   const principal =
     presented === null || typeof presented !== "object" || "problem" in presented
@@ -138,18 +138,23 @@ const lostSince = async ({ who }: Route, request: FastifyRequest, deps: TableDep
   if (principal === null || principal.account !== request.principal?.account) {
     return problem("unauthenticated", "The credential was revoked while this request was under way.");
   }
-  return forbiddenFor(principal, who);
+  return forbiddenFor(principal, who) ?? principal;
 };
 
 const isStillAllowed = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<boolean> =>
-  (await lostSince(route, request, deps)) === null;
+  !("problem" in (await principalNow(route, request, deps)));
 
 /** A body may be half a minute under way, and a stolen key's with it: behind a slow one the credential has to hold as well. */
 const lostMeanwhile = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<Problem | null> => {
   if (request.principal === null) return null;
   const tookMs = deps.clock.now() - request.authenticatedAt;
   // A clock that was set back says nothing of how long it was.
-  return tookMs >= 0 && tookMs <= BODY_MS_MAX ? null : lostSince(route, request, deps);
+  if (tookMs >= 0 && tookMs <= BODY_MS_MAX) return null;
+  const principal = await principalNow(route, request, deps);
+  if ("problem" in principal) return principal;
+  // A role that was lowered may still make the call, and see less in its answer.
+  request.principal = principal;
+  return null;
 };
 
 const namedHeaders = ({ headers = {} }: Route, request: FastifyRequest): Call["headers"] =>

@@ -9,7 +9,7 @@ import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type PositionText, positionText } from "../../../src/http/position-text.ts";
 import { problem } from "../../../src/problems.ts";
-import type { Route } from "../../../src/routes/route.ts";
+import type { Principal, Route } from "../../../src/routes/route.ts";
 import {
   ADMIN_KEY,
   bearer,
@@ -471,10 +471,16 @@ test("a route that waits is told when its client is gone, and when the server cl
 
 test("a credential that was revoked, or made weaker, while the body was under way makes no call any more", async () => {
   const clock = testClock();
-  let known: typeof ADMIN_KEY | typeof VIEWER_KEY | null = ADMIN_KEY;
+  let known: Principal | null = ADMIN_KEY;
   let asked = 0;
   let ran = 0;
-  const route = echo({ handle: async () => ({ status: 201, body: { ran: ++ran } }) });
+  const callers: string[] = [];
+  const APPROVER_KEY: Principal = { kind: "key", account: "acc_a", id: "key_admin", role: "approver" };
+  const handle: Route["handle"] = async ({ principal }) => {
+    callers.push(principal.kind === "agent" ? "agent" : principal.role);
+    return { status: 201, body: { ran: ++ran } };
+  };
+  const route = echo({ who: { key: "approver", session: "approver" }, handle });
   const authenticate = async () => {
     asked += 1;
     return known;
@@ -499,7 +505,9 @@ test("a credential that was revoked, or made weaker, while the body was under wa
     clock.advance(5_000);
     known = principal;
   };
-  assert.is((await slowly(later(ADMIN_KEY))).status, 201);
+  assert.is((await slowly(later(APPROVER_KEY))).status, 201);
+  assert.equal(callers, ["approver"], "the call is made with the role of now");
+  known = ADMIN_KEY;
   assert.equal(await slowly(later(VIEWER_KEY)), { status: 403, code: "forbidden" });
   known = ADMIN_KEY;
   assert.equal(await slowly(later(null)), { status: 401, code: "unauthenticated" });
