@@ -1,7 +1,9 @@
 import type { FieldPath } from "../domain/gate/field-path.ts";
 import type { Json, JsonObject } from "../domain/ports.ts";
+import { type IdentityOrder, identityOf } from "./admission/identity.ts";
 import { type PlacesOrder, placesIn } from "./bundles/result-places.ts";
 import { type ResultsOrder, resultsShown } from "./bundles/result-shown.ts";
+import type { Identity } from "./providers/identify.ts";
 import { redactText } from "./redact-text.ts";
 import { type ContentOrder, contentOf, type ShownContent } from "./routes/approval-content.ts";
 import type { Form } from "./routes/approval-form.ts";
@@ -18,6 +20,8 @@ export type Orders = {
   readonly attempts: AttemptsOrder;
   readonly results: ResultsOrder;
   readonly places: PlacesOrder;
+  /** Which delivery a webhook is. */
+  readonly identity: IdentityOrder;
 };
 
 export type Answers = {
@@ -27,6 +31,7 @@ export type Answers = {
   readonly attempts: readonly ShownAttempt[];
   readonly results: readonly (JsonObject | null)[];
   readonly places: ReturnType<typeof placesIn>;
+  readonly identity: Identity;
 };
 
 export type TaskName = keyof Orders;
@@ -81,4 +86,5 @@ export const TASKS: { readonly [Name in TaskName]: Task<Orders[Name], Answers[Na
     run: resultsShown,
   },
   places: { bytesOf: ({ body }) => body.length, run: placesIn },
+  identity: { bytesOf: ({ body }) => body.length, run: identityOf },
 };

@@ -36,9 +36,9 @@ const HEAP_MB = 256;
 
 const LOST: AnyAnswer = { failed: "the document was not read in time" };
 
-export const documentThread = (): DocumentThread =>
+export const documentThread = (name = "documents"): DocumentThread =>
   turnThread<AnyOrder, AnyAnswer>({
-    ...{ name: "documents", program: new URL("./document-worker", import.meta.url) },
+    ...{ name, program: new URL("./document-worker", import.meta.url) },
     ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
   });
 

@@ -290,6 +290,9 @@ export const service = async (engines: Engines): Promise<Service> => {
   const gateChecks = sharedChecks(expensiveChecks, clock);
   const largeDocuments = documentThread();
   const documents = sharedDocuments(largeDocuments, clock);
+  // Apart from what is shown, so that reads delay no webhook.
+  const largeArrivals = documentThread("arrivals");
+  const arrived = sharedDocuments(largeArrivals, clock);
   const loopsKey = subkey(key, "loops");
   const headerDigest = headerDigests(subkey(key, "header-digests"));
   const movingBundle = errorsOf("bundles", "moving a bundle on");
@@ -322,7 +325,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     onOnlyCounted: calls.requestRefused,
     deliver: delivering,
   };
-  const admit = admission({ ...claims, accepting: accepts, box: opened, counts: counts(counted), publicUrl });
+  const admit = admission({ ...claims, arrived, accepting: accepts, box: opened, counts: counts(counted), publicUrl });
   const execute = executing({ ...claims, actions });
   const bundles = bundling({ ...claims, actions });
   const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, movingBundle) : bundles;
@@ -744,6 +747,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await overage.stop();
       await expensiveChecks.stop();
       await largeDocuments.stop();
+      await largeArrivals.stop();
       await counted.stop();
       await reservations.idle();
       // Last, and shortly: a broker that hangs keeps nothing here from being written down.

@@ -4,12 +4,13 @@ import { activeSecrets, type PresentSource } from "../../domain/source/decider.t
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { approvalRequests } from "../approval-requests.ts";
+import { DIRECT_BYTES_MAX, type Documents } from "../documents.ts";
 import type { Trace } from "../envelope.ts";
 import { eventIdOf } from "../event-id.ts";
 import { type Problem, problem } from "../problems.ts";
-import { answerDirectly, identify, isByBody } from "../providers/identify.ts";
+import { answerDirectly, type Identity, identify, isByBody } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
-import { webhookRequest } from "../providers/request.ts";
+import { type WebhookRequest, webhookRequest } from "../providers/request.ts";
 import { verify } from "../providers/verify.ts";
 import { type Answer, positionOf } from "../routes/route.ts";
 import { type Known, readOn } from "../run-command.ts";
@@ -18,6 +19,7 @@ import { bodyKeys } from "./body-keys.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
 import type { Counts } from "./counts.ts";
 import { type Identified, jsonOf } from "./identified.ts";
+import type { IdentityOrder } from "./identity.ts";
 import { refusal } from "./refusal.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -26,6 +28,8 @@ export type AdmissionDeps = ClaimDeps & {
   readonly box: Pick<SecretBox, "open">;
   readonly counts: Counts;
   readonly publicUrl: () => string;
+  /** Reads large bodies for their delivery id and type. Left out: this thread reads them. */
+  readonly arrived?: Pick<Documents, "run">;
 };
 
 type Received = Identified & { readonly source: PresentSource };
@@ -117,6 +121,12 @@ export const admission = (deps: AdmissionDeps): Admission => {
     return { ...outcome, status: 200, body: { ...(outcome.body as object), duplicate: true } };
   };
 
+  /** A small body is parsed once, for this and for the gates. A large one is not parsed by this thread. */
+  const identity = async (account: string, order: IdentityOrder, request: WebhookRequest): Promise<Identity> =>
+    deps.arrived === undefined || order.body.length <= DIRECT_BYTES_MAX
+      ? identify(order.type, request, order.dedupe)
+      : deps.arrived.run(account, "identity", order);
+
   return async (webhook) => {
     const { sourceId, headers, rawHeaders, body } = webhook;
     const source = await deps.accepting(webhook.provider, sourceId);
@@ -136,7 +146,11 @@ export const admission = (deps: AdmissionDeps): Admission => {
     const challenge = answerDirectly(type, "signed", request);
     if (challenge !== null) return challenge;
 
-    const { deliveryKey, eventType } = identify(type, request, dedupe);
+    const { deliveryKey, eventType } = await identity(
+      account,
+      { type, dedupe, headers, rawHeaders, body, url },
+      request,
+    );
     const { name, policy_id: policyId, endpoint_id: endpointId } = source.settings;
     const decideAs = (key: string) =>
       decideOnce({

@@ -7,6 +7,8 @@ import { claim, mac, macHeader, withHeader } from "./schemes.ts";
 
 /** Adyen sends one; each costs an HMAC before anything is authenticated. */
 const ITEMS_MAX = 32;
+/** An item has some 2 kB. The signature is inside the body, so anybody can have a body of this length parsed. */
+const ITEMS_BYTES_MAX = 65_536;
 const MAC_BYTES = 32;
 /** What Adyen's Customer Area makes: 32 bytes as hex. */
 const KEY = /^(?:[0-9A-Fa-f]{2}){16,64}$/;
@@ -59,6 +61,9 @@ const itemProof = (item: unknown): Proof | Refused => {
 
 /** Payments: each item carries its own signature, and all of them have to hold. */
 const signedItems: Scheme = (request) => {
+  if (request.body.length > ITEMS_BYTES_MAX) {
+    return refused("malformed", `A body with signed items has more than ${ITEMS_BYTES_MAX} bytes.`);
+  }
   const items = itemsOf(request.json());
   if (items === null) return refused("missing", "The body has no notificationItems, and there is no HmacSignature.");
   if (items.length > ITEMS_MAX) return refused("malformed", `More than ${ITEMS_MAX} items.`);
@@ -76,14 +81,18 @@ const signedItems: Scheme = (request) => {
 const SIGNATURE_HEADER = "hmacsignature";
 const rawBody = macHeader({ header: SIGNATURE_HEADER, encoding: "base64" });
 
+/** The text that an item signs must not pass as a body: it is no JSON object. */
+const noObject = (request: WebhookRequest): Refused | null => {
+  const json = request.json();
+  return typeof json === "object" && json !== null ? null : refused("malformed", "The body is not a JSON object.");
+};
+
 /** Platforms and management: the raw body is signed, the signature stands in a header. */
 const signedBody: Scheme = (request, source) => {
   const read = rawBody(request, source);
   if (!read.ok) return read;
-  // The text that an item signs must not pass as a body: it is no JSON object.
-  const json = request.json();
-  if (typeof json !== "object" || json === null) return refused("malformed", "The body is not a JSON object.");
-  return claim(null, { given: read.proofs[0].given, expected: withKey("", request.body) });
+  const signed = claim(null, { given: read.proofs[0].given, expected: withKey("", request.body) });
+  return { ...signed, alsoRefused: noObject };
 };
 
 export const adyenScheme = withHeader(SIGNATURE_HEADER, signedBody, signedItems);

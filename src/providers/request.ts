@@ -56,6 +56,8 @@ export type Claim = {
   readonly timestamp: string | null;
   /** Every one of them has to hold. */
   readonly proofs: readonly [Proof, ...Proof[]];
+  /** What else has to be true of a request whose proofs hold: only then its body is parsed. */
+  readonly alsoRefused?: (request: WebhookRequest) => Refused | null;
 };
 
 /** Finds a scheme's signature in a request. */

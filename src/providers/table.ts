@@ -52,8 +52,12 @@ const BEARER = "bearer ";
 const bearerToken = (value: string): string | null =>
   value.slice(0, BEARER.length).toLowerCase() === BEARER ? value.slice(BEARER.length).trimStart() : null;
 
+/** A challenge has some 200 bytes: a longer body is an event, and is not parsed for it. */
+const CHALLENGE_BYTES_MAX = 4_096;
+
 /** Slack asks so whether an address is the app's: the answer is the challenge. */
 const slackChallenge = (request: WebhookRequest): DirectAnswer | null => {
+  if (request.body.length > CHALLENGE_BYTES_MAX) return null;
   const challenge = inBody("challenge")(request);
   if (inBody("type")(request) !== "url_verification" || challenge === null) return null;
   return { status: 200, body: { challenge } };

@@ -49,5 +49,5 @@ export const verify = (
     const failed = holds(proof, source.secrets);
     if (failed !== null) return failed;
   }
-  return VERIFIED;
+  return claim.alsoRefused?.(request) ?? VERIFIED;
 };

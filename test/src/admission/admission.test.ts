@@ -14,6 +14,7 @@ import { compiledPolicies } from "../../../src/admission/compiled-policy.ts";
 import { fate } from "../../../src/admission/fate.ts";
 import { ledgers } from "../../../src/admission/ledgers.ts";
 import type { Aggregates } from "../../../src/aggregates.ts";
+import { type Documents, directDocuments } from "../../../src/documents.ts";
 import { payloads } from "../../../src/payloads.ts";
 import { admissionNode } from "../../support/admission-world.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
@@ -56,7 +57,11 @@ const those = (policy: PublishedPolicy): Aggregates =>
     },
   }) as unknown as Aggregates;
 
-const admitting = (log: EventLog, aggregates: Aggregates = those(policy)) => {
+const admitting = (
+  log: EventLog,
+  aggregates: Aggregates = those(policy),
+  arrived: Pick<Documents, "run"> = directDocuments,
+) => {
   const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError: fail });
   const admit = admission({
     accepting: accepting(aggregates),
@@ -74,9 +79,10 @@ const admitting = (log: EventLog, aggregates: Aggregates = those(policy)) => {
     digestKey: Buffer.alloc(32),
     allowances: enoughBytes,
     deliver: { offer: () => {} },
+    arrived,
   });
-  return async (id: string) => {
-    const body = Buffer.from(JSON.stringify({ id }));
+  return async (id: string, more: object = {}) => {
+    const body = Buffer.from(JSON.stringify({ id, ...more }));
     const signature = createHmac("sha256", "secret").update(body).digest("hex");
     const headers = { "x-signature": signature, "x-delivery-id": id, "content-type": "application/json" };
     const rawHeaders = Object.entries(headers).flat();
@@ -246,6 +252,29 @@ test("a request does not fail with the one that is decided before it under the s
   ]);
   assert.is(first.status, "rejected");
   assert.is(second.status === "fulfilled" && second.value.outcome, 202);
+});
+
+test("a large body is parsed by another thread, a small one by this one, and both are admitted alike", async () => {
+  const names: string[] = [];
+  const arrived: Pick<Documents, "run"> = {
+    run(account, name, order) {
+      names.push(name);
+      return directDocuments.run(account, name, order);
+    },
+  };
+  const log = memoryEventLog();
+  const open = { ...policy, definition: { name: "open" } };
+  const admit = admitting(log, those(open), arrived);
+  assert.is(await admit("small", { type: "order.paid" }), 202);
+  assert.equal(names, []);
+  assert.is(await admit("large", { type: "order.paid", t: "a".repeat(100_000) }), 202);
+  assert.equal(names, ["identity"]);
+  const admitted = (await log.readAll(null, 1_000)).filter(({ type }) => type === "EventAdmitted");
+  const seen = admitted.map(({ data }) => data as { readonly type: string });
+  assert.equal(
+    seen.map(({ type }) => type),
+    ["order.paid", "order.paid"],
+  );
 });
 
 test.run();

@@ -251,6 +251,12 @@ test("Adyen's platforms sign the raw body in a header, and an item's text is no 
   assert.is(adyen(text, { HmacSignature: base64(key, text) }), "malformed");
 });
 
+test("Adyen: a long body with signed items is refused before it is parsed", () => {
+  const long = adyenNotification([{ ...ITEM, reason: "a".repeat(70_000) }], ADYEN_KEY);
+  assert.is(adyen(long), "malformed");
+  assert.is(adyen(adyenNotification([{ ...ITEM, reason: "a".repeat(60_000) }], ADYEN_KEY)), "ok");
+});
+
 test("Adyen: a secret that is no hex key is not tried", () => {
   assert.is(verdict("adyen", webhook({}, adyenNotification([ITEM], ADYEN_KEY)), ["not hex"]), "unknown-secret");
 });

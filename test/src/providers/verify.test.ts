@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PROVIDER_TYPES, type ProviderType } from "../../../domain/source/events.ts";
+import { answerDirectly } from "../../../src/providers/identify.ts";
+import type { WebhookRequest } from "../../../src/providers/request.ts";
 import { SIGNERS, type Signed, type Signer } from "../../support/signers.ts";
 import { NOW_S, SOURCE_URL, verdict, webhook } from "../../support/webhook.ts";
 
@@ -49,6 +51,28 @@ for (const type of PROVIDER_TYPES) {
 
   test("a body of no bytes is accepted when it is signed", async () => {
     assert.is(judged(type, await signed(signer, { body: "" })), "ok");
+  });
+
+  test("the body is parsed only once the signature holds, or if the signature is inside it", async () => {
+    let parsed = 0;
+    const parsing = ({ json, ...rest }: WebhookRequest): WebhookRequest => ({
+      ...rest,
+      json: () => {
+        parsed += 1;
+        return json();
+      },
+    });
+    const sent = await signed(signer);
+    const auth = { auth: signer.auth ?? null };
+    const large = JSON.stringify({ id: "evt_1", t: "a".repeat(100_000) });
+    for (const headers of [sent.headers, { ...sent.headers, HmacSignature: "A".repeat(43).concat("=") }, {}]) {
+      const request = parsing(webhook(headers, large));
+      // The token of these is no signature over the body.
+      const isToken = type === "bearer" || type === "gitlab";
+      if (!isToken || headers !== sent.headers) assert.is.not(verdict(type, request, [signer.otherSecret], auth), "ok");
+      assert.is(answerDirectly(type, "unsigned", request), null);
+    }
+    assert.is(parsed, 0);
   });
 
   test("another secret is a mismatch, no secret an unknown secret", async () => {
