@@ -208,9 +208,11 @@ export const bundleJudgement = (deps: JudgeDeps): ((it: BundleJudging, places?: 
         ...missing,
         ...(step.uses_results ? { asks: "without-payload" } : {}),
       });
-      return [...policyCostGate(planned, policy), ...gates];
+      return gates;
     });
-    return { gates, cost, ...missing };
+    // As for a single request: a wrong amount is named before what depends on the cost.
+    const amounts = steps.map((it) => ({ index: it.step.index, gates: policyCostGate(it, policy) }));
+    return { gates: [...ofSteps(amounts), ...gates], cost, ...missing };
   };
 
   return async (it, places = "take") => {

@@ -91,6 +91,11 @@ for (const [what, policy] of [
       assertRefused(await byAction.execute(`own ${n}`, { action: ruled, payload, cost_eur: 2 }), `own ${amount}`);
       const steps = [{ action: ruled, payload: {} }];
       assertRefused(await byPolicy.bundle(`${n}`, [{ action: plain, payload }]), `policy's bundle ${amount}`);
+      const second = [
+        { action: plain, payload: { amount: 1 } },
+        { action: plain, payload },
+      ];
+      assertRefused(await byPolicy.bundle(`second ${n}`, second), `policy's second step ${amount}`);
       assertRefused(await byAction.bundle(`${n}`, [...steps, { action: ruled, payload }]), `action's bundle ${amount}`);
     }
     assert.is((await byPolicy.execute("absent", { action: plain, payload: {} })).status, 200);
