@@ -53,6 +53,11 @@ const KINDS_A_MINUTE_MAX = { refused: 30, outside: 10, read: 20, tried: 5 } as c
 type Group = keyof typeof KINDS_A_MINUTE_MAX;
 /** One actor's refusals that are told apart: the others' must still have room. */
 const KINDS_OF_ACTOR_MAX = 10;
+/**
+ * The same of what is refused without a credential that holds, by the member, key or source that it is about: one revoked
+ * key must not use up the room in which a guessed password is told with its address.
+ */
+const KINDS_OF_OUTSIDE_SUBJECT_MAX = 4;
 /** Ids in one record of what was read beyond the limit. */
 const LISTED_MAX = 500;
 const DETAIL_LENGTH_MAX = 200;
@@ -198,8 +203,11 @@ export const countedCalls = (
     hasRoom(group, account, name, KINDS_A_MINUTE_MAX[group]);
 
   const isToldApart = (call: RefusedCall, name: string): boolean => {
-    const { account, actor, holds } = call;
-    if (!holds) return isWithin("outside", account, name);
+    const { account, actor, subject, holds } = call;
+    if (!holds) {
+      const ofSubject = hasRoom(`outside ${subject}`, account, name, KINDS_OF_OUTSIDE_SUBJECT_MAX);
+      return ofSubject && isWithin("outside", account, name);
+    }
     const ofActor = hasRoom(`refused ${actor.kind} ${actor.id}`, account, name, KINDS_OF_ACTOR_MAX);
     return ofActor && isWithin("refused", account, name);
   };

@@ -227,7 +227,28 @@ test("strangers who use up their kinds of records hide nothing that is refused t
   const found = await records();
   assert.ok(found.some(({ data }) => data.problem === "digest-mismatch"));
   const more = found.find(({ type }) => type === "MoreCallsRefused");
-  assert.equal(more?.data.counts, { unauthenticated: 10 });
+  assert.equal(more?.data.counts, { unauthenticated: 16 });
+  await app.close();
+});
+
+test("a revoked key that is used in many ways leaves room to tell from where a password is guessed", async () => {
+  const about = async () => ({ account: "acc_a", subject: "mem_a" });
+  const guess = echo({
+    path: "/v1/guess",
+    who: "anyone",
+    handle: async () => problem("invalid-credentials", "Wrong.", { about }),
+  });
+  const { app, records, post, personal } = await world([answering("conflict"), guess]);
+  for (let n = 0; n < 50; n += 1) await post(`/v1/things/${n}`, "csk_old");
+  await app.inject({
+    method: "POST",
+    url: "/v1/guess",
+    headers: { "user-agent": "guesser/1" },
+    payload: { name: "a" },
+  });
+  const wrong = (await records()).find(({ data }) => data.problem === "invalid-credentials");
+  const client = await personal.read(wrong?.data.client as never, "acc_a");
+  assert.equal(client, { ip: "127.0.0.1", user_agent: "guesser/1" });
   await app.close();
 });
 
