@@ -67,11 +67,18 @@ const newSecrets = (changes: Partial<EndpointSettings>, { settings }: PresentEnd
     .filter(([name, header]) => isSecret(header) && !sameValue(header, settings.headers[name]))
     .map(([name]) => name);
 
-/** Whether a value that nobody can read would go to another address than the one that it was given for. */
-const takesSecretsAlong = ({ url, headers }: Partial<EndpointSettings>, { settings }: PresentEndpoint): boolean => {
-  if (url === undefined || url === settings.url) return false;
+/**
+ * Whether a value that nobody can read would go to another address than the one that it was given for. A kept value that is
+ * no longer secret could go anywhere with the next change, so making it open counts as well.
+ */
+const exposesSecrets = ({ url, headers }: Partial<EndpointSettings>, { settings }: PresentEndpoint): boolean => {
+  const isMoved = url !== undefined && url !== settings.url;
   const after = headers ?? settings.headers;
-  return Object.entries(settings.headers).some(([name, kept]) => isSecret(kept) && sameValue(kept, after[name]));
+  return Object.entries(settings.headers).some(([name, before]) => {
+    const now = after[name];
+    if (!isSecret(before) || now === undefined || !sameValue(before.sealed, now.sealed)) return false;
+    return isMoved || !isSecret(now);
+  });
 };
 
 type Change = Extract<EndpointCommand, { type: "ChangeEndpoint" }>;
@@ -82,7 +89,7 @@ const change = ({ changes, byPerson, at }: Change, state: PresentEndpoint): Deci
   if (changed.length === 0) return accept();
   const secrets = newSecrets(changes, state);
   // Such a value is in no digest: who approves relies on it that no key alone can set it.
-  const needsPerson = (state.underApproval && secrets.length > 0) || takesSecretsAlong(changes, state);
+  const needsPerson = (state.underApproval && secrets.length > 0) || exposesSecrets(changes, state);
   if (needsPerson && byPerson !== true) return reject("person-required");
   const named = secrets.length === 0 ? {} : { secret_headers: secrets };
   return accept({

@@ -73,7 +73,7 @@ const PROBLEM_OF: Record<EndpointRejection | "changed-meanwhile", Problem> = {
   "not-found": notFound(),
   "person-required": problem(
     "person-required",
-    "Nobody can read the endpoint's secret headers. A person with a session has to set their values where people approve of requests, and to send kept ones to another URL.",
+    "Nobody can read the endpoint's secret headers. A person with a session has to set their values where people approve of requests, and to send kept ones to another URL or make them open.",
   ),
   conflict: problem("conflict", "This endpoint existed and was deleted."),
   "too-many-secrets": problem(

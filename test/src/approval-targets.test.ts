@@ -288,7 +288,14 @@ test("a key cannot send a secret header that it does not know to another address
   const { id } = await client.make("/v1/endpoints", { name: "app", url: good.url, headers });
   const path = `/v1/endpoints/${id}`;
   const kept = { value: "[redacted]", secret: true };
-  for (const changes of [{ url: evil.url }, { url: evil.url, headers: { authorization: kept } }]) {
+  const opened = { authorization: { ...kept, secret: false } };
+  for (const changes of [
+    { url: evil.url },
+    { url: evil.url, headers: { authorization: kept } },
+    // What is open may be sent anywhere, so this would be the first of two steps.
+    { headers: opened },
+    { url: evil.url, headers: opened },
+  ]) {
     const refused = await client.call("PATCH", path, changes);
     assert.equal([refused.status, refused.body.code], [403, "person-required"], JSON.stringify(changes));
   }
@@ -296,6 +303,7 @@ test("a key cannot send a secret header that it does not know to another address
   const own = { url: evil.url, headers: { authorization: { value: "of the key", secret: true } } };
   assert.is((await client.call("PATCH", path, own)).status, 200);
   assert.is((await client.session("PATCH", path, { url: good.url })).status, 200);
+  assert.is((await client.session("PATCH", path, { headers: opened })).status, 200);
 });
 
 test("a key changes a secret header of an endpoint that no approval was asked for", async () => {
