@@ -10,6 +10,7 @@ import { LogUnavailable } from "../../infra/log-errors.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { hasRing, keyRing } from "../../src/key-ring.ts";
 import { openDataKey, presentKey, rotateKeyFile } from "../../src/server-key.ts";
+import { onEachLog } from "../support/each-log.ts";
 import { testClock } from "../support/http-app.ts";
 
 const test = suite<{ dir: string }>("the key ring");
@@ -81,22 +82,43 @@ test("sealed anew, the same data key opens with the new key alone, and the old r
   assert.is(hex(await ringOf(log).open(THIRD)), hex(key));
 });
 
-test("a new key that was lost before any node had it is replaced with the old one", async () => {
-  const log = memoryEventLog();
-  const key = await ringOf(log).open(OLD);
-  await ringOf(log).sealAnew(OLD, NEW);
-  await ringOf(log).sealAnew(OLD, THIRD);
-  assert.is(hex(await ringOf(log).open(THIRD)), hex(key));
-});
+test(
+  "a new key that was lost before any node had it is replaced with the old one",
+  onEachLog(async (log) => {
+    const key = await ringOf(log).open(OLD);
+    await ringOf(log).sealAnew(OLD, NEW);
+    await ringOf(log).sealAnew(OLD, THIRD);
+    assert.is(hex(await ringOf(log).open(THIRD)), hex(key));
+  }),
+);
 
-test("rotations at the same time leave one newest record, which opens", async () => {
-  const log = memoryEventLog();
-  const key = await ringOf(log).open(OLD);
-  await Promise.allSettled([NEW, THIRD].map((to) => ringOf(log).sealAnew(OLD, to)));
-  const opened = await Promise.allSettled([NEW, THIRD].map((to) => ringOf(log).open(to)));
-  const keys = opened.flatMap((it) => (it.status === "fulfilled" ? [hex(it.value)] : []));
-  assert.equal(keys, [hex(key)]);
-});
+test(
+  "rotations at the same time leave one newest record, which opens",
+  onEachLog(async (log) => {
+    const key = await ringOf(log).open(OLD);
+    await Promise.allSettled([NEW, THIRD].map((to) => ringOf(log).sealAnew(OLD, to)));
+    const opened = await Promise.allSettled([NEW, THIRD].map((to) => ringOf(log).open(to)));
+    const keys = opened.flatMap((it) => (it.status === "fulfilled" ? [hex(it.value)] : []));
+    assert.equal(keys, [hex(key)]);
+  }),
+);
+
+test(
+  "a rotation that is cut off, and completed by the next start, leaves one record on each engine",
+  onEachLog(async (log) => {
+    const key = await ringOf(log).open(OLD);
+    const cut = dyingLog(log, 1);
+    await ringOf(cut).sealAnew(OLD, NEW);
+    await ringOf(cut)
+      .forgetOlder(NEW)
+      .catch(() => undefined);
+    assert.is((await log.read("payload-keyring", null, 10)).length, 2);
+    const place = { dataDir: "", key: Buffer.from(NEW).toString("base64") };
+    assert.is(hex(await openDataKey(log, place, NEW, clock)), hex(key));
+    assert.is((await log.read("payload-keyring", null, 10)).length, 1);
+    assert.match(await refused(ringOf(log).open(OLD)), /another COUNTERSIGN_KEY/);
+  }),
+);
 
 /** A log in which something else happens once, right before or after the first read of a stream's last record or of a stream. */
 const interrupted = (log: EventLog, when: "before last" | "after read", what: () => Promise<void>): EventLog => {
@@ -120,17 +142,19 @@ const interrupted = (log: EventLog, when: "before last" | "after read", what: ()
   };
 };
 
-test("a node that starts with the old key while it is being replaced removes nothing that a lost new key needs", async () => {
-  const log = memoryEventLog();
-  const key = await ringOf(log).open(OLD);
-  const starting = ringOf(log);
-  assert.is(hex(await starting.open(OLD)), hex(key));
-  await ringOf(log).sealAnew(OLD, NEW);
-  await starting.forgetOlder(OLD);
-  // The new key was lost before any node had it.
-  await ringOf(log).sealAnew(OLD, THIRD);
-  assert.is(hex(await ringOf(log).open(THIRD)), hex(key));
-});
+test(
+  "a node that starts with the old key while it is being replaced removes nothing that a lost new key needs",
+  onEachLog(async (log) => {
+    const key = await ringOf(log).open(OLD);
+    const starting = ringOf(log);
+    assert.is(hex(await starting.open(OLD)), hex(key));
+    await ringOf(log).sealAnew(OLD, NEW);
+    await starting.forgetOlder(OLD);
+    // The new key was lost before any node had it.
+    await ringOf(log).sealAnew(OLD, THIRD);
+    assert.is(hex(await ringOf(log).open(THIRD)), hex(key));
+  }),
+);
 
 test("a process that starts in the middle of a rotation of the key's file opens the keys", async ({ dir }) => {
   const log = memoryEventLog();
