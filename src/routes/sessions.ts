@@ -46,6 +46,11 @@ const endOf = async (log: Pick<EventLog, "last">, streams: readonly string[]): P
   return ends.reduce<Position>((end, last) => (last !== null && last.position > end ? last.position : end), "");
 };
 
+const isOpen = async (aggregates: Pick<Aggregates, "load">, id: string): Promise<boolean> => {
+  const stream = streamOfSession(id);
+  return stream !== null && (await aggregates.load(session, stream, 0)).state.phase === "open";
+};
+
 const list =
   ({ aggregates, personal, views, log, progress, clock }: SessionRoutesDeps): Route["handle"] =>
   async ({ principal, query }) => {
@@ -75,10 +80,14 @@ const list =
       return { id, created_at, expires_at, current: id === current, client };
     });
     if (!isPage(page)) return page;
-    const data = await Promise.all(
-      page.data.map(async ({ client, ...it }) => ({ ...it, ...(await shownClient(client, principal.account)) })),
+    const shown = await Promise.all(
+      page.data.map(async ({ client, ...it }) => {
+        // The view may still show a session that was ended a moment ago.
+        const isShown = await isOpen(aggregates, it.id);
+        return isShown ? [{ ...it, ...(await shownClient(client, principal.account)) }] : [];
+      }),
     );
-    return { status: 200, body: { ...page, data } };
+    return { status: 200, body: { ...page, data: shown.flat() } };
   };
 
 const end =

@@ -26,6 +26,7 @@ import { linkRoutes } from "../../src/routes/links.ts";
 import { memberRoutes } from "../../src/routes/members.ts";
 import type { Call, Principal } from "../../src/routes/route.ts";
 import { sessionRoutes } from "../../src/routes/sessions.ts";
+import type { Progress } from "../../src/routes/table.ts";
 import { sessionRoom } from "../../src/session-room.ts";
 import { sessions } from "../../src/sessions.ts";
 import { startLinks } from "../../src/start-links.ts";
@@ -39,7 +40,8 @@ import { slotsOn } from "./slots-on.ts";
 const PROJECTIONS = [members, sessionsView, apiKeys];
 export const PASSWORD = "correct horse battery";
 
-type Settings = { readonly line?: object; readonly signup?: Signup };
+/** `progress`: of the views; left out, they are folded whenever a route waits for them. */
+type Settings = { readonly line?: object; readonly signup?: Signup; readonly progress?: Progress };
 
 /** One node: what it keeps in memory is its own, the log is not. */
 const node = (
@@ -47,7 +49,7 @@ const node = (
   views: ViewStore,
   clock: Clock,
   key: Uint8Array,
-  { line = {}, signup = "open" }: Settings,
+  { line = {}, signup = "open", progress }: Settings,
 ) => {
   const streams = aggregates(log, clock);
   const box = secretBox(key, randomness);
@@ -86,7 +88,7 @@ const node = (
     hashes,
     controls: noControls,
     log,
-    progress: {
+    progress: progress ?? {
       async waitFor() {
         await foldInto(log, views, PROJECTIONS);
         return true;

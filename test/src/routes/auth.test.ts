@@ -304,6 +304,26 @@ test("the list of sessions is complete right after a login, and after a password
   assert.equal(await shown(), [true]);
 });
 
+test("a session that was just ended is not listed, though the view has not followed; one that is behind is said", async () => {
+  let hasFollowed = true;
+  const world = accountsWorld({ progress: { waitFor: async () => hasFollowed } });
+  const { call, logIn, openAccount, memberBy, cookieOf, project } = world;
+  await openAccount("ana@shop.example");
+  const principal = await memberBy(cookieOf(await logIn("ana@shop.example")));
+  await project();
+  const list = async () =>
+    (await call("GET", "/v1/auth/sessions", { principal })).body.data as Record<string, unknown>[];
+  const other = (await list()).find(({ current }) => current === false);
+  const params = { id: String(other?.id) };
+  assert.is((await call("DELETE", "/v1/auth/sessions/{id}", { principal, params })).outcome, 204);
+  assert.equal(
+    (await list()).map(({ current }) => current),
+    [true],
+  );
+  hasFollowed = false;
+  assert.is((await call("GET", "/v1/auth/sessions", { principal })).outcome, "view-behind");
+});
+
 test("a reset link sets a new password once, ends every session, and names who made it", async () => {
   const { call, principal, addMember, holds, cookieOf, logIn, log, another, personal } = await withSessions();
   const added = await addMember(principal, "bo@shop.example", "approver");
