@@ -29,6 +29,7 @@ import { actionCompiler, compiledActions } from "./admission/compiled-action.ts"
 import { compiledPolicies, policyCompiler } from "./admission/compiled-policy.ts";
 import { counts } from "./admission/counts.ts";
 import { definitionRate } from "./admission/definition-rate.ts";
+import { definitions, definitionThread } from "./admission/definitions.ts";
 import { fate } from "./admission/fate.ts";
 import { heldReactions } from "./admission/held-places.ts";
 import { ORPHAN_AGE_MS } from "./admission/ledger-stream.ts";
@@ -251,7 +252,8 @@ export const service = async (engines: Engines): Promise<Service> => {
   const counted = tallies(log, clock, randomness, recordingCounts);
   const calls = countedCalls(counted, observer.refused);
   const recordCall = callRecords(log, personal);
-  const compile = policyCompiler();
+  const largeDefinitions = definitionThread();
+  const validating = definitions(largeDefinitions, { policy: policyCompiler(), action: actionCompiler() });
   const publishingRate = definitionRate(clock);
   const resolve =
     config.deliveryDns === "system"
@@ -584,7 +586,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       controls: guarded,
     }),
     ...policyRoutes({
-      ...{ aggregates: streams, views, compile, slots: registering, controls: guarded },
+      ...{ aggregates: streams, views, compile: validating.policy, slots: registering, controls: guarded },
       definitionRate: publishingRate,
     }),
     ...policyLedgerRoutes({
@@ -597,7 +599,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...actionRoutes({
       aggregates: streams,
       views,
-      compile: actionCompiler(),
+      compile: validating.action,
       definitionRate: publishingRate,
       endpointExists,
       policyExists,
@@ -747,6 +749,7 @@ export const service = async (engines: Engines): Promise<Service> => {
       await overage.stop();
       await expensiveChecks.stop();
       await largeDocuments.stop();
+      await largeDefinitions.stop();
       await largeArrivals.stop();
       await counted.stop();
       await reservations.idle();

@@ -5,8 +5,8 @@ import { onlyWhile } from "../../domain/decider.ts";
 import type { Document, ViewStore } from "../../domain/ports.ts";
 import { type ActionDocument, actions } from "../../projections/actions.ts";
 import { actionId, actionStream } from "../action-stream.ts";
-import type { ActionCompiler } from "../admission/compiled-action.ts";
 import type { DefinitionRate } from "../admission/definition-rate.ts";
+import type { ValidateAction } from "../admission/definitions.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { actionPart } from "../control-parts.ts";
@@ -20,7 +20,7 @@ import { ADMINS, type Call, HELD_CHANGE, type JsonSchema, positionOf, READERS, t
 export type ActionsDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
-  readonly compile: ActionCompiler;
+  readonly compile: ValidateAction;
   readonly definitionRate: DefinitionRate;
   readonly endpointExists: (account: string, id: string) => Promise<boolean>;
   readonly controls: Controls;
@@ -122,7 +122,7 @@ const put: Handle = (deps) => async (call) => {
   const tooMany = deps.definitionRate(account, call.body);
   if (tooMany !== null) return tooMany;
   // The route's schema has checked the shape.
-  const compiled = deps.compile(name, call.body as ActionInput);
+  const compiled = await deps.compile(name, call.body as ActionInput, account);
   if (!compiled.ok) {
     const [first] = compiled.errors;
     return problem("invalid-action", `${first?.path ?? ""} ${first?.message ?? ""}.`, { errors: compiled.errors });

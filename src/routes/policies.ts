@@ -4,8 +4,8 @@ import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Document, JsonObject, ViewStore } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { type PolicyDocument, policies, policyVersions } from "../../projections/policies.ts";
-import type { PolicyCompiler } from "../admission/compiled-policy.ts";
 import type { DefinitionRate } from "../admission/definition-rate.ts";
+import type { ValidatePolicy } from "../admission/definitions.ts";
 import type { Slots } from "../admission/slots.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { policyPart } from "../control-parts.ts";
@@ -20,7 +20,7 @@ import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from 
 export type PoliciesDeps = {
   readonly aggregates: Aggregates;
   readonly views: Pick<ViewStore, "page">;
-  readonly compile: PolicyCompiler;
+  readonly compile: ValidatePolicy;
   readonly definitionRate: DefinitionRate;
   readonly controls: Controls;
   readonly slots: Slots;
@@ -83,7 +83,7 @@ const publish = async (
   const { principal, body, envelope } = call;
   const tooMany = deps.definitionRate(principal.account, body);
   if (tooMany !== null) return tooMany;
-  const compiled = deps.compile(body);
+  const compiled = await deps.compile(body, principal.account);
   if (!compiled.ok) return invalid(compiled.errors);
   const { definition } = compiled;
   const { state: before } = await deps.aggregates.load(policy, policyStream(policyId), 0);

@@ -49,6 +49,17 @@ test("an account that rotates through more policies than are kept has few of the
   assert.is(policies.get("loud", "pol_999", 1, DEFINITION).isElsewhere, undefined);
 });
 
+test("a long definition is never compiled here", () => {
+  const { counting, names } = counted();
+  const policies = compiledPolicies(counting, compilePace(testClock()));
+  const deny = Array.from({ length: 32 }, (_, index) => ({
+    name: `r${index}`,
+    when: `payload.n > 1${"0".repeat(200)}`,
+  }));
+  assert.is(policies.get("acc", "pol_1", 1, { name: "long", deny }).isElsewhere, true);
+  assert.equal(names, []);
+});
+
 test("a policy without a schema or a condition takes no time to compile, and is not paced", () => {
   const policies = compiledPolicies(policyCompiler(), () => false);
   assert.is(policies.get("acc", "pol_1", 1, { name: "p", rate_per_minute: 5 }).isElsewhere, undefined);

@@ -1,0 +1,23 @@
+/** The program of the thread that compiles large definitions before they are published: one after the other. */
+import { parentPort } from "node:worker_threads";
+import { yieldToOthers } from "../thread-priority.ts";
+import type { FromThread, ToThread } from "../turn-thread.ts";
+import { actionCompiler } from "./compiled-action.ts";
+import { policyCompiler } from "./compiled-policy.ts";
+import type { DefinitionAnswer, DefinitionOrder, Validated } from "./definitions.ts";
+
+yieldToOthers();
+
+const policy = policyCompiler();
+const action = actionCompiler();
+
+/** Without what was compiled, which cannot be sent to another thread. */
+const plain = <Definition>(compiled: Validated<Definition>): Validated<Definition> =>
+  compiled.ok ? { ok: true, definition: compiled.definition } : { ok: false, errors: compiled.errors };
+
+const validated = (order: DefinitionOrder): DefinitionAnswer =>
+  order.kind === "policy" ? plain(policy(order.definition)) : plain(action(order.name, order.input));
+
+parentPort?.on("message", ({ number, order }: ToThread<DefinitionOrder>) => {
+  parentPort?.postMessage({ number, answer: validated(order) } satisfies FromThread<DefinitionAnswer>);
+});

@@ -1,0 +1,71 @@
+import type { ActionDefinition, ActionInput } from "../../domain/action/definition.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
+import { type TurnThread, turnThread } from "../turn-thread.ts";
+import type { ActionCompiler } from "./compiled-action.ts";
+import type { PolicyCompiler } from "./compiled-policy.ts";
+
+/** A definition that compiles, or every reason why it does not. */
+export type Validated<Definition> =
+  | { readonly ok: true; readonly definition: Definition }
+  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
+
+/** Checks definitions completely before they are published. */
+export type ValidatePolicy = (
+  definition: unknown,
+  account: string,
+) => Validated<PolicyDefinition> | Promise<Validated<PolicyDefinition>>;
+export type ValidateAction = (
+  name: string,
+  input: ActionInput,
+  account: string,
+) => Validated<ActionDefinition> | Promise<Validated<ActionDefinition>>;
+
+export type DefinitionOrder =
+  | { readonly kind: "policy"; readonly definition: unknown }
+  | { readonly kind: "action"; readonly name: string; readonly input: ActionInput };
+export type DefinitionAnswer = Validated<PolicyDefinition> | Validated<ActionDefinition>;
+
+export type DefinitionThread = TurnThread<DefinitionOrder, DefinitionAnswer>;
+
+/** The largest definitions take half a second; on a machine that does other things it may be many times that. */
+const ANSWER_MS = 10_000;
+const HEAP_MB = 256;
+
+const LOST: DefinitionAnswer = { ok: false, errors: [{ path: "", message: "takes too long to compile" }] };
+
+export const definitionThread = (): DefinitionThread =>
+  turnThread<DefinitionOrder, DefinitionAnswer>({
+    ...{ name: "definitions", program: new URL("./definition-worker", import.meta.url) },
+    // The definition rate says how many bytes may wait.
+    ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
+  });
+
+/** Compiling takes 2 µs a byte, and 8 µs at worst: up to here some 4 ms of the thread that answers everybody. */
+export const DIRECT_DEFINITION_BYTES_MAX = 2_048;
+
+const isSmall = (definition: unknown): boolean =>
+  Buffer.byteLength(JSON.stringify(definition) ?? "") <= DIRECT_DEFINITION_BYTES_MAX;
+
+/** Small definitions are compiled on this thread, the others on a thread of their own, in turns. */
+export const definitions = (
+  thread: Pick<DefinitionThread, "run">,
+  compile: { readonly policy: PolicyCompiler; readonly action: ActionCompiler },
+): { readonly policy: ValidatePolicy; readonly action: ValidateAction } => {
+  const elsewhere = async (account: string, order: DefinitionOrder): Promise<DefinitionAnswer> => {
+    const answer = await thread.run(account, order);
+    return answer === "full" ? LOST : answer;
+  };
+  return {
+    policy: async (definition, account) => {
+      if (isSmall(definition)) return compile.policy(definition);
+      // The thread answers an order for a policy with a policy's definition.
+      return (await elsewhere(account, { kind: "policy", definition })) as Validated<PolicyDefinition>;
+    },
+    action: async (name, input, account) => {
+      if (isSmall(input)) return compile.action(name, input);
+      // As above, with an action's.
+      return (await elsewhere(account, { kind: "action", name, input })) as Validated<ActionDefinition>;
+    },
+  };
+};
