@@ -135,6 +135,8 @@ const hangingNames: Attack = {
 };
 
 const TEXT = { t: "a".repeat(900_000) };
+/** The same bytes as values that take long to read. */
+const OBJECTS = { o: Array.from({ length: 75_000 }, (_, n) => ({ n })) };
 const SIZES = Array.from({ length: 60 }, () => "size(payload.t) < 5").join(" || ");
 
 const ATTACKS: readonly Attack[] = [
@@ -142,6 +144,7 @@ const ATTACKS: readonly Attack[] = [
   hangingNames,
   sending("60 x size() over 900 kB", { deny: [{ name: "sizes", when: SIZES }] }, TEXT),
   sending("refused bodies of 900 kB", { require_fields: ["absent"] }, TEXT),
+  sending("refused objects of 900 kB", { require_fields: ["absent"] }, OBJECTS),
 ];
 
 const p99Of = async (world: World, subject: Subject, attack: Attack, seconds: number): Promise<number> =>
