@@ -20,3 +20,15 @@ const matches = (pattern: string, action: string): boolean =>
 
 export const inScope = ({ actions }: Scope, action: string): boolean =>
   actions.some((pattern) => matches(pattern, action));
+
+/** `refund.*` and `refund.card.*` for `refund.card.create`. */
+const beginningsOf = (action: string): readonly string[] => {
+  const parts = action.split(".");
+  return parts.slice(1).map((_, index) => `${parts.slice(0, index + 1).join(".")}${BEGINNING}`);
+};
+
+/** Whether an action is in any of many scopes; it takes as long for thousands of them as for one. */
+export const inAnyScope = (scopes: readonly Scope[]): ((action: string) => boolean) => {
+  const patterns = new Set(scopes.flatMap(({ actions }) => actions));
+  return (action) => [EVERYTHING, action, ...beginningsOf(action)].some((pattern) => patterns.has(pattern));
+};

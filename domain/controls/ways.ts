@@ -1,6 +1,6 @@
-import { inScope } from "../agent/scope.ts";
+import { inAnyScope, inScope } from "../agent/scope.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
-import type { Configuration } from "./configuration.ts";
+import type { AgentPart, Configuration } from "./configuration.ts";
 
 /** What an agent or a source can reach: `action` is null for a source. */
 export type Way = {
@@ -82,30 +82,54 @@ export const rulesOf = (
 const hasApproval = ({ policy }: Configuration, id: string | null): boolean =>
   id !== null && policy.get(id)?.approval !== undefined;
 
-/** Agents with the same policy and scope need the same approvals. Those that need none are left out. */
-const underApproval = (configuration: Configuration): readonly Way["sender"][] => {
-  const found = new Map<string, Way["sender"]>();
-  for (const [id, { policy_id, scope }] of configuration.agent) {
-    if (hasApproval(configuration, policy_id)) found.set(JSON.stringify([policy_id, scope]), { kind: "agent", id });
+/** Agents by their policy. */
+export const byPolicy = (agents: Iterable<AgentPart>): ReadonlyMap<string | null, readonly AgentPart[]> => {
+  const found = new Map<string | null, AgentPart[]>();
+  for (const agent of agents) {
+    const same = found.get(agent.policy_id);
+    if (same === undefined) found.set(agent.policy_id, [agent]);
+    else same.push(agent);
   }
+  return found;
+};
+
+/** The ways of agents with one policy, taken together, so that none of them is named. `only`: through these actions. */
+export const sharedWays = (
+  configuration: Configuration,
+  agents: readonly AgentPart[],
+  only: Iterable<string> = configuration.action.keys(),
+): readonly Way[] => {
+  const isReached = inAnyScope(agents.map(({ scope }) => scope));
+  const own = agents[0]?.policy_id ?? null;
+  return [...only]
+    .filter(isReached)
+    .flatMap((name) => reachedBy(configuration, name))
+    .map((reached) => ({ sender: { kind: "agent", id: "" }, own, ...reached }));
+};
+
+/** The ways on which an agent's or a source's own policy asks for approvals. */
+const underApproval = (configuration: Configuration): readonly Way[] => {
+  const agents = [...byPolicy(configuration.agent.values())].filter(([id]) => hasApproval(configuration, id));
+  const sources = new Map<string, Way["sender"]>();
   for (const [id, { policy_id, endpoint_id }] of configuration.source) {
     if (hasApproval(configuration, policy_id)) {
-      found.set(JSON.stringify([policy_id, endpoint_id]), { kind: "source", id });
+      sources.set(JSON.stringify([policy_id, endpoint_id]), { kind: "source", id });
     }
   }
-  return [...found.values()];
+  return [
+    ...agents.flatMap(([, same]) => sharedWays(configuration, same)),
+    ...[...sources.values()].flatMap((sender) => waysOf(configuration, sender)),
+  ];
 };
 
 /** For each action and endpoint the rules that anybody has to pass who reaches it; those without any are left out. */
 export const requirements = (configuration: Configuration): ReadonlyMap<Target, readonly Rule[]> => {
-  const found = new Map<Target, Rule[]>();
+  const found = new Map<Target, Map<string, Rule>>();
   const add = (way: Pick<Way, "action" | "endpoint">, rules: readonly Rule[]): void => {
     for (const target of rules.length === 0 ? [] : targetsOf(way)) {
-      const known = found.get(target) ?? [];
-      const isKnown = ({ policyId, ofAction }: Rule): boolean =>
-        known.some((it) => it.policyId === policyId && it.ofAction === ofAction);
-      const fresh = rules.filter((rule) => !isKnown(rule));
-      found.set(target, [...known, ...fresh]);
+      const known = found.get(target) ?? new Map<string, Rule>();
+      found.set(target, known);
+      for (const rule of rules) known.set(`${rule.policyId} ${rule.ofAction ?? ""}`, rule);
     }
   };
   for (const [endpoint, { policy_id }] of configuration.endpoint) {
@@ -119,8 +143,28 @@ export const requirements = (configuration: Configuration): ReadonlyMap<Target, 
     add({ action, endpoint: it.endpoint }, rulesOf(configuration, onEndpoint));
     add({ action, endpoint: it.endpoint }, rulesOf(configuration, [policy_id], action));
   }
-  for (const sender of underApproval(configuration)) {
-    for (const way of waysOf(configuration, sender)) add(way, rulesOf(configuration, [way.own]));
+  for (const way of underApproval(configuration)) add(way, rulesOf(configuration, [way.own]));
+  return new Map([...found].map(([target, rules]) => [target, [...rules.values()]]));
+};
+
+/** The actions whose ways a change may have altered, whoever takes them. */
+export const alteredActions = (before: Configuration, after: Configuration): ReadonlySet<string> => {
+  if (before.policy === after.policy && before.action === after.action && before.endpoint === after.endpoint) {
+    return new Set();
   }
-  return found;
+  const isOther = (kind: "policy" | "action" | "endpoint", id: string | null | undefined): boolean =>
+    before[kind].get(id ?? "") !== after[kind].get(id ?? "");
+  const isAltered = ({ action, endpoint }: Configuration, name: string): boolean => {
+    const it = action.get(name);
+    if (it === undefined) return false;
+    const floors = [it.policy_id, endpoint.get(it.endpoint_id)?.policy_id];
+    return isOther("action", name) || isOther("endpoint", it.endpoint_id) || floors.some((id) => isOther("policy", id));
+  };
+  const names = new Set([...before.action.keys(), ...after.action.keys()]);
+  const altered = new Set([...names].filter((name) => isAltered(before, name) || isAltered(after, name)));
+  // An action leads to the one that undoes it.
+  const undoes = ({ action }: Configuration, name: string): boolean =>
+    altered.has(action.get(name)?.compensation ?? "");
+  const leading = [...names].filter((name) => undoes(before, name) || undoes(after, name));
+  return new Set([...altered, ...leading]);
 };

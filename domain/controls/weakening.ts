@@ -1,10 +1,22 @@
 import { roleIncludes } from "../account/events.ts";
 import type { ApprovalRule } from "../policy/definition.ts";
 import { sameJson } from "../same-json.ts";
-import type { ActionPart, Configuration, MemberPart } from "./configuration.ts";
+import type { ActionPart, AgentPart, Configuration, MemberPart } from "./configuration.ts";
 import { isAsStrict, loosened, reads } from "./loosened.ts";
 import { type PolicyIds, sightComparison } from "./sight.ts";
-import { type Rule, requirements, rulesOf, type Target, targetsOf, type Way, wayId, waysOf } from "./ways.ts";
+import {
+  alteredActions,
+  byPolicy,
+  type Rule,
+  requirements,
+  rulesOf,
+  sharedWays,
+  type Target,
+  targetsOf,
+  type Way,
+  wayId,
+  waysOf,
+} from "./ways.ts";
 
 /** One control that a change weakens: the policy whose approvals are passed by, and a sentence for a person. */
 export type Weakening = { readonly policyId: string; readonly why: string };
@@ -56,7 +68,11 @@ const lost = (before: Requirements, required: Requirements, sides: Sides): reado
     if (!canBeReached(sides.after, target)) return [];
     const now = required.get(target) ?? [];
     return rules
-      .filter(({ policyId, rule }) => {
+      .filter(({ policyId, rule }, index) => {
+        // The same rule of the same policy is where it was, unless another one is gone.
+        if (now[index]?.rule === rule && now[index].policyId === policyId) {
+          if (isProtected(sides.before, policyId) === isProtected(sides.after, policyId)) return false;
+        }
         const needsProtection = isProtected(sides.before, policyId);
         return !now.some(
           (it) => isAsStrict(it.rule, rule) && (!needsProtection || isProtected(sides.after, it.policyId)),
@@ -65,10 +81,12 @@ const lost = (before: Requirements, required: Requirements, sides: Sides): reado
       .map(({ policyId }) => ({ policyId, why: `the approvals of ${policyId} no longer guard the ${target}` }));
   });
 
-const wordsOf = ({ sender, action, endpoint }: Way): string =>
-  action === null
-    ? `${sender.kind} ${sender.id} reaches endpoint ${endpoint}`
-    : `${sender.kind} ${sender.id} reaches action ${action}`;
+/** Agents with one policy are taken together, and have no id. */
+const wordsOf = ({ sender, action, endpoint, own }: Way): string => {
+  const agents = own === null ? "an agent without a policy" : `an agent with policy ${own}`;
+  const who = sender.id === "" ? agents : `${sender.kind} ${sender.id}`;
+  return `${who} reaches ${action === null ? `endpoint ${endpoint}` : `action ${action}`}`;
+};
 
 const LESS = "an approver is shown less of what is asked for";
 
@@ -206,10 +224,34 @@ const unprotected = (required: Requirements, { before, after }: Sides): readonly
     .filter((id) => before.policy.get(id)?.protected === true && after.policy.get(id)?.protected !== true)
     .map((policyId) => ({ policyId, why: `policy ${policyId} is not protected any more` }));
 
-const sendersOf = ({ agent, source }: Configuration): readonly Way["sender"][] => [
-  ...[...agent.keys()].map((id) => ({ kind: "agent", id }) as const),
-  ...[...source.keys()].map((id) => ({ kind: "source", id }) as const),
-];
+/** Ways before and after a change that may differ. */
+type WaysToCompare = { readonly old: readonly Way[]; readonly now: readonly Way[]; readonly isIssued: boolean };
+
+/**
+ * Each agent that is changed itself; the others are taken together by their policy, and only through what is altered: an
+ * account may have thousands of agents and actions.
+ */
+const compared = ({ before, after }: Sides, issued: Way["sender"] | null): readonly WaysToCompare[] => {
+  const isIssued = (kind: Way["sender"]["kind"], id: string): boolean => issued?.kind === kind && issued.id === id;
+  const isOwn = ([id, part]: readonly [string, AgentPart]): boolean =>
+    isIssued("agent", id) || before.agent.get(id) !== part;
+  const ofSender = (kind: Way["sender"]["kind"], id: string): WaysToCompare => ({
+    old: waysOf(before, { kind, id }),
+    now: waysOf(after, { kind, id }),
+    isIssued: isIssued(kind, id),
+  });
+  const altered = alteredActions(before, after);
+  const others = [...after.agent].filter((it) => !isOwn(it)).map(([, part]) => part);
+  return [
+    ...[...after.agent].filter(isOwn).map(([id]) => ofSender("agent", id)),
+    ...[...after.source.keys()].map((id) => ofSender("source", id)),
+    ...[...byPolicy(others)].map(([policyId, agents]) => {
+      const isAltered = before.policy.get(policyId ?? "") !== after.policy.get(policyId ?? "");
+      const ways = (configuration: Configuration) => sharedWays(configuration, agents, isAltered ? undefined : altered);
+      return { old: ways(before), now: ways(after), isIssued: false };
+    }),
+  ];
+};
 
 /** Whether anybody's approval is asked for anywhere: where it is not, there is no control that could be weakened. */
 const isControlled = ({ policy }: Configuration): boolean =>
@@ -236,25 +278,16 @@ export const weakenings = (
     ...unprotected(required, sides),
     ...dimmedFloors(sides),
   ];
-  for (const sender of sendersOf(after)) {
-    const isIssued = issued?.kind === sender.kind && issued.id === sender.id;
-    const isUnchanged =
-      !isIssued &&
-      before.policy === after.policy &&
-      before.action === after.action &&
-      before.endpoint === after.endpoint &&
-      before[sender.kind].get(sender.id) === after[sender.kind].get(sender.id);
-    if (isUnchanged) continue;
-    const old = new Map(waysOf(before, sender).map((way) => [wayId(way), way]));
-    for (const way of waysOf(after, sender)) {
-      const known = old.get(wayId(way));
-      if (known !== undefined) {
-        found.push(...widened(known, way, required, sides), ...uncovered(known, way, required, sides));
-        found.push(...dimmed([known.own, ...known.floors], [way.own, ...way.floors], sides, wordsOf(way)));
+  for (const { old, now, isIssued } of compared(sides, issued)) {
+    const known = new Map(old.map((way) => [wayId(way), way]));
+    for (const way of now) {
+      const was = known.get(wayId(way));
+      if (was !== undefined) {
+        found.push(...widened(was, way, required, sides), ...uncovered(was, way, required, sides));
+        found.push(...dimmed([was.own, ...was.floors], [way.own, ...way.floors], sides, wordsOf(way)));
       } else found.push(...openedDarker(way, required, sides));
       if (isIssued) found.push(...opened(way, rulesOf(after, way.floors), required, sides));
-      else if (known === undefined)
-        found.push(...opened(way, rulesOf(after, [way.own, ...way.floors]), required, sides));
+      else if (was === undefined) found.push(...opened(way, rulesOf(after, [way.own, ...way.floors]), required, sides));
     }
   }
   return [...new Map(found.map((it) => [it.why, it])).values()];

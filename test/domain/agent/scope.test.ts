@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { inScope, isScopePattern } from "../../../domain/agent/scope.ts";
+import { inAnyScope, inScope, isScopePattern } from "../../../domain/agent/scope.ts";
 
 const test = suite("an agent's scope");
 
@@ -39,6 +39,19 @@ test("a pattern is a name, the beginning of names with a star behind its dot, or
     "a".repeat(101),
   ];
   for (const pattern of bad) assert.not(isScopePattern(pattern), pattern);
+});
+
+test("an action is in any of many scopes if it is in one of them", () => {
+  const scopes = [["refund.*"], ["note", "a.b.*"], ["*"]].map((actions) => ({ actions }));
+  for (const action of ["refund", "refund.create", "refunds.create", "note", "note.write", "a.b", "a.b.c.d"]) {
+    for (const some of [scopes, scopes.slice(0, 2), scopes.slice(0, 1), []]) {
+      assert.is(
+        inAnyScope(some)(action),
+        some.some((scope) => inScope(scope, action)),
+        action,
+      );
+    }
+  }
 });
 
 test.run();

@@ -308,6 +308,27 @@ test("a policy as strict that is not protected takes no protection away, neither
   weakensKept(set(own, second), part("agent", "agt_9", agent(null, "refund")));
 });
 
+test("a change of one action does not go through every action for every agent", () => {
+  let looks = 0;
+  const counted = (id: string): Parts["agent"] => ({
+    ...{ name: id, policy_id: "pol_2" },
+    scope: {
+      get actions() {
+        looks += 1;
+        return ["*", id];
+      },
+    },
+  });
+  const names = Array.from({ length: 100 }, (_, index) => `a.${index}`);
+  const from = set(
+    BASE,
+    ...names.map((name) => part("action", name, action())),
+    ...names.map((id) => part("agent", id, counted(id))),
+  );
+  weakens(from, part("action", "a.1", action({ endpoint_id: "end_2" })));
+  assert.ok(looks <= 10 * names.length, `${looks}`);
+});
+
 test("a key is refused what weakens, and a person's change is recorded as a weakening", () => {
   const change = part("agent", "agt_1", agent(null, "refund"));
   const about = { type: "ChangeControls", account: "acc_1", issues: false, by: "mem_1", at: "t" } as const;
