@@ -118,7 +118,7 @@ export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLin
     async concerned(text) {
       const token = memberTokenOf(text);
       if (token === null) return null;
-      const { state } = await aggregates.load(account, accountStream(token.account), 0);
+      const { state } = await aggregates.load(account, accountStream(token.account));
       if (state.phase !== "open") return null;
       const { members, invitations, gone } = state;
       const isKnown = [members, invitations, gone].some((ids) => ids.has(token.member));

@@ -47,7 +47,8 @@ const limited =
     const { token } = call.body as { readonly token: string };
     const about = () => memberLinks.concerned(token);
     const attempt = attempts.take("failed-login-ip", call.ip);
-    if (!attempt.ok) return { ...rateLimited(attempt.retryAfterS), about };
+    // It is counted for nobody: looking up whom the link names would read without a limit.
+    if (!attempt.ok) return rateLimited(attempt.retryAfterS);
     let isGone = false;
     try {
       const answer = await handle(call);

@@ -100,7 +100,7 @@ test("a start that is cut off after its link was used is made up for by the next
 });
 
 test("links that open nothing are counted with the failed logins of their network", async () => {
-  const { start, link, call } = closed();
+  const { start, link, call, routes } = closed();
   const body = { token: `${"A".repeat(43)}.acc_${"a".repeat(32)}.mem_${"a".repeat(32)}`, password: PASSWORD };
   const token = await link();
   const guess = (path: string, more: object = {}) => call("POST", path, { body: { ...body, ...more } });
@@ -110,6 +110,10 @@ test("links that open nothing are counted with the failed logins of their networ
   }
   for (const path of ["/v1/auth/reset", "/v1/auth/invitations/accept", "/v1/auth/start"])
     assert.is((await guess(path)).outcome, "rate-limited");
+  // Nobody is looked up for a refusal that has no limit itself.
+  const accept = routes.find(({ path }) => path === "/v1/auth/invitations/accept");
+  const refused = await accept?.handle(callOf({ body }));
+  assert.equal(refused && "problem" in refused && [refused.problem, refused.about], ["rate-limited", undefined]);
   const body200 = { token, email: "ana@shop.example", password: PASSWORD, account_name: "Shop" };
   assert.is((await call("POST", "/v1/auth/start", { body: body200, ip: "198.51.100.7" })).outcome, 200);
   assert.is((await start(token)).outcome, "not-found");
