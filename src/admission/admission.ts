@@ -15,6 +15,7 @@ import { verify } from "../providers/verify.ts";
 import { type Answer, positionOf } from "../routes/route.ts";
 import { type Known, readOn } from "../run-command.ts";
 import type { Accepting } from "./accepting.ts";
+import { withoutBodyDigest } from "./body-digests.ts";
 import { bodyKeys } from "./body-keys.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
 import type { Counts } from "./counts.ts";
@@ -174,8 +175,9 @@ export const admission = (deps: AdmissionDeps): Admission => {
         authenticatedAt: nowMs,
         asked: null,
       });
-    if (deliveryKey !== null) return decideAs(deliveryKey);
-    if (isByBody(type, dedupe)) return withKeyOfBody({ account, sourceId, body }, nowMs, decideAs);
+    const it = { account, sourceId, body };
+    if (deliveryKey !== null) return decideAs(withoutBodyDigest(deliveryKey, it, deps.digestKey));
+    if (isByBody(type, dedupe)) return withKeyOfBody(it, nowMs, decideAs);
     return decideAs(randomId("", deps.randomness));
   };
 };

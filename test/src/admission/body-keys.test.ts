@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
@@ -82,6 +82,28 @@ test("a rule that finds no id is helped by the body, and with dedupe none each r
     } finally {
       await it.stop();
     }
+  }
+});
+
+test("no record has a plain digest of a body, from which it could be guessed", async () => {
+  const service = await insideService({ SIGNUP_PLAN: "scale" });
+  try {
+    const client = await signUp(service.base);
+    const source = await hookSource(client, { dedupe: { pointer: "/id" } });
+    // More digits than a double keeps: the bodies tell such numbers apart.
+    const body = '{"id":123456789012345678901,"pin":4711}';
+    const digest = createHash("sha256").update(body).digest("hex");
+    const own = await hookSource(client);
+    for (const send of [() => source.send("", body), () => own.send(`v1-${digest.toUpperCase()}`, body)]) {
+      const [first, again] = [await send(), await send()];
+      assert.equal([first.status, again.status], [202, 200]);
+      assert.is(again.body.event_id, first.body.event_id);
+    }
+    const records = (await service.log.readAll(null, 1_000)).filter(({ stream }) => !stream.startsWith("payload-"));
+    assert.ok(records.some(({ type }) => type === "EventAdmitted"));
+    assert.not.match(JSON.stringify(records), new RegExp(digest, "i"));
+  } finally {
+    await service.stop();
   }
 });
 
