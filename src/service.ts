@@ -327,7 +327,14 @@ export const service = async (engines: Engines): Promise<Service> => {
     onOnlyCounted: calls.requestRefused,
     deliver: delivering,
   };
-  const admit = admission({ ...claims, arrived, accepting: accepts, box: opened, counts: counts(counted), publicUrl });
+  const admit = admission({
+    ...claims,
+    arrived,
+    accepting: accepts,
+    box: opened,
+    counts: counts(counted, clock),
+    publicUrl,
+  });
   const execute = executing({ ...claims, actions });
   const bundles = bundling({ ...claims, actions });
   const beginBundle = has("deliverer") ? startingAtOnce(bundles, running, movingBundle) : bundles;

@@ -34,6 +34,8 @@ export type Tallies = {
    * another: that is reported.
    */
   of<T extends Tally>(key: string, make: (minute: string) => T): T | null;
+  /** Whether a tally of this key, and of no minute, waits to be written. */
+  isOpen(key: string): boolean;
   /**
    * Writes what is complete, and the first requests of a minute; everything when `all`. Rejects with the log's error if
    * something could not be written: it stays counted, and is written by the next flush.
@@ -201,6 +203,7 @@ export const tallies = (
       open.set(tally.isOfMinute ? `${name}/${minute}` : name, { tally, minute, isBegun: false });
       return tally;
     },
+    isOpen: (key) => open.has(key),
     flush,
     async stop() {
       for (const retryMs of [...STOP_RETRIES_MS, null]) {

@@ -55,6 +55,11 @@ export type CallsEvent =
       readonly type: "ReplayTried";
       readonly data: CountedFrom & { readonly filter: ReplayFilter; readonly events: number };
     }
+  /** Of an account: repeated deliveries beyond those that are recorded by event in a minute. */
+  | {
+      readonly type: "MoreRepeatsCounted";
+      readonly data: Counted & { readonly duplicates: number; readonly reused: number };
+    }
   /** Of an account: dry runs beyond the filters that are told apart in a minute. */
   | { readonly type: "MoreReplaysTried"; readonly data: Counted }
   /** Of an endpoint: a signed test is about to be sent to it. */

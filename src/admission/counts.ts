@@ -1,8 +1,12 @@
+import type { CallsEvent } from "../../domain/calls/events.ts";
 import type { Client } from "../../domain/personal/events.ts";
+import type { Clock } from "../../domain/ports.ts";
 import type { RejectReason, SourceEvent } from "../../domain/source/events.ts";
+import { callsStream } from "../counted-calls.ts";
 import { type Fact, NO_TRACE, type Trace } from "../envelope.ts";
 import { clientOf } from "../personal-data.ts";
 import { COUNTS_ACTOR, type Draft, type Sample, type Tallies, type Tally } from "../tallies.ts";
+import { AccountWork } from "./account-work.ts";
 
 /** Counts refused signatures, by source, reason and minute, and repeats, by event. */
 export type Counts = {
@@ -12,7 +16,15 @@ export type Counts = {
 };
 
 type Rejects = Tally & { add(reason: RejectReason, client: () => Client): void };
-type Repeats = Tally & { add(as: "duplicates" | "reused"): void };
+type Repeat = "duplicates" | "reused";
+type Repeats = Tally & { add(as: Repeat): void };
+
+/**
+ * Records of repeats by event that an account leaves in a minute, for each node. A sender may repeat thousands of events as
+ * fast as it likes, and each of them is a record a second: the further ones are counted together.
+ */
+const REPEAT_RECORDS_A_MINUTE_MAX = 100;
+const MINUTE_MS = 60_000;
 
 const rejectsOf = (account: string, sourceId: string, minute: string): Rejects => {
   /** Not written yet. */
@@ -67,9 +79,42 @@ const repeatsOf = (account: string, eventId: string, trace: Trace): Repeats => {
   };
 };
 
-export const counts = (tallies: Pick<Tallies, "of">): Counts => {
-  const countRepeat = (event: { account: string; id: string }, trace: Trace, as: "duplicates" | "reused"): void =>
-    tallies.of(`repeats ${event.id}`, () => repeatsOf(event.account, event.id, trace))?.add(as);
+/** What an account's requests repeated beyond the records by event. */
+const moreRepeatsOf = (account: string, minute: string): Repeats => {
+  const counted = { duplicates: 0, reused: 0 };
+  return {
+    ...{ account, stream: callsStream(account), actor: COUNTS_ACTOR, trace: NO_TRACE, isOfMinute: true },
+    add(as) {
+      counted[as] += 1;
+    },
+    take(at) {
+      const { duplicates, reused } = counted;
+      counted.duplicates = 0;
+      counted.reused = 0;
+      const count = duplicates + reused;
+      if (count === 0) return null;
+      const event: CallsEvent = { type: "MoreRepeatsCounted", data: { minute, count, duplicates, reused, at } };
+      return { samples: [], facts: () => [event] };
+    },
+  };
+};
+
+export const counts = (tallies: Pick<Tallies, "of" | "isOpen">, clock: Clock): Counts => {
+  const records = new AccountWork(REPEAT_RECORDS_A_MINUTE_MAX, clock, MINUTE_MS);
+
+  const tallyOf = (account: string, id: string, trace: Trace): Repeats | null => {
+    const key = `repeats ${id}`;
+    if (!tallies.isOpen(key)) {
+      if (!records.has(account)) {
+        return tallies.of(`more repeats ${account}`, (minute) => moreRepeatsOf(account, minute));
+      }
+      records.add(account, 1);
+    }
+    return tallies.of(key, () => repeatsOf(account, id, trace));
+  };
+
+  const countRepeat = ({ account, id }: { account: string; id: string }, trace: Trace, as: Repeat): void =>
+    tallyOf(account, id, trace)?.add(as);
 
   return {
     rejected({ account, id }, reason, ip, userAgent) {

@@ -89,7 +89,7 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
     box: { open: (sealed) => sealed },
     payloads: payloads(log, randomness),
     ledgers: places,
-    counts: counts(counted),
+    counts: counts(counted, clock),
     policies: compiledPolicies(),
     publicUrl: () => "http://localhost",
     accountOf: async () => ({ plan: TINY, timeZone: "UTC" }),

@@ -25,7 +25,7 @@ const fail = (error: unknown): never => {
 const nodeOn = (log: EventLog, over: Partial<EventLog> = {}, onError: (error: unknown) => void = fail) => {
   const clock = testClock();
   const all = tallies({ ...log, ...over }, clock, randomness, onError);
-  const counted = { ...counts(all), ...all };
+  const counted = { ...counts(all, clock), ...all };
   return {
     ...{ clock, counted },
     reject: (times: number, source = SOURCE) => {
@@ -35,7 +35,8 @@ const nodeOn = (log: EventLog, over: Partial<EventLog> = {}, onError: (error: un
       for (let n = 0; n < times; n += 1) counted.reused({ account: "acc_1", id }, TRACE);
     },
     repeat: (times: number, id = "evt_1") => {
-      for (let n = 0; n < times; n += 1) counted.duplicate({ account: "acc_1", id }, TRACE);
+      // Each event of another account, so that what one account may leave in a minute does not matter.
+      for (let n = 0; n < times; n += 1) counted.duplicate({ account: `acc_${id}`, id }, TRACE);
     },
   };
 };
@@ -194,6 +195,36 @@ test("while the log takes nothing, counts in memory are limited, and what is not
   const reported = errors.filter((error) => error.includes("were not counted"));
   assert.is(reported.length, 1);
   assert.match(reported[0] ?? "", /^Error: 9 refused requests or repeats were not counted/);
+});
+
+test("repeats of many events of one account are a bounded number of records a minute, and each is counted", async () => {
+  const log = memoryEventLog();
+  const { counted, clock } = nodeOn(log);
+  const EVENTS = 1_000;
+  const FLUSHES = 5;
+  for (let flush = 0; flush < FLUSHES; flush += 1) {
+    for (let n = 0; n < EVENTS; n += 1) counted.duplicate({ account: "acc_1", id: `evt_${n}` }, TRACE);
+    counted.reused({ account: "acc_1", id: "evt_999" }, TRACE);
+    counted.duplicate({ account: "acc_2", id: "evt_victim" }, TRACE);
+    await counted.flush(false);
+  }
+  clock.advance(60_000);
+  counted.duplicate({ account: "acc_1", id: "evt_1" }, TRACE);
+  await counted.flush(false);
+  const records = await log.readAll(null, 10_000, "records");
+  const sum = (type: string, name: string, account: string): number =>
+    records
+      .filter((it) => it.type === type && it.meta.account === account)
+      .reduce((all, { data }) => all + Number(data[name]), 0);
+  assert.is(records.filter(({ type, meta }) => type === "DuplicatesCounted" && meta.account === "acc_1").length, 101);
+  const more = records.filter(({ type }) => type === "MoreRepeatsCounted");
+  assert.ok(more.length <= 2, "the first ones of a minute, and the others when it is over");
+  assert.is(
+    sum("DuplicatesCounted", "count", "acc_1") + sum("MoreRepeatsCounted", "duplicates", "acc_1"),
+    EVENTS * FLUSHES + 1,
+  );
+  assert.is(sum("MoreRepeatsCounted", "reused", "acc_1"), FLUSHES);
+  assert.is(sum("DuplicatesCounted", "count", "acc_2"), FLUSHES, "another account's are told apart");
 });
 
 test.run();

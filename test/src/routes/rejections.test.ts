@@ -23,7 +23,7 @@ const world = async () => {
   const clock = testClock();
   const randomness = { bytes: (size: number) => crypto.getRandomValues(new Uint8Array(size)), number: () => 0 };
   const all = tallies(log, clock, randomness, (error) => assert.unreachable(String(error)));
-  const counted = { ...counts(all), ...all };
+  const counted = { ...counts(all, clock), ...all };
   const settings = { name: "shop", policy_id: null, endpoint_id: null, status: "active" };
   const rules = { type: "stripe", auth: null, dedupe: null, secret: "sealed" };
   const data = { source_id: ID, account: "acc_1", ...settings, ...rules, at: "" };
