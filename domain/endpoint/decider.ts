@@ -183,7 +183,7 @@ export const endpoint: Decider<Endpoint, EndpointCommand, EndpointEvent, Endpoin
         if (state.disabled !== null) return accept();
         return accept(...probing(endpoint_id, state.circuit, command.eventId, state.settings.timeout_ms, at));
       case "PutUnderApproval":
-        if (state.underApproval || !Object.values(state.settings.headers).some(isSecret)) return accept();
+        if (state.underApproval) return accept();
         return accept({ type: "EndpointPutUnderApproval", data: { endpoint_id, at } });
       case "DeleteEndpoint":
         return accept({ type: "EndpointDeleted", data: { endpoint_id, at } });

@@ -306,6 +306,17 @@ test("a key cannot send a secret header that it does not know to another address
   assert.is((await client.session("PATCH", path, { headers: opened })).status, 200);
 });
 
+test("a key adds no secret header, which no digest covers, to an endpoint that is under an approval", async () => {
+  const it = await account();
+  const { approval } = await heldWebhook(it);
+  const path = `/v1/endpoints/${it.endpointId}`;
+  const headers = { authorization: { value: "evil", secret: true } };
+  const refused = await it.client.call("PATCH", path, { headers });
+  assert.equal([refused.status, refused.body.code], [403, "person-required"]);
+  assert.is((await approvalOf(it.client, approval.id)).status, "pending");
+  assert.is((await it.client.session("PATCH", path, { headers })).status, 200);
+});
+
 test("a key changes a secret header of an endpoint that no approval was asked for", async () => {
   const client = await signUp(service.base);
   const headers = { authorization: { value: "one", secret: true } };
