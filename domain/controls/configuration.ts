@@ -38,7 +38,7 @@ export type PartKind = keyof Parts;
 export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, Parts[Kind]> } & {
   /** By the policy's id: somebody on the machine has asked that its protection be lifted. */
   readonly lifts: ReadonlyMap<string, Lift>;
-  /** When each part was recorded last: ISO-8601 UTC, by `partKey`. */
+  /** When parts were recorded last, of those that may be under way still: ISO-8601 UTC, by `partKey`. */
   readonly recordedAt: ReadonlyMap<string, string>;
   /** The ids of changes that are held; some of them may be over. */
   readonly heldChanges: ReadonlySet<string>;

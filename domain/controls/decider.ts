@@ -145,6 +145,21 @@ const CORRECTED_MAX = 100;
 const isUnderWay = (recordedAt: string | undefined, at: string): boolean =>
   recordedAt !== undefined && Date.parse(recordedAt) + UNDER_WAY_MS > Date.parse(at);
 
+/** In the order in which they were recorded; those of long ago are left out, as each record copies the others. */
+const recordedNow = (
+  before: Configuration["recordedAt"],
+  change: PartChange,
+  at: string,
+): Configuration["recordedAt"] => {
+  const recordedAt = new Map(before);
+  recordedAt.delete(partKey(change));
+  for (const [key, since] of recordedAt) {
+    if (isUnderWay(since, at)) break;
+    recordedAt.delete(key);
+  }
+  return change.part === null ? recordedAt : recordedAt.set(partKey(change), at);
+};
+
 type Decided = Decision<ControlsEvent, ControlsRejection>;
 
 export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, ControlsRejection> = {
@@ -178,9 +193,7 @@ export const controls: Decider<Configuration, ControlsCommand, ControlsEvent, Co
         const isAnew = change.kind === "policy" && state.policy.get(change.id)?.protected !== true;
         const isOver = isAnew && change.part?.protected === true;
         const lifts = isOver ? new Map([...state.lifts].filter(([id]) => id !== change.id)) : state.lifts;
-        const recordedAt = new Map(state.recordedAt);
-        if (change.part === null) recordedAt.delete(partKey(change));
-        else recordedAt.set(partKey(change), at);
+        const recordedAt = recordedNow(state.recordedAt, change, at);
         return { ...withPart(state, change), lifts, recordedAt };
       }
     }
