@@ -117,7 +117,7 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
     policy(policy, question) {
       const { account, body, isStrict, payload: _parsed, ...rest } = question;
       const { compiled } = policy;
-      const isLarge = compiled.readsPayload && !isStrict && body().length > DIRECT_BODY_BYTES_MAX;
+      const isLarge = compiled.readsPayload && body().length > DIRECT_BODY_BYTES_MAX;
       if (!isLarge && compiled.isElsewhere !== true && direct.has(account)) {
         const check = checkDirectly(compiled, question);
         direct.add(account, compiled.work.used);
@@ -130,7 +130,8 @@ export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
     },
     async schema(asked) {
       const { account, compiled, body } = asked;
-      if (compiled.isElsewhere !== true && direct.has(account)) {
+      const isLarge = body().length > DIRECT_BODY_BYTES_MAX;
+      if (!isLarge && compiled.isElsewhere !== true && direct.has(account)) {
         const gate = checkSchema(asked);
         direct.add(account, compiled.work.used);
         if (!isTooCostly(gate)) return gate;

@@ -120,12 +120,30 @@ test("the schema of an action is checked in the same way", async () => {
     if (!made.ok) throw new Error(JSON.stringify(made.errors));
     return made.action;
   };
-  const schemaAsked = (schema: object) => ({ ...question("acc", LARGE), compiled: compiled(schema) });
-  assert.is((await checks.schema(schemaAsked({ type: "array" }))).code, "schema-mismatch");
+  const schemaAsked = (schema: object, payload: unknown) => ({
+    ...question("acc", payload),
+    compiled: compiled(schema),
+  });
+  assert.is((await checks.schema(schemaAsked({ type: "array" }, { n: 1 }))).code, "schema-mismatch");
   assert.equal(accounts, []);
-  const costly = { properties: { t: { pattern: "^(a|aa|aaa)*b$" } } };
-  await checks.schema(schemaAsked(costly));
+  const costly = { properties: { t: { pattern: "^(a|aa|aaa)*b{900}$" } } };
+  await checks.schema(schemaAsked(costly, { t: "a".repeat(30_000) }));
   assert.equal(accounts, ["acc"]);
+});
+
+test("a large payload of an agent is checked by the other thread, however cheap the check", async () => {
+  const { thread, accounts } = passingThread();
+  const checks = sharedChecks(thread, testClock());
+  const about = { ...question("acc", LARGE), isStrict: true };
+  await checks.policy(asked(CHEAP), about);
+  const made = actionCompiler()("refund", {
+    endpoint_id: "end_1",
+    reversibility: "irreversible",
+    schema: { type: "array" },
+  });
+  assert.ok(made.ok);
+  if (made.ok) await checks.schema({ ...about, compiled: made.action });
+  assert.equal(accounts, ["acc", "acc"]);
 });
 
 const order = (definition: PolicyDefinition) => ({
