@@ -86,7 +86,8 @@ const isOwner = (state: Membership, id: string): boolean => state.members.get(id
  * Whether the account's members are theirs to change now. The caller's role was looked up before, on another node up to a
  * second ago: an owner who was removed meanwhile must not come back by a link or a role.
  */
-const mayChangeMembers = (state: Membership, by: LinkMaker): boolean => by.kind !== "member" || isOwner(state, by.id);
+export const mayChangeMembers = (state: Membership, by: LinkMaker): boolean =>
+  by.kind !== "member" || isOwner(state, by.id);
 
 /** The invitation that a link's holder may accept; undefined when it was used, withdrawn or has expired. */
 export const openInvitation = (state: Membership, member: string, at: string): Invitation | undefined => {

@@ -1,5 +1,6 @@
 import { account } from "../../domain/account/decider.ts";
 import { ROLES, type Role } from "../../domain/account/events.ts";
+import { mayChangeMembers } from "../../domain/account/membership.ts";
 import type { Randomness, ViewStore } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { MEMBER_STATES, type MemberDocument, members } from "../../projections/members.ts";
@@ -113,11 +114,13 @@ const changeRole =
     const { role } = body as RoleBody;
     const { state } = await aggregates.load(account, accountStream(envelope.account), 0);
     const before = state.phase === "open" ? state.members.get(id) : undefined;
-    if (before === undefined) return accountProblem("member-absent");
+    if (state.phase !== "open" || before === undefined) return accountProblem("member-absent");
+    const by = makerOf(envelope);
+    // Before the controls are asked: they record a weakening, and this change will not be made.
+    if (!mayChangeMembers(state, by)) return accountProblem("not-owner");
     const base = { role: before.role };
     const change = { kind: "member", id, base, changes: { role } } as const;
     const grant = hashes.role({ account: envelope.account, member: id, role });
-    const by = makerOf(envelope);
     const command = { type: "ChangeRole", member: id, role, grant, by, at: envelope.at } as const;
     const refusal = await controls.authorize(call, change, { command, after: { role } });
     if (refusal !== null) return refusal;

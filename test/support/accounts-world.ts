@@ -13,6 +13,7 @@ import { accountReactions } from "../../src/account-reactions.ts";
 import { accounts } from "../../src/accounts.ts";
 import { aggregates } from "../../src/aggregates.ts";
 import type { Signup } from "../../src/config.ts";
+import type { Controls } from "../../src/controls.ts";
 import { credentialHashes } from "../../src/credential-hashes.ts";
 import { credentials } from "../../src/credentials.ts";
 import { passwordGuesses } from "../../src/http/password-guesses.ts";
@@ -41,7 +42,12 @@ const PROJECTIONS = [members, sessionsView, apiKeys];
 export const PASSWORD = "correct horse battery";
 
 /** `progress`: of the views; left out, they are folded whenever a route waits for them. */
-type Settings = { readonly line?: object; readonly signup?: Signup; readonly progress?: Progress };
+type Settings = {
+  readonly line?: object;
+  readonly signup?: Signup;
+  readonly progress?: Progress;
+  readonly controls?: Controls;
+};
 
 /** One node: what it keeps in memory is its own, the log is not. */
 const node = (
@@ -49,7 +55,7 @@ const node = (
   views: ViewStore,
   clock: Clock,
   key: Uint8Array,
-  { line = {}, signup = "open", progress }: Settings,
+  { line = {}, signup = "open", progress, controls = noControls }: Settings,
 ) => {
   const streams = aggregates(log, clock);
   const box = secretBox(key, randomness);
@@ -86,7 +92,7 @@ const node = (
     clock,
     views,
     hashes,
-    controls: noControls,
+    controls,
     log,
     progress: progress ?? {
       async waitFor() {

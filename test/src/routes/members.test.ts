@@ -9,11 +9,12 @@ import { accountsWorld, PASSWORD } from "../../support/accounts-world.ts";
 import { type Called, callOf } from "../../support/call.ts";
 import { PUBLIC_URL } from "../../support/http-app.ts";
 import { tokenOf } from "../../support/members.ts";
+import { noControls } from "../../support/no-controls.ts";
 
 const test = suite("members");
 
-const withOwner = async () => {
-  const it = accountsWorld();
+const withOwner = async (settings: Parameters<typeof accountsWorld>[0] = {}) => {
+  const it = accountsWorld(settings);
   const owner = await it.openAccount("ana@shop.example");
   const add = (email: string, role: Role = "viewer", principal: Principal = owner) =>
     it.addMember(principal, email, role);
@@ -219,6 +220,21 @@ test("two owners who remove each other at once leave one", async () => {
   const { id } = await add("bo@shop.example", "owner");
   const outcomes = await Promise.all([remove(owner.id), remove(id)]);
   assert.is(outcomes.filter(({ outcome }) => outcome === 204).length, 1);
+});
+
+test("a role that is not changed, as its asker is no owner any more, is no change of controls either", async () => {
+  let asked = 0;
+  const authorize = async () => {
+    asked += 1;
+    return null;
+  };
+  const { add, change, memberBy, logIn, cookieOf } = await withOwner({ controls: { ...noControls, authorize } });
+  const bo = await add("bo@shop.example", "owner");
+  const principal = await memberBy(cookieOf(await logIn("bo@shop.example")));
+  assert.is((await change(bo.id, "viewer")).outcome, 200);
+  const before = asked;
+  assert.is((await change(bo.id, "owner", principal)).outcome, "forbidden");
+  assert.is(asked, before);
 });
 
 test("an owner who was removed or demoted on another node a moment ago makes no link and takes no role back", async () => {
