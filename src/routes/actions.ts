@@ -227,7 +227,7 @@ export const actionRoutes = (deps: ActionsDeps): readonly Route[] => [
     who: ADMINS,
     summary: "Delete an action; requests for it are refused from then on",
     tag: "agents",
-    problems: ["person-required", "too-few-approvers", "conflict"],
+    problems: ["person-required", "too-few-approvers", "limit-reached", "conflict"],
     answers: { 204: null, 202: HELD_CHANGE },
     handle: remove(deps),
   },

@@ -328,7 +328,7 @@ export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
     summary: "Change an agent; null for policy_id detaches",
     tag: "agents",
     body: CHANGES,
-    problems: ["conflict", "person-required", "too-few-approvers"],
+    problems: ["conflict", "person-required", "too-few-approvers", "limit-reached"],
     answers: { 200: AGENT, 202: HELD_CHANGE },
     handle: change(deps),
   },

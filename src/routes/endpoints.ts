@@ -372,7 +372,7 @@ export const endpointRoutes = (deps: EndpointsDeps): readonly Route[] => [
     summary: "Change an endpoint; headers are replaced as a whole, redacted values keep their present value",
     tag: "endpoints",
     body: ENDPOINT_CHANGES,
-    problems: ["address-not-allowed", "conflict", "person-required", "too-few-approvers"],
+    problems: ["address-not-allowed", "conflict", "person-required", "too-few-approvers", "limit-reached"],
     answers: { 200: ENDPOINT, 202: HELD_CHANGE },
     handle: change(deps),
   },

@@ -189,7 +189,7 @@ export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
     summary: "Change a member's role",
     tag: "accounts",
     body: ROLE_BODY,
-    problems: ["conflict", "too-few-approvers"],
+    problems: ["conflict", "too-few-approvers", "limit-reached"],
     answers: { 200: CHANGED, 202: HELD_CHANGE },
     handle: changeRole(deps),
   },

@@ -266,7 +266,7 @@ export const sourceRoutes = (deps: SourcesDeps): readonly Route[] => [
     summary: "Change a source; null for policy_id or endpoint_id detaches",
     tag: "sources",
     body: SOURCE_CHANGES,
-    problems: ["conflict", "person-required", "too-few-approvers"],
+    problems: ["conflict", "person-required", "too-few-approvers", "limit-reached"],
     answers: { 200: SOURCE, 202: HELD_CHANGE },
     handle: change(deps),
   },
