@@ -9,7 +9,6 @@ import { approvalReleases } from "./approval-releases.ts";
 import { approvalRequests } from "./approval-requests.ts";
 import { approvalStream } from "./approvals.ts";
 import type { Envelope } from "./envelope.ts";
-import type { Deliverer } from "./loops/deliverer.ts";
 import type { Reaction } from "./loops/reactor.ts";
 import { readOn, runCommand } from "./run-command.ts";
 
@@ -17,8 +16,10 @@ export type ApprovalReactionsDeps = {
   readonly log: EventLog;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
-  /** Handed what was released. */
-  readonly deliver: Pick<Deliverer, "offer">;
+  /** Takes the deliveries that were released. */
+  readonly deliver: {
+    offer(job: { readonly eventId: string; readonly account: string; readonly endpointId: string }): void;
+  };
 };
 
 type Fact = ApprovalEvent | DeliveryEvent;

@@ -9,7 +9,7 @@ import type { Clock, EventLog, RecordedEvent } from "../domain/ports.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { approvalStream } from "./approvals.ts";
 import { bundleStream } from "./bundles/bundle-id.ts";
-import { changeStream } from "./changes.ts";
+import { changeStream } from "./change-stream.ts";
 import type { Envelope, Fact } from "./envelope.ts";
 import { asOfNow, stoppedBecause } from "./execute/stopped.ts";
 import { type Known, readOn, runCommand } from "./run-command.ts";

@@ -17,6 +17,7 @@ import { accountStream } from "./accounts.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { approvalStream } from "./approvals.ts";
 import { canonicalJson } from "./audit/canonical-json.ts";
+import { changeStream } from "./change-stream.ts";
 import { controlsStream } from "./control-parts.ts";
 import type { ControlCaller, ControlChange, Controls } from "./controls.ts";
 import type { Envelope } from "./envelope.ts";
@@ -31,8 +32,6 @@ export type Deferred = { readonly command: object; readonly after: Json };
 export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleLooked"> };
 
 export type HoldingDeps = ChangesDeps & { readonly planOf: (account: string) => Promise<Plan> };
-
-export const changeStream = (changeId: string): string => `change-${changeId}`;
 
 type Target = { readonly kind: PartKind; readonly id: string };
 

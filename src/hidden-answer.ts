@@ -4,6 +4,9 @@ import type { Json } from "../domain/ports.ts";
 import { JSON_DEPTH_MAX, scanJson } from "./http/strict-json.ts";
 import type { ReadPayload } from "./payloads.ts";
 
+/** The places in a payload, and in what was answered to it, that a reader does not see. */
+export type Hidden = readonly FieldPath[];
+
 /**
  * What a reader does not see of a target's answer: what stands at these paths, and what the target repeats of the payload.
  * Null for `echo`: nobody can tell what is repeated, as when the payload is not there, is no JSON or has a name twice.

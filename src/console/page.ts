@@ -1,5 +1,3 @@
-import type { Signup } from "../config.ts";
-
 const escapeHtml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
@@ -84,7 +82,7 @@ const WHERE_CLOSED = [
 ] as const;
 
 /** The page for this address of the service; the rest of the console is loaded by it. */
-export const consolePage = (publicUrl: string, signup: Signup): string => {
+export const consolePage = (publicUrl: string, signup: "open" | "closed"): string => {
   const changes = signup === "closed" ? WHERE_CLOSED : [];
   const page = changes.reduce((text, [from, to]) => text.replace(from, to), PAGE);
   return page.replaceAll("ORIGIN", escapeHtml(publicUrl));

@@ -4,6 +4,7 @@ import type { EventLog, Position } from "../../domain/ports.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { approvalStream, isApprovalId } from "../approvals.ts";
 import { answerWith, type Documents, directDocuments } from "../documents.ts";
+import type { Hidden } from "../hidden-answer.ts";
 import type { Payloads } from "../payloads.ts";
 import type { Problem } from "../problems.ts";
 import type { ContentOrder } from "./approval-content.ts";
@@ -12,7 +13,7 @@ import { peopleOf, peopleShown } from "./approval-people.ts";
 import { approvalSummary, asShown } from "./approval-shown.ts";
 import { stepsShown } from "./approval-steps.ts";
 import { type ApprovalSubject, outcomeOf, subjectOf, targetShown } from "./approval-target.ts";
-import { type Hidden, hiddenOfEvent, hiddenPaths } from "./hidden-fields.ts";
+import { hiddenOfEvent, hiddenPaths } from "./hidden-fields.ts";
 import { policyStream } from "./policies.ts";
 import type { Answer, Call, Principal } from "./route.ts";
 

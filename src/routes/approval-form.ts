@@ -3,7 +3,7 @@ import type { FormSeen } from "../../domain/approval/events.ts";
 import { escapePointer } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/ports.ts";
 import { canonicalJson } from "../audit/canonical-json.ts";
-import type { Hidden } from "./hidden-fields.ts";
+import type { Hidden } from "../hidden-answer.ts";
 
 /** One form of an approval: what a reader decides on, and which fields the policy keeps from that reader. */
 export type Form = FormSeen & { readonly shown_digest: string };

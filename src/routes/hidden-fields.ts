@@ -1,7 +1,7 @@
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Request } from "../../domain/delivery/events.ts";
-import { type FieldPath, parseFieldPath } from "../../domain/gate/field-path.ts";
+import { parseFieldPath } from "../../domain/gate/field-path.ts";
 import { type PolicyRef, policiesOf } from "../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { PolicyEvent } from "../../domain/policy/events.ts";
@@ -10,12 +10,10 @@ import { requestOf } from "../bundles/answer.ts";
 import { bundleStream } from "../bundles/bundle-id.ts";
 import { type PlacesOrder, placesOfResults } from "../bundles/result-places.ts";
 import { type Documents, directDocuments } from "../documents.ts";
+import type { Hidden } from "../hidden-answer.ts";
 import type { Payloads } from "../payloads.ts";
 import { readOn } from "../run-command.ts";
 import { hasRole, type Principal } from "./route.ts";
-
-/** The places in a payload, and in what was answered to it, that a reader does not see. */
-export type Hidden = readonly FieldPath[];
 
 export type HiddenDeps = {
   readonly log: EventLog;
