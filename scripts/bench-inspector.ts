@@ -10,7 +10,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { placesOf } from "../src/engines.ts";
+import { placesOf } from "../src/engine/engines.ts";
 import { type Client, clientAt, signUp } from "../test/support/client.ts";
 import { type Program, removeFolder, startProgram, temporaryFolder } from "../test/support/program.ts";
 import {

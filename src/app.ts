@@ -35,13 +35,13 @@ import type { PositionText } from "./http/position-text.ts";
 import { sendProblem } from "./http/problem-reply.ts";
 import { apiRate } from "./http/rate-limit.ts";
 import { expectedProblem } from "./http/refused.ts";
+import type { Route } from "./http/route.ts";
 import { safeHeaders } from "./http/safe-headers.ts";
+import { addRoutes, type Progress } from "./http/table.ts";
 import { callerOf, traceIds } from "./http/trace.ts";
 import { schemaErrorFormatter, validatorCompiler } from "./http/validation.ts";
 import type { Answered } from "./observing/observer.ts";
-import { notFound, type Problem, problem } from "./problems.ts";
-import type { Route } from "./routes/route.ts";
-import { addRoutes, type Progress } from "./routes/table.ts";
+import { notFound, type Problem, problem } from "./streams/problems.ts";
 
 export type AppDeps = {
   readonly routes: readonly Route[];

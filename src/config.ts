@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
-import type { KafkaPlace, OtlpPlace, StripePlace } from "./engines.ts";
+import type { KafkaPlace, OtlpPlace, StripePlace } from "./engine/engines.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];

@@ -11,19 +11,19 @@ import { isThere } from "../infra/sqlite/database-file.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
 import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
-import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engines.ts";
+import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engine/engines.ts";
+import { hasFolded, lossOf, type Traces } from "./engine/lost-log.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
-import { hasRing } from "./key-ring.ts";
-import { distanceIn } from "./loops/distance.ts";
-import type { ProjectorFailure } from "./loops/projector.ts";
-import { projectorThread } from "./loops/projector-thread.ts";
-import type { DropReason } from "./loops/view-follower.ts";
-import { watchedViews } from "./loops/watched-views.ts";
-import { hasFolded, lossOf, type Traces } from "./lost-log.ts";
+import { hasRing } from "./keys/key-ring.ts";
+import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
 import { measuredLog } from "./observing/measured-log.ts";
-import { keyFileOf, openDataKey, presentKey } from "./server-key.ts";
 import type { Service } from "./service.ts";
 import { refusalsTold } from "./traces/refusals-told.ts";
+import { distanceIn } from "./views/distance.ts";
+import type { ProjectorFailure } from "./views/projector.ts";
+import { projectorThread } from "./views/projector-thread.ts";
+import type { DropReason } from "./views/view-follower.ts";
+import { watchedViews } from "./views/watched-views.ts";
 
 /** What is under way when the program is told to stop has this long to finish. */
 const STOP_MS = 10_000;

@@ -23,7 +23,7 @@ type Billed = {
 /** Who made a one-time link: an owner, or the operator on the machine. */
 export type LinkMaker = { readonly kind: "member" | "system"; readonly id: string };
 
-/** A one-time link that was made. `mac`: hex HMAC over the token and over whom it stands for (`src/links.ts`). */
+/** A one-time link that was made. `mac`: hex HMAC over the token and over whom it stands for (`src/accounts/links.ts`). */
 type LinkMade = {
   readonly account: string;
   readonly member: string;
@@ -33,7 +33,7 @@ type LinkMade = {
   readonly at: string;
 };
 
-/** `grant`: hex HMAC over the account, the member and the role (`src/credential-hashes.ts`). */
+/** `grant`: hex HMAC over the account, the member and the role (`src/accounts/credential-hashes.ts`). */
 type GrantedRole = { readonly role: Role; readonly grant: string };
 
 /** Who belongs to an account, in its stream. */
@@ -100,7 +100,7 @@ export type AccountEvent =
         key_id: string;
         name: string;
         role: KeyRole;
-        /** Hex HMAC over the key, the account, the role and the expiry (`src/credential-hashes.ts`). */
+        /** Hex HMAC over the key, the account, the role and the expiry (`src/accounts/credential-hashes.ts`). */
         digest: string;
         last4: string;
         expires_at: string | null;
@@ -152,7 +152,7 @@ export type SessionEvent =
         /** The member's when the password was checked (`PasswordChanged`). */
         epoch: number;
         expires_at: string;
-        /** Hex HMAC over the token and the members above (`src/credential-hashes.ts`). */
+        /** Hex HMAC over the token and the members above (`src/accounts/credential-hashes.ts`). */
         mac: string;
         client: Commitment;
         at: string;

@@ -8,7 +8,7 @@ export type UsedLink = { readonly by: LinkMaker; readonly at: string };
 
 /** A one-time link that waits for its holder. */
 export type OpenLink = {
-  /** Hex HMAC over the token and over whom it stands for (`src/links.ts`). */
+  /** Hex HMAC over the token and over whom it stands for (`src/accounts/links.ts`). */
   readonly mac: string;
   readonly expires_at: string;
   readonly by: LinkMaker;
@@ -17,7 +17,7 @@ export type OpenLink = {
 export type Member = {
   readonly email: string;
   readonly role: Role;
-  /** Hex HMAC over the account, the member and the role (`src/credential-hashes.ts`). */
+  /** Hex HMAC over the account, the member and the role (`src/accounts/credential-hashes.ts`). */
   readonly grant: string;
   /** The password's hash, sealed. */
   readonly password: Sealed;

@@ -10,7 +10,7 @@ export type AgentSettings = {
 /** Only what a key is recognised by; the key itself was shown once. */
 export type AgentKey = {
   readonly key_id: string;
-  /** Hex HMAC over the key, the account and the agent (`src/credential-hashes.ts`). */
+  /** Hex HMAC over the key, the account and the agent (`src/accounts/credential-hashes.ts`). */
   readonly digest: string;
   readonly last4: string;
 };

@@ -106,7 +106,7 @@ export type HeldFor = {
   readonly reasons: readonly string[];
   /** The member who replays it; missing when no person did. */
   readonly member?: string;
-  /** Ids of the members who count as the requester (`src/requesters.ts`). */
+  /** Ids of the members who count as the requester (`src/approvals/requesters.ts`). */
   readonly requesters: readonly string[];
 };
 

@@ -211,7 +211,7 @@ export const isSchema = (value: unknown): value is JsonObject | boolean =>
   typeof value === "boolean" || isObject(value);
 
 /**
- * Checks everything about a definition but its expressions and its schema (`src/admission/compiled-policy.ts`), and gives
+ * Checks everything about a definition but its expressions and its schema (`src/gates/compiled-policy.ts`), and gives
  * back the known fields alone. Every error is reported, not only the first.
  */
 export const parseDefinition = (input: unknown): ParsedDefinition => {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { MongoClient } from "mongodb";
 import { type Config, ConfigError, readConfig } from "../../src/config.ts";
-import { openLog } from "../../src/engines.ts";
+import { openLog } from "../../src/engine/engines.ts";
 import { testTopic } from "../../test/support/kafka.ts";
 import { databaseBeside } from "./database-beside.ts";
 

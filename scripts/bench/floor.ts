@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { LogPlace } from "../../src/engines.ts";
+import type { LogPlace } from "../../src/engine/engines.ts";
 import { removeFolder, temporaryFolder } from "../../test/support/program.ts";
 import type { Records } from "./admission-records.ts";
 import type { AppendsOrder } from "./appends.ts";

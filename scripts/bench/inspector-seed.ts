@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import type { JsonObject, NewEvent } from "../../domain/ports.ts";
-import { type LogPlace, openLog } from "../../src/engines.ts";
-import { eventIdOf } from "../../src/event-id.ts";
+import { type LogPlace, openLog } from "../../src/engine/engines.ts";
+import { eventIdOf } from "../../src/streams/event-id.ts";
 
 /** Where the seeded events belong. */
 export type Owner = {

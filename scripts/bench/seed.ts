@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { NewEvent } from "../../domain/ports.ts";
 import { base32 } from "../../infra/crypto/ids.ts";
-import { type LogPlace, openLog } from "../../src/engines.ts";
+import { type LogPlace, openLog } from "../../src/engine/engines.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 

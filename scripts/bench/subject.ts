@@ -1,4 +1,4 @@
-import { type LogPlace, placesOf } from "../../src/engines.ts";
+import { type LogPlace, placesOf } from "../../src/engine/engines.ts";
 import { type Client, HOOK_SECRET, signUp } from "../../test/support/client.ts";
 import {
   killPrograms,

@@ -1,6 +1,6 @@
 import { type PresentSource, source as sourceDecider } from "../../domain/source/decider.ts";
-import type { Aggregates } from "../aggregates.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { notFound, type Problem, problem } from "../streams/problems.ts";
 
 /** The source that a webhook is addressed to, or why it takes nothing; rejects with the log's errors. */
 export type Accepting = (provider: string, sourceId: string) => Promise<PresentSource | Problem>;

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { EventLog } from "../../domain/ports.ts";
-import { eventIdOf } from "../event-id.ts";
-import { readOn } from "../run-command.ts";
+import { eventIdOf } from "../streams/event-id.ts";
+import { readOn } from "../streams/run-command.ts";
 import { UNKNOWN } from "./claim.ts";
 
 /** Requests with the same body are one delivery for so long after the first of them. */

@@ -7,22 +7,29 @@ import { denied, type GateResult } from "../../domain/gate/verdict.ts";
 import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
-import type { Aggregates } from "../aggregates.ts";
-import type { BoundRequest } from "../approval-binding.ts";
-import { approvalRequests, isHold } from "../approval-requests.ts";
-import { approvalIdOf } from "../approvals.ts";
-import { type Envelope, type Fact, type Trace, toEvents } from "../envelope.ts";
-import { eraseLeft } from "../erasures.ts";
+import type { BoundRequest } from "../approvals/approval-binding.ts";
+import { approvalRequests, isHold } from "../approvals/approval-requests.ts";
+import { approvalIdOf } from "../approvals/approvals.ts";
+import { requestersOf } from "../approvals/requesters.ts";
+import { eraseLeft } from "../erasure/erasures.ts";
+import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
+import { type HeldPlacesDeps, heldPlaces } from "../ledgers/held-places.ts";
+import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Decided as DecisionTold } from "../observing/observer.ts";
-import { bytesOf, contentEncodingField, headOf, type Incoming, type KeptPayload, type Payloads } from "../payloads.ts";
-import { limitReached } from "../problems.ts";
-import { requestersOf } from "../requesters.ts";
-import { appendKnown, type Known, readOn } from "../run-command.ts";
-import type { ByteAllowances, TakenBytes } from "./byte-allowances.ts";
-import { type HeldPlacesDeps, heldPlaces } from "./held-places.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { type Envelope, type Fact, type Trace, toEvents } from "../streams/envelope.ts";
+import {
+  bytesOf,
+  contentEncodingField,
+  headOf,
+  type Incoming,
+  type KeptPayload,
+  type Payloads,
+} from "../streams/payloads.ts";
+import { limitReached } from "../streams/problems.ts";
+import { appendKnown, type Known, readOn } from "../streams/run-command.ts";
 import type { Judged, Places } from "./judge.ts";
 import type { TakenPlace } from "./ledger-gates.ts";
-import type { Ledgers } from "./ledgers.ts";
 
 export type ClaimOnceDeps = {
   readonly log: EventLog;

@@ -2,11 +2,11 @@ import { type Delivery, delivery, erasedUpTo } from "../../domain/delivery/decid
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
 import { isClaimed } from "../../domain/delivery/hold.ts";
 import { wasReplayedBy } from "../../domain/delivery/replay.ts";
-import { approvalBinding } from "../approval-binding.ts";
-import type { Deliverer } from "../loops/deliverer.ts";
-import type { Known } from "../run-command.ts";
+import { approvalBinding } from "../approvals/approval-binding.ts";
+import type { Deliverer } from "../delivery/deliverer.ts";
+import type { Identified } from "../gates/identified.ts";
+import type { Known } from "../streams/run-command.ts";
 import { type Claimable, type ClaimedOnce, type ClaimOnceDeps, claimingOnce, type Decided } from "./claim-once.ts";
-import type { Identified } from "./identified.ts";
 import { type JudgeDeps, type Judged, judgement } from "./judge.ts";
 
 export type ClaimDeps = JudgeDeps &

@@ -2,11 +2,11 @@ import type { CallsEvent } from "../../domain/calls/events.ts";
 import type { Client } from "../../domain/personal/events.ts";
 import type { Clock } from "../../domain/ports.ts";
 import type { RejectReason, SourceEvent } from "../../domain/source/events.ts";
-import { callsStream } from "../counted-calls.ts";
-import { type Fact, NO_TRACE, type Trace } from "../envelope.ts";
-import { clientOf } from "../personal-data.ts";
-import { COUNTS_ACTOR, type Draft, type Sample, type Tallies, type Tally } from "../tallies.ts";
-import { AccountWork } from "./account-work.ts";
+import { callsStream } from "../calls/counted-calls.ts";
+import { COUNTS_ACTOR, type Draft, type Sample, type Tallies, type Tally } from "../calls/tallies.ts";
+import { clientOf } from "../erasure/personal-data.ts";
+import { AccountWork } from "../gates/account-work.ts";
+import { type Fact, NO_TRACE, type Trace } from "../streams/envelope.ts";
 
 /** Counts refused signatures, by source, reason and minute, and repeats, by event. */
 export type Counts = {

@@ -9,13 +9,13 @@ import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Clock } from "../../domain/ports.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
-import type { Aggregates } from "../aggregates.ts";
-import type { Trace } from "../envelope.ts";
-import { type Checks, directChecks, type Question } from "./checks.ts";
-import type { CompiledPolicies, CompiledPolicy, PolicyCheck } from "./compiled-policy.ts";
-import type { Asked, Identified } from "./identified.ts";
+import { type Checks, directChecks, type Question } from "../gates/checks.ts";
+import type { CompiledPolicies, CompiledPolicy, PolicyCheck } from "../gates/compiled-policy.ts";
+import type { Asked, Identified } from "../gates/identified.ts";
+import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Trace } from "../streams/envelope.ts";
 import { ledgerGates, type TakenPlace } from "./ledger-gates.ts";
-import type { Ledgers, Reservation } from "./ledgers.ts";
 
 export type JudgeDeps = {
   readonly aggregates: Aggregates;

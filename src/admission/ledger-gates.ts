@@ -7,9 +7,9 @@ import type { Answer, Limits } from "../../domain/ledger/ledger.ts";
 import { type LoopRule, runLedger, sameLedger } from "../../domain/ledger/loop.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
-import type { Trace } from "../envelope.ts";
-import { ORPHAN_AGE_MS } from "./ledger-stream.ts";
-import type { Ledgers, Reservation, Reserving } from "./ledgers.ts";
+import { ORPHAN_AGE_MS } from "../ledgers/ledger-stream.ts";
+import type { Ledgers, Reservation, Reserving } from "../ledgers/ledgers.ts";
+import type { Trace } from "../streams/envelope.ts";
 
 /** Micro-euros in a euro: money is counted in whole ones of these. */
 const MICRO = 1_000_000;

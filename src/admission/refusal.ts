@@ -1,5 +1,5 @@
 import type { GateResult } from "../../domain/gate/verdict.ts";
-import { type Problem, type ProblemCode, problem } from "../problems.ts";
+import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
 import type { Judged } from "./judge.ts";
 import { mayPassLater } from "./ledger-gates.ts";
 

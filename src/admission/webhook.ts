@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Trace } from "../envelope.ts";
+import type { Trace } from "../streams/envelope.ts";
 
 /** One webhook as it arrived. */
 export type Webhook = {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { RecordedEvent } from "../../domain/ports.ts";
-import { canonicalJson } from "./canonical-json.ts";
+import { canonicalJson } from "../streams/canonical-json.ts";
 
 /** Tells a leaf's hash from that of a node of the tree (RFC 6962, section 2.1). */
 const LEAF_PREFIX = Uint8Array.of(0);

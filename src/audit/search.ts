@@ -1,6 +1,6 @@
 import type { Condition } from "../../domain/ports.ts";
 import { type AuditDocument, type AuditHead, audit, recordId } from "../../projections/audit.ts";
-import { comparable } from "../routes/time-range.ts";
+import { comparable } from "../http/time-range.ts";
 import { type AuditFilter, type AuditSources, type Bounds, firstRecord, recordOf, type Walk } from "./records.ts";
 import { recordsOfStreams, streamsOf } from "./streams.ts";
 

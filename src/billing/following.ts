@@ -7,9 +7,9 @@ import type {
   Clock,
   ProvidedSubscription,
 } from "../../domain/ports.ts";
-import { accountStream } from "../accounts.ts";
-import type { Aggregates } from "../aggregates.ts";
-import { type Envelope, NO_TRACE } from "../envelope.ts";
+import { accountStream } from "../accounts/accounts.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
 
 export type FollowingDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { BillingProvider } from "../../domain/ports.ts";
-import type { CountedCalls } from "../counted-calls.ts";
+import type { CountedCalls } from "../calls/counted-calls.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";
-import { problem } from "../problems.ts";
+import { problem } from "../streams/problems.ts";
 import { type FollowingDeps, following } from "./following.ts";
 
 /** The largest that providers send are below 256 KiB. */

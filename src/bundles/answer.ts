@@ -12,10 +12,10 @@ import {
 } from "../../domain/bundle/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
-import { outcomeOf, type Result, resultOf } from "../execute/result.ts";
-import { type Answer, positionOf } from "../routes/route.ts";
-import { type Known, latestOf, readOn } from "../run-command.ts";
-import { bundleStream } from "./bundle-id.ts";
+import { outcomeOf, type Result, resultOf } from "../documents/result.ts";
+import { type Answer, positionOf } from "../http/route.ts";
+import { bundleStream } from "../streams/bundle-id.ts";
+import { type Known, latestOf, readOn } from "../streams/run-command.ts";
 
 const UNDER_WAY: readonly BundleStatus[] = ["held", "running", "rolling_back"];
 

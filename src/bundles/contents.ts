@@ -2,10 +2,10 @@ import type { RunningBundle } from "../../domain/bundle/decider.ts";
 import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
 import { referencesOf, resolved, type Usable } from "../../domain/bundle/results.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
-import type { Trace } from "../envelope.ts";
-import { answeredBody } from "../execute/result.ts";
+import { answeredBody } from "../documents/result.ts";
 import { API_BODY_BYTES_MAX } from "../http/limits.ts";
-import type { Payloads } from "../payloads.ts";
+import type { Trace } from "../streams/envelope.ts";
+import type { Payloads } from "../streams/payloads.ts";
 import type { StepGates } from "./step-gates.ts";
 
 export type ContentsDeps = {

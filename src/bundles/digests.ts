@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { type Reference, replaced } from "../../domain/bundle/results.ts";
 import type { Json } from "../../domain/ports.ts";
-import { canonicalJson } from "../audit/canonical-json.ts";
 import { type ActionIdentity, actionDigest } from "../execute/digest.ts";
+import { canonicalJson } from "../streams/canonical-json.ts";
 
 export type StepIdentity = Pick<ActionIdentity, "action" | "version" | "target" | "payload">;
 

@@ -3,8 +3,6 @@ import { comesFromResult, type Reference } from "../../domain/bundle/results.ts"
 import type { Origin, Run } from "../../domain/delivery/events.ts";
 import { type CompiledCost, costGate, costOf, whyCostUnknown } from "../../domain/gate/cost.ts";
 import type { GateName, GateOutcome, GateResult } from "../../domain/gate/verdict.ts";
-import { bytesOf, type Checks, directChecks } from "../admission/checks.ts";
-import { askedLater, clip } from "../admission/compiled-policy.ts";
 import {
   type JudgeDeps,
   type Judged,
@@ -17,7 +15,9 @@ import {
   samenessOf,
   verdicts,
 } from "../admission/judge.ts";
-import type { Trace } from "../envelope.ts";
+import { bytesOf, type Checks, directChecks } from "../gates/checks.ts";
+import { askedLater, clip } from "../gates/compiled-policy.ts";
+import type { Trace } from "../streams/envelope.ts";
 import type { Plan, PlannedStep } from "./plan.ts";
 
 /** A bundle that can be done: whether it may be is asked here. */

@@ -4,12 +4,12 @@ import { inScope } from "../../domain/agent/scope.ts";
 import type { Compensation, Step } from "../../domain/bundle/events.ts";
 import { placeShown, type Reference, referencesOf } from "../../domain/bundle/results.ts";
 import type { Json } from "../../domain/ports.ts";
-import type { CompiledAction, CompiledActions } from "../admission/compiled-action.ts";
-import type { Aggregates } from "../aggregates.ts";
-import { eventIdOf } from "../event-id.ts";
 import { actionNamed, noAction } from "../execute/asking.ts";
+import type { CompiledAction, CompiledActions } from "../gates/compiled-action.ts";
 import { LISTED_ERRORS_MAX } from "../http/limits.ts";
-import { type Problem, type ProblemCode, problem } from "../problems.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { eventIdOf } from "../streams/event-id.ts";
+import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
 import { bundleDigest, samenessDigests, stepDigests } from "./digests.ts";
 
 /** More are several things: each waits for the one before it, and all of them for people. */

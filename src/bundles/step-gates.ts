@@ -7,18 +7,18 @@ import { type GateResult, type PolicyRef, policiesOf } from "../../domain/gate/v
 import type { LoopRule } from "../../domain/ledger/loop.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { EventLog, Json, Revision } from "../../domain/ports.ts";
-import { actionStream } from "../action-stream.ts";
-import { bytesOf, type Checks, directChecks } from "../admission/checks.ts";
-import type { CompiledActions } from "../admission/compiled-action.ts";
-import type { CompiledPolicies } from "../admission/compiled-policy.ts";
-import { stepPlace } from "../admission/fate.ts";
+import { agentStream } from "../accounts/credentials.ts";
 import { samenessOf } from "../admission/judge.ts";
 import { repetitionGate } from "../admission/ledger-gates.ts";
-import type { Ledgers } from "../admission/ledgers.ts";
-import { agentStream } from "../credentials.ts";
-import type { Fact, Trace } from "../envelope.ts";
 import { actionDigest } from "../execute/digest.ts";
-import type { Foldable } from "../run-command.ts";
+import { bytesOf, type Checks, directChecks } from "../gates/checks.ts";
+import type { CompiledActions } from "../gates/compiled-action.ts";
+import type { CompiledPolicies } from "../gates/compiled-policy.ts";
+import { stepPlace } from "../ledgers/fate.ts";
+import type { Ledgers } from "../ledgers/ledgers.ts";
+import { actionStream } from "../streams/action-stream.ts";
+import type { Fact, Trace } from "../streams/envelope.ts";
+import type { Foldable } from "../streams/run-command.ts";
 
 export type StepGatesDeps = {
   readonly log: EventLog;

@@ -3,7 +3,7 @@ import type { RunningBundle } from "../../domain/bundle/decider.ts";
 import type { Step } from "../../domain/bundle/events.ts";
 import type { Bound, PayloadRef, Request } from "../../domain/delivery/events.ts";
 import { allowed, type Verdict } from "../../domain/gate/verdict.ts";
-import { canonicalJson } from "../audit/canonical-json.ts";
+import { canonicalJson } from "../streams/canonical-json.ts";
 
 type Delivered = {
   readonly step: Step;

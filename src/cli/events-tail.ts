@@ -1,5 +1,5 @@
 import type { Request } from "../../domain/delivery/events.ts";
-import { refusedBy, satisfies } from "../routes/event-text.ts";
+import { refusedBy, satisfies } from "../routes/events/event-text.ts";
 import { API_HELP, API_OPTIONS, API_SYNOPSIS, type Api, apiOf, type Query, untilAnswered } from "./api.ts";
 import { type Command, type Terminal, UsageError } from "./command.ts";
 import { FILTER_OPTIONS, filterQuery, TIMES_HELP } from "./event-filter.ts";
@@ -42,7 +42,7 @@ const newest = async (api: Api, query: Query, count: number): Promise<readonly E
 const is = (wanted: string | number | undefined, value: string | null): boolean =>
   wanted === undefined || wanted === value;
 
-/** As the service searches for a text (`src/routes/event-text.ts`). */
+/** As the service searches for a text (`src/routes/events/event-text.ts`). */
 const isMeant = (q: string, { id, delivery_id, type, refused }: EventLine): boolean =>
   id === q ||
   delivery_id === q ||

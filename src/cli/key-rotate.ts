@@ -2,9 +2,9 @@ import type { BytesRemoved, EventLog } from "../../domain/ports.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { loadKey } from "../../infra/crypto/keyfile.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { openLog, placesOf } from "../engines.ts";
-import { keyRing } from "../key-ring.ts";
-import { keyFileOf, rotateKeyFile } from "../server-key.ts";
+import { openLog, placesOf } from "../engine/engines.ts";
+import { keyRing } from "../keys/key-ring.ts";
+import { keyFileOf, rotateKeyFile } from "../keys/server-key.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
 import { checkExists } from "./log-place.ts";
 

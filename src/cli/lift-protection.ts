@@ -4,10 +4,10 @@ import type { EventLog } from "../../domain/ports.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { aggregates } from "../aggregates.ts";
-import { controlsStream } from "../control-parts.ts";
-import { NO_TRACE } from "../envelope.ts";
-import { isPolicyId } from "../references.ts";
+import { controlsStream } from "../controls/control-parts.ts";
+import { isPolicyId } from "../controls/references.ts";
+import { aggregates } from "../streams/aggregates.ts";
+import { NO_TRACE } from "../streams/envelope.ts";
 
 /**
  * Records that the protection of a policy is to be lifted, and answers when that takes effect: 24 hours later, so that the

@@ -1,4 +1,4 @@
-import { type LogPlace, openLog } from "../engines.ts";
+import { type LogPlace, openLog } from "../engine/engines.ts";
 import { copyLog } from "../log-copy/copy.ts";
 import { type Command, UsageError } from "./command.ts";
 import { checkExists, LOG_PLACES, lockLog, parseLogPlace } from "./log-place.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { makeDirectory } from "../../infra/make-directory.ts";
 import { type ExclusiveLock, exclusiveLock } from "../../infra/sqlite/exclusive-lock.ts";
-import { type LogPlace, sqliteLogIn } from "../engines.ts";
+import { type LogPlace, sqliteLogIn } from "../engine/engines.ts";
 import { UsageError } from "./command.ts";
 
 const EMBEDDED = "sqlite:";

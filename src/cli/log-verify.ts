@@ -1,5 +1,5 @@
 import { DAMAGED_TYPE } from "../../infra/stream-name.ts";
-import { openLog } from "../engines.ts";
+import { openLog } from "../engine/engines.ts";
 import type { Chain } from "../log-copy/chain.ts";
 import { chainOf } from "../log-copy/records.ts";
 import { type Command, Ended, UsageError } from "./command.ts";

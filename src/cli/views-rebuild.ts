@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { removeViews } from "../../infra/sqlite/view-tables.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import type { Projection } from "../../projections/projection.ts";
-import { openLog, openViews, placesOf, type ViewsPlace } from "../engines.ts";
-import { rebuildViews } from "../loops/rebuild.ts";
+import { openLog, openViews, placesOf, type ViewsPlace } from "../engine/engines.ts";
+import { rebuildViews } from "../views/rebuild.ts";
 import { type Command, type Env, UsageError } from "./command.ts";
 import { checkExists } from "./log-place.ts";
 

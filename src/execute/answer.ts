@@ -3,8 +3,8 @@ import { countedOf } from "../../domain/delivery/replay.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";
-import type { Answer } from "../routes/route.ts";
-import { outcomeOf, resultOf } from "./result.ts";
+import { outcomeOf, resultOf } from "../documents/result.ts";
+import type { Answer } from "../http/route.ts";
 
 /** Of what is not on its way any more: the target's refusal is a bad gateway, a person's or the system's no is a conflict. */
 const STATUS: Readonly<Record<DeliveryStatus, number>> = {

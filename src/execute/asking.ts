@@ -1,10 +1,10 @@
 import { type Action, action as actionDecider } from "../../domain/action/decider.ts";
 import { isActionName } from "../../domain/action/name.ts";
 import { agent as agentDecider, type PresentAgent } from "../../domain/agent/decider.ts";
-import { actionStream } from "../action-stream.ts";
-import type { Aggregates } from "../aggregates.ts";
-import { agentStream } from "../credentials.ts";
-import { type Problem, problem } from "../problems.ts";
+import { agentStream } from "../accounts/credentials.ts";
+import { actionStream } from "../streams/action-stream.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { type Problem, problem } from "../streams/problems.ts";
 
 /** The agent as long as it may ask for anything. */
 export const askingAgent = async (

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Json } from "../../domain/ports.ts";
-import { canonicalJson } from "../audit/canonical-json.ts";
+import { canonicalJson } from "../streams/canonical-json.ts";
 
 /** All that makes two requests of agents the same. */
 export type ActionIdentity = {

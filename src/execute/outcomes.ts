@@ -1,6 +1,6 @@
 import type { EventLog } from "../../domain/ports.ts";
-import type { Fact } from "../envelope.ts";
-import { type Foldable, type Known, readOn } from "../run-command.ts";
+import type { Fact } from "../streams/envelope.ts";
+import { type Foldable, type Known, readOn } from "../streams/run-command.ts";
 import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";
 
 /** Who waits for something to happen to a delivery, or to a bundle, wherever it happens. */

@@ -2,17 +2,17 @@ import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { Clock, EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import { events } from "../../projections/events.ts";
+import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
 import { UNKNOWN } from "../admission/claim.ts";
-import type { Ledgers } from "../admission/ledgers.ts";
-import type { Aggregates } from "../aggregates.ts";
-import type { Envelope } from "../envelope.ts";
-import type { Deliverer } from "../loops/deliverer.ts";
-import type { Reaction, ReactorOptions } from "../loops/reactor.ts";
-import type { ViewProgress } from "../loops/view-progress.ts";
-import { readOn, runCommand } from "../run-command.ts";
+import type { Deliverer } from "../delivery/deliverer.ts";
+import type { Reaction, ReactorOptions } from "../following/reactor.ts";
+import type { Ledgers } from "../ledgers/ledgers.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import { readOn, runCommand } from "../streams/run-command.ts";
+import type { ViewProgress } from "../views/view-progress.ts";
 import type { Outcomes } from "./outcomes.ts";
 import { whenStopped } from "./shown-of-agent.ts";
-import { asOfNow, stoppedBecause } from "./stopped.ts";
 
 export type CostReactionsDeps = {
   readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "resolve">;

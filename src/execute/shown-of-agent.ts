@@ -1,5 +1,5 @@
-import { type Reaching, reachingAllShown } from "../loops/reaching-all-shown.ts";
-import type { Reaction } from "../loops/reactor.ts";
+import type { Reaction } from "../following/reactor.ts";
+import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
 
 export type ShownOfAgentDeps = Reaching;
 

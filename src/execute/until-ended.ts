@@ -1,7 +1,7 @@
 import { approval } from "../../domain/approval/decider.ts";
 import type { EventLog } from "../../domain/ports.ts";
-import { approvalStream } from "../approvals.ts";
-import { type Known, readOn } from "../run-command.ts";
+import { approvalStream } from "../approvals/approvals.ts";
+import { type Known, readOn } from "../streams/run-command.ts";
 import type { Outcomes, WaitOptions } from "./outcomes.ts";
 
 /** What is waited for: a delivery or a bundle. */

@@ -1,8 +1,8 @@
 import type { CloudEvent, RecordedEvent } from "../../domain/ports.ts";
 import { categoryOf } from "../../projections/streams.ts";
 import { withoutSealed } from "../audit/sealed.ts";
-import { NO_TRACE } from "../envelope.ts";
 import type { PositionText } from "../http/position-text.ts";
+import { NO_TRACE } from "../streams/envelope.ts";
 
 /** Payloads can be erased, and a feed cannot take back what it told; checkpoints are about the records. */
 const UNFED: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);

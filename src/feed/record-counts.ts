@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ViewStore } from "../../domain/ports.ts";
 import { type AuditHead, audit } from "../../projections/audit.ts";
-import type { ViewProgress } from "../loops/view-progress.ts";
-import { type WakeablePause, wakeablePause } from "../loops/wakeable-pause.ts";
+import { type WakeablePause, wakeablePause } from "../following/wakeable-pause.ts";
+import type { ViewProgress } from "../views/view-progress.ts";
 
 export type FollowedCount = {
   /** How many records the account has, as of the last look. */

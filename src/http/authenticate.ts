@@ -1,4 +1,4 @@
-import type { Principal } from "../routes/route.ts";
+import type { Principal } from "./route.ts";
 
 /** One credential as it came: the value of the session cookie, or what stood behind `Bearer`. Not checked in any way. */
 export type Presented =

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { problem } from "../problems.ts";
+import { problem } from "../streams/problems.ts";
 import { Refused } from "./refused.ts";
 
 export type BodyLimits = {

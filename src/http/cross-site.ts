@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Problem, problem } from "../problems.ts";
+import { type Problem, problem } from "../streams/problems.ts";
 
 /** RFC 9110, section 9.2.1, of the methods that are routed. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);

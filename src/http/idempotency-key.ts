@@ -1,4 +1,4 @@
-import { type Problem, problem } from "../problems.ts";
+import { type Problem, problem } from "../streams/problems.ts";
 
 /** Any key that a client library makes is shorter; it is stored with its answer. */
 const KEY_LENGTH_MAX = 255;

@@ -3,9 +3,9 @@ import type { Clock, EventLog, Randomness, RecordedEvent, Revision } from "../..
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
 import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";
-import { type Envelope, toEvents } from "../envelope.ts";
-import { type Problem, problem } from "../problems.ts";
-import { appendKnown } from "../run-command.ts";
+import { type Envelope, toEvents } from "../streams/envelope.ts";
+import { type Problem, problem } from "../streams/problems.ts";
+import { appendKnown } from "../streams/run-command.ts";
 import { type Kept, keptText, wireOfKept } from "./kept-answer.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyBodyParser } from "fastify";
-import { problem } from "../problems.ts";
+import { problem } from "../streams/problems.ts";
+import { strictJson } from "../streams/strict-json.ts";
 import { Refused } from "./refused.ts";
-import { strictJson } from "./strict-json.ts";
 
 /** JSON is UTF-8 (RFC 8259, section 8.1); a charset parameter may say so and nothing else. */
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;

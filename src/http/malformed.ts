@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ConnectionError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Problem, type ProblemCode, problem } from "../problems.ts";
+import { type Problem, type ProblemCode, problem } from "../streams/problems.ts";
 import { HEADERS_MAX } from "./limits.ts";
 import { sendProblem } from "./problem-reply.ts";
 import type { TraceIds } from "./trace.ts";

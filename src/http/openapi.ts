@@ -2,11 +2,11 @@ import { STATUS_CODES } from "node:http";
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
-import { PROBLEMS, type ProblemCode } from "../problems.ts";
-import type { JsonSchema, Route } from "../routes/route.ts";
+import { PROBLEMS, type ProblemCode } from "../streams/problems.ts";
 import { SESSION_COOKIE } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
 import { POSITION_PATTERN } from "./position-text.ts";
+import type { JsonSchema, Route } from "./route.ts";
 import { problemsOf } from "./route-problems.ts";
 
 const AFTER: JsonSchema = {

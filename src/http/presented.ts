@@ -1,7 +1,7 @@
-import { type Problem, problem } from "../problems.ts";
-import { hasRole, type Principal, type Who } from "../routes/route.ts";
+import { type Problem, problem } from "../streams/problems.ts";
 import { type Presented, SESSION_COOKIE } from "./authenticate.ts";
 import { headerValues } from "./malformed.ts";
+import { hasRole, type Principal, type Who } from "./route.ts";
 
 /** RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import type { Actor } from "../../domain/ports.ts";
-import type { CountedCalls, RefusedCall } from "../counted-calls.ts";
-import { clientOf } from "../personal-data.ts";
-import type { Problem } from "../problems.ts";
+import type { CountedCalls, RefusedCall } from "../calls/counted-calls.ts";
+import { clientOf } from "../erasure/personal-data.ts";
+import type { Problem } from "../streams/problems.ts";
 import type { Presented } from "./authenticate.ts";
 import { isUnsafe } from "./cross-site.ts";
 import { presentedBy } from "./presented.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Problem } from "../problems.ts";
+import type { Problem } from "../streams/problems.ts";
 import { noteProblem } from "./route-problems.ts";
 import { problemWire, sendWire } from "./wire.ts";
 

@@ -1,4 +1,4 @@
-import type { ProblemCode } from "../problems.ts";
+import type { ProblemCode } from "../streams/problems.ts";
 
 /** A record by the table (`counted-calls.ts`), or the reason why there is none. */
 type Recorded = "recorded" | { readonly because: string };

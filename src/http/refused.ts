@@ -2,7 +2,7 @@ import type { FastifyError } from "fastify";
 import { BillingUnavailable } from "../../infra/billing/errors.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
-import { notFound, type Problem, problem } from "../problems.ts";
+import { notFound, type Problem, problem } from "../streams/problems.ts";
 
 /** Carries a problem through Fastify, which knows only errors as a way out of parsing and validation. */
 export class Refused extends Error {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
-import type { Problem, ProblemCode } from "../problems.ts";
-import type { Route } from "../routes/route.ts";
+import type { Problem, ProblemCode } from "../streams/problems.ts";
 import { isUnsafe } from "./cross-site.ts";
+import type { Route } from "./route.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

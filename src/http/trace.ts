@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Randomness } from "../../domain/ports.ts";
-import type { Trace } from "../envelope.ts";
+import type { Trace } from "../streams/envelope.ts";
 
 /** version-trace-parent-flags; only lower-case hex (W3C Trace Context level 1, section 3.2). */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;

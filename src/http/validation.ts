@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { FastifySchemaCompiler, FastifySchemaValidationError, FastifyServerOptions } from "fastify";
 import { escapePointer } from "../../domain/gate/field-path.ts";
-import { problem } from "../problems.ts";
+import { problem } from "../streams/problems.ts";
 import { LISTED_ERRORS_MAX } from "./limits.ts";
 import { Refused } from "./refused.ts";
 

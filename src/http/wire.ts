@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { PROBLEMS, type Problem, problemBody } from "../problems.ts";
-import { type Answer, isProblem } from "../routes/route.ts";
+import { PROBLEMS, type Problem, problemBody } from "../streams/problems.ts";
 import type { PositionText } from "./position-text.ts";
+import { type Answer, isProblem } from "./route.ts";
 import { SAFE_HEADERS } from "./safe-headers.ts";
 
 /** An answer as it goes out, and as it is kept for a repeat; a stream is not kept. Header names are lower-case. */

@@ -2,9 +2,9 @@ import type { PayloadRef } from "../../domain/delivery/events.ts";
 import type { EventLog, Expected, Metadata, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import { isErasable, parseStreamName } from "../../infra/stream-name.ts";
-import { payloadStream } from "../payloads.ts";
-import { erasureStream, personalStream } from "../personal-data.ts";
-import { appendKnown } from "../run-command.ts";
+import { erasureStream, personalStream } from "../erasure/personal-data.ts";
+import { payloadStream } from "../streams/payloads.ts";
+import { appendKnown } from "../streams/run-command.ts";
 import { eraseUpTo } from "./placeholders.ts";
 
 /** The copy cannot be made, or is not one: the message is a sentence for whoever asked for it. */

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { RecordedEvent } from "../../domain/ports.ts";
-import { canonicalJson } from "../audit/canonical-json.ts";
+import { canonicalJson } from "../streams/canonical-json.ts";
 
 /**
  * What two logs are compared by: how many records, and a hash over all of them in their order. `sha256` is hex; of no

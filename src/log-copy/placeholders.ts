@@ -1,7 +1,7 @@
 import type { EventLog, Expected, Metadata, NewEvent, Revision } from "../../domain/ports.ts";
 import { BLANK_TYPE } from "../../infra/stream-name.ts";
-import { eventId } from "../envelope.ts";
-import { appendKnown } from "../run-command.ts";
+import { eventId } from "../streams/envelope.ts";
+import { appendKnown } from "../streams/run-command.ts";
 
 /** Appended at once; a payload's stream is seldom longer. */
 const APPEND_MAX = 100;

@@ -1,5 +1,5 @@
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
-import { pageSize } from "../loops/page-size.ts";
+import { pageSize } from "../following/page-size.ts";
 import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 
 /** Records asked for at once; fewer where they are long. */

@@ -3,7 +3,7 @@ import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import type { RecordedEvent } from "../../domain/ports.ts";
-import type { Aggregates } from "../aggregates.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
 import type { NotificationName } from "./names.ts";
 import type { Said, Say } from "./said.ts";
 

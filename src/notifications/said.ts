@@ -6,9 +6,9 @@ import { eurOf, eurOrNull } from "../../domain/gate/cost.ts";
 import type { LedgerEvent } from "../../domain/ledger/events.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { JsonObject, RecordedEvent } from "../../domain/ports.ts";
-import type { Aggregates } from "../aggregates.ts";
-import { approvalStream } from "../approvals.ts";
-import { agentStream } from "../credentials.ts";
+import { agentStream } from "../accounts/credentials.ts";
+import { approvalStream } from "../approvals/approvals.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
 import { ENDPOINTS_SAID } from "./endpoints-said.ts";
 import type { NotificationName } from "./names.ts";
 

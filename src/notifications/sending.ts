@@ -4,12 +4,12 @@ import { isClaimed } from "../../domain/delivery/hold.ts";
 import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { UNKNOWN } from "../admission/claim.ts";
-import { type Envelope, traceOfRecord } from "../envelope.ts";
-import { eraseLeft } from "../erasures.ts";
-import { eventIdOf } from "../event-id.ts";
-import type { Deliverer } from "../loops/deliverer.ts";
-import type { KeptPayload, Payloads } from "../payloads.ts";
-import { readOn, runCommand } from "../run-command.ts";
+import type { Deliverer } from "../delivery/deliverer.ts";
+import { eraseLeft } from "../erasure/erasures.ts";
+import { type Envelope, traceOfRecord } from "../streams/envelope.ts";
+import { eventIdOf } from "../streams/event-id.ts";
+import type { KeptPayload, Payloads } from "../streams/payloads.ts";
+import { readOn, runCommand } from "../streams/run-command.ts";
 import type { Notification } from "./said.ts";
 
 export type SendingDeps = {

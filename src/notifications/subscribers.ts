@@ -1,9 +1,9 @@
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Condition, Found, Position, ViewStore } from "../../domain/ports.ts";
 import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
-import type { Aggregates } from "../aggregates.ts";
-import type { NotYet } from "../loops/reactor.ts";
-import type { ViewProgress } from "../loops/view-progress.ts";
+import type { NotYet } from "../following/reactor.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { ViewProgress } from "../views/view-progress.ts";
 import type { NotificationName } from "./names.ts";
 
 export type SubscribersDeps = {

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import { within } from "../../infra/within.ts";
-import type { Progress } from "../loops/view-progress.ts";
+import type { Progress } from "../views/view-progress.ts";
 
 /** What is read when somebody scrapes, not counted while it happens. One that rejects leaves its figures out. */
 export type Readings = {

@@ -4,16 +4,16 @@ import { inScope } from "../../domain/agent/scope.ts";
 import type { Replay, Request } from "../../domain/delivery/events.ts";
 import type { Json } from "../../domain/ports.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
-import { actionStream } from "../action-stream.ts";
-import type { CompiledActions } from "../admission/compiled-action.ts";
-import { type Asked, type Identified, jsonOf } from "../admission/identified.ts";
-import type { Aggregates } from "../aggregates.ts";
-import { agentStream } from "../credentials.ts";
-import type { Trace } from "../envelope.ts";
+import { agentStream } from "../accounts/credentials.ts";
 import { actionDigest } from "../execute/digest.ts";
-import { payloadDamaged } from "../payload-damage.ts";
-import type { Payloads, ReadPayload } from "../payloads.ts";
-import { type Problem, payloadNotKept, problem } from "../problems.ts";
+import type { CompiledActions } from "../gates/compiled-action.ts";
+import { type Asked, type Identified, jsonOf } from "../gates/identified.ts";
+import { actionStream } from "../streams/action-stream.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Trace } from "../streams/envelope.ts";
+import { payloadDamaged } from "../streams/payload-damage.ts";
+import type { Payloads, ReadPayload } from "../streams/payloads.ts";
+import { type Problem, payloadNotKept, problem } from "../streams/problems.ts";
 
 export type AskedAgainDeps = {
   readonly aggregates: Pick<Aggregates, "load">;

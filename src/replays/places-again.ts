@@ -1,10 +1,10 @@
 import type { Delivery } from "../../domain/delivery/decider.ts";
 import type { ReplayCommand } from "../../domain/delivery/replay.ts";
-import type { Identified } from "../admission/identified.ts";
 import type { Judged } from "../admission/judge.ts";
-import type { Ledgers } from "../admission/ledgers.ts";
 import { refusal } from "../admission/refusal.ts";
-import { type Problem, problem } from "../problems.ts";
+import type { Identified } from "../gates/identified.ts";
+import type { Ledgers } from "../ledgers/ledgers.ts";
+import { type Problem, problem } from "../streams/problems.ts";
 import type { AskedAgain } from "./asked-again.ts";
 import type { ReplayOrder } from "./replaying.ts";
 

@@ -2,7 +2,7 @@ import type { Condition, EventLog, Found, Position, ViewStore } from "../../doma
 import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";
-import type { ViewProgress } from "../loops/view-progress.ts";
+import type { ViewProgress } from "../views/view-progress.ts";
 
 /** What a replay with a filter would take at this moment. */
 export type ReplayPlan = {

@@ -1,8 +1,8 @@
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import { replay } from "../../domain/replay/decider.ts";
-import type { Aggregates } from "../aggregates.ts";
-import type { Deliverer } from "../loops/deliverer.ts";
-import type { Reaction } from "../loops/reactor.ts";
+import type { Deliverer } from "../delivery/deliverer.ts";
+import type { Reaction } from "../following/reactor.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
 import { replayStream } from "./stream.ts";
 
 export type ReplayReactionsDeps = {

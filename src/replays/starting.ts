@@ -8,9 +8,9 @@ import {
 } from "../../domain/replay/places.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
-import type { Aggregates, Handled } from "../aggregates.ts";
-import { type Envelope, NO_TRACE } from "../envelope.ts";
-import { type Known, runCommand } from "../run-command.ts";
+import type { Aggregates, Handled } from "../streams/aggregates.ts";
+import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { type Known, runCommand } from "../streams/run-command.ts";
 import { replayPlacesStream, replayStream } from "./stream.ts";
 
 export type StartingReplaysDeps = {

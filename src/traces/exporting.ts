@@ -1,7 +1,7 @@
 import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { EventLog, RecordedEvent, SpanExporter } from "../../domain/ports.ts";
-import type { Reaction } from "../loops/reactor.ts";
+import type { Reaction } from "../following/reactor.ts";
 import { spansOfEndedBundle, spansOfEndedEvent } from "./reading.ts";
 
 /** An event's: with them an execution has come to its end, or to one of its ends. */

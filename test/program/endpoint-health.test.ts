@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
-import { openLog } from "../../src/engines.ts";
-import { type Fact, NO_TRACE, toEvents } from "../../src/envelope.ts";
-import { readOn } from "../../src/run-command.ts";
+import { openLog } from "../../src/engine/engines.ts";
+import { type Fact, NO_TRACE, toEvents } from "../../src/streams/envelope.ts";
+import { readOn } from "../../src/streams/run-command.ts";
 import { type Client, hookSource, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { PAYLOAD_BYTES_MAX } from "../../src/payloads.ts";
+import { PAYLOAD_BYTES_MAX } from "../../src/streams/payloads.ts";
 import { HOOK_SECRET, hookSource, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets } from "../support/engine-sets.ts";
 import { killPrograms, removeFolder, startProgram, temporaryFolder, until } from "../support/program.ts";

@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { openLog } from "../../src/engines.ts";
-import { NO_TRACE, toEvents } from "../../src/envelope.ts";
-import { payloads } from "../../src/payloads.ts";
+import { openLog } from "../../src/engine/engines.ts";
+import { NO_TRACE, toEvents } from "../../src/streams/envelope.ts";
+import { payloads } from "../../src/streams/payloads.ts";
 import { signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
 import { deliveryFacts } from "../support/history.ts";

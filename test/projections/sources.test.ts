@@ -4,7 +4,7 @@ import type { JsonObject } from "../../domain/ports.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { sources } from "../../projections/sources.ts";
-import { toEvents } from "../../src/envelope.ts";
+import { toEvents } from "../../src/streams/envelope.ts";
 import { callOf } from "../support/call.ts";
 import { foldInto } from "../support/fold-into.ts";
 

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { eventStoreLog } from "../../infra/eventstoredb/event-log.ts";
 import { databaseBeside } from "../../scripts/bench/database-beside.ts";
 import { type EngineFlags, enginesToMeasure } from "../../scripts/bench/engines.ts";
-import { type Envelope, NO_TRACE, toEvents } from "../../src/envelope.ts";
+import { type Envelope, NO_TRACE, toEvents } from "../../src/streams/envelope.ts";
 import { startEventStoreDouble } from "../support/eventstore-double/server.ts";
 
 const test = suite("the benchmark's engines");

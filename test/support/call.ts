@@ -1,8 +1,8 @@
 import type { Position } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { subkey } from "../../infra/crypto/subkey.ts";
+import { type Call, isProblem, type Principal, type Route } from "../../src/http/route.ts";
 import { problemsOf } from "../../src/http/route-problems.ts";
-import { type Call, isProblem, type Principal, type Route } from "../../src/routes/route.ts";
 
 export const AT = "2026-03-01T12:00:00.000Z";
 

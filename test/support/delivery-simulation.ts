@@ -6,10 +6,10 @@ import type { EventLog, HttpSender, Position, RecordedEvent } from "../../domain
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
-import { aggregates } from "../../src/aggregates.ts";
-import { type Envelope, type Fact, toEvents } from "../../src/envelope.ts";
-import { type Deliverer, deliverer } from "../../src/loops/deliverer.ts";
-import { foldPage, idsOfPage } from "../../src/loops/fold-page.ts";
+import { type Deliverer, deliverer } from "../../src/delivery/deliverer.ts";
+import { aggregates } from "../../src/streams/aggregates.ts";
+import { type Envelope, type Fact, toEvents } from "../../src/streams/envelope.ts";
+import { foldPage, idsOfPage } from "../../src/views/fold-page.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 import { request, START } from "./history.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";

@@ -1,4 +1,4 @@
-import { type Places, placesOf } from "../../src/engines.ts";
+import { type Places, placesOf } from "../../src/engine/engines.ts";
 import { startEventStoreDouble } from "./eventstore-double/server.ts";
 import { testBrokers, testTopic } from "./kafka.ts";
 import { freshDatabase, mongodbServer } from "./mongodb.ts";

@@ -1,4 +1,4 @@
-import type { ByteAllowances } from "../../src/admission/byte-allowances.ts";
+import type { ByteAllowances } from "../../src/ledgers/byte-allowances.ts";
 
 /** For worlds in which no account runs out of bytes: they append nothing for it. */
 export const enoughBytes: ByteAllowances = {

@@ -1,10 +1,10 @@
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { AttemptEnd, Request } from "../../domain/delivery/events.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { type LogPlace, openLog } from "../../src/engines.ts";
-import { type Envelope, toEvents } from "../../src/envelope.ts";
-import { eventIdOf } from "../../src/event-id.ts";
-import { payloads } from "../../src/payloads.ts";
+import { type LogPlace, openLog } from "../../src/engine/engines.ts";
+import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
+import { eventIdOf } from "../../src/streams/event-id.ts";
+import { payloads } from "../../src/streams/payloads.ts";
 
 export type FailedEvents = {
   readonly account: string;

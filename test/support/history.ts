@@ -11,7 +11,7 @@ import type {
 } from "../../domain/delivery/events.ts";
 import type { Actor, EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
-import { decodeBody, payloadDigest } from "../../src/payloads.ts";
+import { decodeBody, payloadDigest } from "../../src/streams/payloads.ts";
 
 export const START = Date.UTC(2026, 2, 1, 12);
 /** Seconds behind the start, as the log writes times. */

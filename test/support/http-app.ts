@@ -6,8 +6,8 @@ import { secretBox } from "../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { type AppDeps, app } from "../../src/app.ts";
 import { positionText } from "../../src/http/position-text.ts";
-import { PROBLEMS, type ProblemCode } from "../../src/problems.ts";
-import type { Principal, Route } from "../../src/routes/route.ts";
+import type { Principal, Route } from "../../src/http/route.ts";
+import { PROBLEMS, type ProblemCode } from "../../src/streams/problems.ts";
 
 export const PUBLIC_URL = "https://countersign.example";
 

@@ -5,9 +5,9 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { readConfig } from "../../src/config.ts";
-import { inlineProjector } from "../../src/loops/view-progress.ts";
 import { metrics } from "../../src/observing/metrics.ts";
 import { service } from "../../src/service.ts";
+import { inlineProjector } from "../../src/views/view-progress.ts";
 
 export type InsideService = {
   /** Where it listens, on this machine. */

@@ -1,9 +1,9 @@
 import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
 import type { Commitment } from "../../domain/personal/events.ts";
-import { accountStream } from "../../src/accounts.ts";
-import type { Aggregates } from "../../src/aggregates.ts";
-import type { Envelope } from "../../src/envelope.ts";
+import { accountStream } from "../../src/accounts/accounts.ts";
+import type { Aggregates } from "../../src/streams/aggregates.ts";
+import type { Envelope } from "../../src/streams/envelope.ts";
 import type { Client, Reply } from "./client.ts";
 
 type Person = { readonly member: string; readonly email: string; readonly role: Role };

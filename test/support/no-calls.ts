@@ -1,4 +1,4 @@
-import type { CountedCalls } from "../../src/counted-calls.ts";
+import type { CountedCalls } from "../../src/calls/counted-calls.ts";
 
 /** Records no calls, for tests that are about something else. */
 export const NO_CALLS: CountedCalls = {

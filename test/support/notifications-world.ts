@@ -4,11 +4,11 @@ import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { endpoints } from "../../projections/endpoints.ts";
-import { aggregates } from "../../src/aggregates.ts";
-import type { Offered } from "../../src/loops/attempts.ts";
-import type { NotYet } from "../../src/loops/reactor.ts";
+import type { Offered } from "../../src/delivery/attempts.ts";
+import type { NotYet } from "../../src/following/reactor.ts";
 import { notificationReactions } from "../../src/notifications/reactions.ts";
-import { payloads } from "../../src/payloads.ts";
+import { aggregates } from "../../src/streams/aggregates.ts";
+import { payloads } from "../../src/streams/payloads.ts";
 import { foldInto } from "./fold-into.ts";
 import { approvalFacts, at, endpointRegistered, type Fact, START } from "./history.ts";
 

@@ -2,10 +2,10 @@ import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import type { Clock, EventLog } from "../../domain/ports.ts";
 import type { SlotKind } from "../../domain/slot.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { fate } from "../../src/admission/fate.ts";
-import { type Ledgers, ledgers } from "../../src/admission/ledgers.ts";
-import { type Slots, slots } from "../../src/admission/slots.ts";
-import type { Aggregates } from "../../src/aggregates.ts";
+import { fate } from "../../src/ledgers/fate.ts";
+import { type Ledgers, ledgers } from "../../src/ledgers/ledgers.ts";
+import { type Slots, slots } from "../../src/ledgers/slots.ts";
+import type { Aggregates } from "../../src/streams/aggregates.ts";
 
 const ledgersOn = (log: EventLog, clock: Clock): Ledgers => {
   const onError = (error: unknown): never => {

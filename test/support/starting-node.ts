@@ -1,9 +1,9 @@
 import type { Clock, EventLog } from "../../domain/ports.ts";
 import { replay } from "../../domain/replay/decider.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { aggregates } from "../../src/aggregates.ts";
 import { startingReplays } from "../../src/replays/starting.ts";
 import { replayStream } from "../../src/replays/stream.ts";
+import { aggregates } from "../../src/streams/aggregates.ts";
 import { ACCOUNT, BY, replayIdOf } from "./replay-world.ts";
 
 /** One node, as far as it starts and ends replays. */

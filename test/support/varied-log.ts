@@ -1,7 +1,7 @@
 import type { EventLog, JsonObject, Position, RecordedEvent } from "../../domain/ports.ts";
-import { toEvents } from "../../src/envelope.ts";
-import { payloadStream, payloads } from "../../src/payloads.ts";
-import { erasureStream, personalData } from "../../src/personal-data.ts";
+import { erasureStream, personalData } from "../../src/erasure/personal-data.ts";
+import { toEvents } from "../../src/streams/envelope.ts";
+import { payloadStream, payloads } from "../../src/streams/payloads.ts";
 import { type Seeded, seeded } from "./seeded.ts";
 
 /** Longer than one append: it is kept in parts. */

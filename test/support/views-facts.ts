@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Document, ViewStore } from "../../domain/ports.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
-import { openViewReader, type Places } from "../../src/engines.ts";
+import { openViewReader, type Places } from "../../src/engine/engines.ts";
 import { readLogAt } from "./log-facts.ts";
 import { until } from "./program.ts";
 import { projected } from "./projected.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../domain/ports.ts";
-import type { Timers } from "../../src/loops/timers.ts";
+import type { Timers } from "../../src/following/timers.ts";
 
 type Timer = { readonly at: number; readonly order: number; readonly work: () => void; isOff: boolean };
 

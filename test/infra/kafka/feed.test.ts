@@ -6,7 +6,7 @@ import type { CloudEvent, EventLog, Feed } from "../../../domain/ports.ts";
 import { kafkaFeed } from "../../../infra/kafka/feed.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { cloudEvent } from "../../../src/feed/cloud-event.ts";
-import { type FeedLoop, feedLoop } from "../../../src/loops/feed.ts";
+import { type FeedLoop, feedLoop } from "../../../src/feed/feed.ts";
 import { history } from "../../support/history.ts";
 import { POSITIONS } from "../../support/http-app.ts";
 import { type Consumed, kafkaProxy, type TestTopic, testBrokers, testTopic } from "../../support/kafka.ts";

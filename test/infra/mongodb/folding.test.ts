@@ -7,7 +7,7 @@ import { type Collections, folding } from "../../../infra/mongodb/folding.ts";
 import { schemasByName } from "../../../infra/view-schema.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
 import type { Projection } from "../../../projections/projection.ts";
-import { type FollowedLog, viewFollower } from "../../../src/loops/view-follower.ts";
+import { type FollowedLog, viewFollower } from "../../../src/views/view-follower.ts";
 import { broadHistory } from "../../support/broad-history.ts";
 import { folded } from "../../support/projected.ts";
 import { randomHistory } from "../../support/random-history.ts";

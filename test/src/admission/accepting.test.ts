@@ -4,7 +4,7 @@ import { source } from "../../../domain/source/decider.ts";
 import type { SourceSettings } from "../../../domain/source/events.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { accepting } from "../../../src/admission/accepting.ts";
-import { aggregates } from "../../../src/aggregates.ts";
+import { aggregates } from "../../../src/streams/aggregates.ts";
 import { testClock } from "../../support/http-app.ts";
 
 const test = suite("whether a source accepts");

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { bodyKeys, SAME_BODY_MS } from "../../../src/admission/body-keys.ts";
-import { eventIdOf } from "../../../src/event-id.ts";
+import { eventIdOf } from "../../../src/streams/event-id.ts";
 import { hookSource, signUp } from "../../support/client.ts";
 import { history } from "../../support/history.ts";
 import { insideService } from "../../support/inside-service.ts";

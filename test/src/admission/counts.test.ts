@@ -5,8 +5,8 @@ import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { counts } from "../../../src/admission/counts.ts";
-import { toEvents } from "../../../src/envelope.ts";
-import { tallies } from "../../../src/tallies.ts";
+import { tallies } from "../../../src/calls/tallies.ts";
+import { toEvents } from "../../../src/streams/envelope.ts";
 import { onEachLog } from "../../support/each-log.ts";
 import { testClock } from "../../support/http-app.ts";
 

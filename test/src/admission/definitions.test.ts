@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { actionCompiler } from "../../../src/admission/compiled-action.ts";
-import { policyCompiler } from "../../../src/admission/compiled-policy.ts";
 import { type DefinitionThread, definitions, definitionThread } from "../../../src/admission/definitions.ts";
+import { actionCompiler } from "../../../src/gates/compiled-action.ts";
+import { policyCompiler } from "../../../src/gates/compiled-policy.ts";
 
 const test = suite("checking definitions before they are published");
 

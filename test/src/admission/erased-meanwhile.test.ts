@@ -4,9 +4,9 @@ import type { PayloadName } from "../../../domain/delivery/damage.ts";
 import type { EventLog } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { type Envelope, NO_TRACE } from "../../../src/envelope.ts";
-import { erasureReactions, expirePayload } from "../../../src/erasures.ts";
-import { payloadStream, payloads } from "../../../src/payloads.ts";
+import { erasureReactions, expirePayload } from "../../../src/erasure/erasures.ts";
+import { type Envelope, NO_TRACE } from "../../../src/streams/envelope.ts";
+import { payloadStream, payloads } from "../../../src/streams/payloads.ts";
 import { ACCOUNT, admissionNode } from "../../support/admission-world.ts";
 import { testClock } from "../../support/http-app.ts";
 

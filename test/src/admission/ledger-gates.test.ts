@@ -6,7 +6,7 @@ import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type LedgerVerdict, ledgerGates } from "../../../src/admission/ledger-gates.ts";
-import { ledgers } from "../../../src/admission/ledgers.ts";
+import { ledgers } from "../../../src/ledgers/ledgers.ts";
 
 const test = suite("the gates that count");
 

@@ -7,7 +7,7 @@ import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type LedgerVerdict, ledgerGates, mayPassLater } from "../../../src/admission/ledger-gates.ts";
-import { type Ledgers, ledgers } from "../../../src/admission/ledgers.ts";
+import { type Ledgers, ledgers } from "../../../src/ledgers/ledgers.ts";
 
 const test = suite("the loop gate");
 const TRACE = { trace_id: "1".repeat(32), span_id: "1".repeat(16) };

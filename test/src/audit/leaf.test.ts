@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Json } from "../../../domain/ports.ts";
-import { canonicalJson } from "../../../src/audit/canonical-json.ts";
 import { leafBytes, leafHash } from "../../../src/audit/leaf.ts";
 import { withoutSealed } from "../../../src/audit/sealed.ts";
+import { canonicalJson } from "../../../src/streams/canonical-json.ts";
 import { history } from "../../support/history.ts";
 
 const test = suite("leaf");

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { BillingProvider, Document, ProvidedSubscription } from "../../../domain/ports.ts";
 import { usage, usageId } from "../../../projections/usage.ts";
-import { overageLoop } from "../../../src/loops/overage.ts";
+import { overageLoop } from "../../../src/billing/overage.ts";
 import { ACCOUNT, billingWorld } from "../../support/billing-world.ts";
 
 const test = suite("another provider");

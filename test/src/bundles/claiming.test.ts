@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, JsonObject } from "../../../domain/ports.ts";
-import { bundleApprovalDigest } from "../../../src/approvals.ts";
+import { bundleApprovalDigest } from "../../../src/approvals/approvals.ts";
 import type { BundleAsk, BundleBegun } from "../../../src/bundles/claiming.ts";
-import type { Problem } from "../../../src/problems.ts";
+import type { Problem } from "../../../src/streams/problems.ts";
 import { type ClaimNode, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
 import { ACCOUNT, LEDGER } from "../../support/execute-world.ts";
 import { losingLog } from "../../support/losing-log.ts";

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";
 import { audit } from "../../../projections/audit.ts";
-import { openLog, openViews } from "../../../src/engines.ts";
+import { openLog, openViews } from "../../../src/engine/engines.ts";
 import { broadHistory } from "../../support/broad-history.ts";
 import { countersign } from "../../support/command-line.ts";
 import { placesIn, sharedEngines } from "../../support/engine-sets.ts";

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { consoleFiles } from "../../../src/console/files.ts";
 import { LINK_PAGES, linkPage } from "../../../src/console/link-pages.ts";
 import { consolePage } from "../../../src/console/page.ts";
-import { consoleRoutes } from "../../../src/routes/console.ts";
+import { consoleRoutes } from "../../../src/routes/operations/console.ts";
 import { PUBLIC_URL, testApp } from "../../support/http-app.ts";
 
 const test = suite("console files");

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { startLinkPage } from "../../../src/console/browser/link-page.ts";
 import { LINK_PAGES, linkPage } from "../../../src/console/link-pages.ts";
-import { consoleRoutes } from "../../../src/routes/console.ts";
+import { consoleRoutes } from "../../../src/routes/operations/console.ts";
 import { fakePage } from "../../support/fake-page.ts";
 import { PUBLIC_URL, testApp } from "../../support/http-app.ts";
 

@@ -6,7 +6,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { hasEnded } from "../../../src/execute/answer.ts";
 import { outcomes } from "../../../src/execute/outcomes.ts";
 import { waitingPlaces } from "../../../src/execute/waiting-places.ts";
-import type { Known } from "../../../src/run-command.ts";
+import type { Known } from "../../../src/streams/run-command.ts";
 import { appendTo, deliveryFacts, history } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
 

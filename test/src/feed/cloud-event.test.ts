@@ -1,8 +1,8 @@
 import { CloudEvent, HTTP } from "cloudevents";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { NO_TRACE } from "../../../src/envelope.ts";
 import { cloudEvent, isFed } from "../../../src/feed/cloud-event.ts";
+import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { endpointRegistered, history } from "../../support/history.ts";
 import { POSITIONS } from "../../support/http-app.ts";
 

@@ -3,9 +3,9 @@ import * as assert from "uvu/assert";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { secretBox } from "../../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import type { Envelope } from "../../../src/envelope.ts";
 import { type Command, type Idempotency, idempotency, type KeyedRequest } from "../../../src/http/idempotency.ts";
 import type { Wire } from "../../../src/http/wire.ts";
+import type { Envelope } from "../../../src/streams/envelope.ts";
 import { type TestClock, testClock } from "../../support/http-app.ts";
 
 const ok = (body: string, status = 201): Wire => ({ status, headers: { "content-type": "application/json" }, body });

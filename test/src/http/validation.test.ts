@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Route } from "../../../src/routes/route.ts";
+import type { Route } from "../../../src/http/route.ts";
 import { bearer, testApp } from "../../support/http-app.ts";
 
 /** What a caller is told of a field that is not as the schema has it. */

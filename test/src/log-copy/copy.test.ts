@@ -9,7 +9,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { type Copied, copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
-import { payloadStream } from "../../../src/payloads.ts";
+import { payloadStream } from "../../../src/streams/payloads.ts";
 import { event, rejection } from "../../contract/event-log-events.ts";
 import { startEventStoreDouble } from "../../support/eventstore-double/server.ts";
 import { bundleFacts } from "../../support/history.ts";

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import type { EventLog, Json, Position, RecordedEvent } from "../../../domain/ports.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { PROJECTIONS } from "../../../projections/all.ts";
-import { openLog } from "../../../src/engines.ts";
+import { openLog } from "../../../src/engine/engines.ts";
 import { copyLog } from "../../../src/log-copy/copy.ts";
 import { chainOf } from "../../../src/log-copy/records.ts";
 import { broadHistory } from "../../support/broad-history.ts";

@@ -1,10 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog, JsonObject } from "../../../domain/ports.ts";
-import { eventIdOf } from "../../../src/event-id.ts";
 import { NOTIFICATIONS } from "../../../src/notifications/names.ts";
 import { SUBSCRIBERS_MAX } from "../../../src/notifications/subscribers.ts";
-import { payloadDigest, payloadStream } from "../../../src/payloads.ts";
+import { eventIdOf } from "../../../src/streams/event-id.ts";
+import { payloadDigest, payloadStream } from "../../../src/streams/payloads.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { at, deliveryFacts, SERVER_ERROR, START } from "../../support/history.ts";
 import { fieldOf } from "../../support/log-facts.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Offered } from "../../../src/loops/attempts.ts";
+import type { Offered } from "../../../src/delivery/attempts.ts";
 import { replayReactions } from "../../../src/replays/reactions.ts";
 import { replayStream } from "../../../src/replays/stream.ts";
 import { ACCOUNT, ENDPOINT_ID, replayIdOf, replayNode, replayWorld } from "../../support/replay-world.ts";

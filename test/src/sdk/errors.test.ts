@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { PROBLEMS } from "../../../src/problems.ts";
 import { agentClient } from "../../../src/sdk/client.ts";
 import { Countersign, CountersignError, ERROR_CODES, isCountersignError } from "../../../src/sdk/index.ts";
+import { PROBLEMS } from "../../../src/streams/problems.ts";
 import {
   answer,
   delivered,

@@ -1,0 +1,44 @@
+import { account } from "../../domain/account/decider.ts";
+import { planNamed } from "../../domain/account/overage.ts";
+import { PLANS, type Plan } from "../../domain/account/plans.ts";
+import type { RetentionTerm } from "../../domain/account/retention.ts";
+import { openedWith, planAt, retentionAt, type Subscription } from "../../domain/account/subscription.ts";
+import type { Clock } from "../../domain/ports.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { accountStream } from "./accounts.ts";
+
+/** What an account may use at this moment, read from its own stream: a change holds on every node at once. */
+export type AccountTerms = {
+  /** An account that this log does not have is as a new one. */
+  accountOf(id: string): Promise<{ readonly plan: Plan; readonly timeZone: string }>;
+  planOf(id: string): Promise<Plan>;
+  /** IANA name. */
+  timeZoneOf(id: string): Promise<string>;
+  subscriptionOf(id: string): Promise<Subscription>;
+  /** None of what nobody can say what was promised for it: by a plan of a newer build, or an account that this log does not have. */
+  retentionOf(id: string): Promise<readonly RetentionTerm[]>;
+};
+
+export const accountTerms = (aggregates: Pick<Aggregates, "load">, clock: Clock): AccountTerms => {
+  const openAccount = async (id: string) => {
+    const { state } = await aggregates.load(account, accountStream(id));
+    return state.phase === "open" ? state : null;
+  };
+  const now = (): string => new Date(clock.now()).toISOString();
+
+  const accountOf: AccountTerms["accountOf"] = async (id) => {
+    const open = await openAccount(id);
+    if (open === null) return { plan: PLANS.free, timeZone: "UTC" };
+    return { plan: planNamed(planAt(open.subscription, now())), timeZone: open.time_zone };
+  };
+  return {
+    accountOf,
+    planOf: async (id) => (await accountOf(id)).plan,
+    timeZoneOf: async (id) => (await accountOf(id)).timeZone,
+    subscriptionOf: async (id) => (await openAccount(id))?.subscription ?? openedWith(PLANS.free.name),
+    async retentionOf(id) {
+      const open = await openAccount(id);
+      return open === null ? [] : retentionAt(open.subscription, now());
+    },
+  };
+};

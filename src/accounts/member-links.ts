@@ -1,0 +1,128 @@
+import { account } from "../../domain/account/decider.ts";
+import type { Role } from "../../domain/account/events.ts";
+import { type Invitation, openInvitation, openReset } from "../../domain/account/membership.ts";
+import type { Position, Randomness } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import type { Concerned } from "../streams/problems.ts";
+import { type AccountRefusal, accountStream, makerOf, refused } from "./accounts.ts";
+import type { CredentialHashes } from "./credential-hashes.ts";
+import { LINK_LIFETIME_MS, type Links, memberToken, memberTokenOf } from "./links.ts";
+
+export type MemberLinksDeps = {
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly links: Links;
+  readonly hashes: Pick<CredentialHashes, "role">;
+  readonly randomness: Randomness;
+};
+
+export type Made = {
+  readonly outcome: "made";
+  readonly member: string;
+  readonly email: string;
+  readonly token: string;
+  readonly expires_at: string;
+  readonly position: Position | undefined;
+};
+
+/** Of a link that still opens something: whom it is for. */
+export type Opened = {
+  readonly account: string;
+  readonly member: string;
+  readonly email: string;
+  readonly mac: string;
+};
+
+/**
+ * One-time links that an owner makes for somebody else. Everything about them is decided in the account's stream: which are
+ * open, who made them, and that each is used once. A repeated command makes a new link, as only an HMAC of the first is kept.
+ */
+export type MemberLinks = {
+  /** `member`: the id that the person will have. */
+  invite(
+    person: { readonly member: string; readonly email: string; readonly role: Role },
+    envelope: Envelope,
+  ): Promise<Made | AccountRefusal>;
+  /** For a member of `envelope.account`; `lifetimeMs` is a day unless it is given. */
+  reset(member: string, envelope: Envelope, lifetimeMs?: number): Promise<Made | AccountRefusal>;
+  /** Null for a link that was never made, was used, withdrawn or replaced, or has expired. */
+  opened(purpose: "invitation" | "reset", token: string, at: string): Promise<Opened | null>;
+  /** Whom a link names that opens nothing: its member, or its account if that has no such member. Null for no account. */
+  concerned(token: string): Promise<Concerned | null>;
+};
+
+const laterThan = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
+
+type Stands = { readonly account: string; readonly member: string; readonly expires_at: string };
+const ofInvitation = ({ account, member, expires_at }: Stands, { email, role }: Pick<Invitation, "email" | "role">) => [
+  ...[account, member, expires_at],
+  ...[email, role],
+];
+const ofReset = ({ account, member, expires_at }: Stands) => [account, member, expires_at];
+
+export const memberLinks = ({ aggregates, links, hashes, randomness }: MemberLinksDeps): MemberLinks => {
+  /** The names of a repeat's events must differ from the first one's, since its link does. */
+  const once = (envelope: Envelope): Envelope => ({ ...envelope, commandId: randomId("cmd_", randomness) });
+
+  return {
+    async invite({ member, ...person }, envelope) {
+      const { account: id, at } = envelope;
+      const stands = { account: id, member, expires_at: laterThan(at, LINK_LIFETIME_MS.invitation) };
+      const secret = links.secret();
+      const mac = links.mac("invitation", secret, ofInvitation(stands, person));
+      const { expires_at } = stands;
+      const granted = { ...person, grant: hashes.role({ account: id, member, role: person.role }) };
+      const command = { type: "InviteMember", member, ...granted, mac, expires_at, by: makerOf(envelope), at } as const;
+      const invited = await aggregates.handle(account, accountStream(id), command, once(envelope));
+      if (invited.outcome === "rejected") return refused(invited.rejection);
+      const token = memberToken({ secret, account: id, member });
+      return { outcome: "made", member, email: person.email, token, expires_at, position: invited.position };
+    },
+
+    async reset(member, envelope, lifetimeMs = LINK_LIFETIME_MS.reset) {
+      const { account: id, at } = envelope;
+      const stands = { account: id, member, expires_at: laterThan(at, lifetimeMs) };
+      const secret = links.secret();
+      const mac = links.mac("reset", secret, ofReset(stands));
+      const { expires_at } = stands;
+      const command = { type: "MakeResetLink", member, mac, expires_at, by: makerOf(envelope), at } as const;
+      const made = await aggregates.handle(account, accountStream(id), command, once(envelope));
+      if (made.outcome === "rejected") return refused(made.rejection);
+      const email = made.state.phase === "open" ? made.state.members.get(member)?.email : undefined;
+      if (email === undefined) return refused("member-absent");
+      const token = memberToken({ secret, account: id, member });
+      return { outcome: "made", member, email, token, expires_at, position: made.position };
+    },
+
+    async opened(purpose, text, at) {
+      const token = memberTokenOf(text);
+      if (token === null) return null;
+      const { secret, ...named } = token;
+      const { state } = await aggregates.load(account, accountStream(named.account), 0);
+      if (state.phase !== "open") return null;
+      if (purpose === "invitation") {
+        const invitation = openInvitation(state, named.member, at);
+        if (invitation === undefined) return null;
+        const { email, mac, expires_at } = invitation;
+        const stands = ofInvitation({ ...named, expires_at }, invitation);
+        return links.matches(purpose, secret, stands, mac) ? { ...named, email, mac } : null;
+      }
+      const link = openReset(state, named.member, at);
+      const email = state.members.get(named.member)?.email;
+      if (link === undefined || email === undefined) return null;
+      const isRight = links.matches(purpose, secret, ofReset({ ...named, expires_at: link.expires_at }), link.mac);
+      return isRight ? { ...named, email, mac: link.mac } : null;
+    },
+
+    async concerned(text) {
+      const token = memberTokenOf(text);
+      if (token === null) return null;
+      const { state } = await aggregates.load(account, accountStream(token.account));
+      if (state.phase !== "open") return null;
+      const { members, invitations, gone } = state;
+      const isKnown = [members, invitations, gone].some((ids) => ids.has(token.member));
+      return { account: token.account, subject: isKnown ? token.member : token.account };
+    },
+  };
+};

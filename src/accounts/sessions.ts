@@ -1,0 +1,95 @@
+import { session } from "../../domain/account/session.ts";
+import type { Client } from "../../domain/personal/events.ts";
+import type { Clock, Position, Randomness } from "../../domain/ports.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import { LogUnavailable } from "../../infra/log-errors.ts";
+import type { PersonalData } from "../erasure/personal-data.ts";
+import { SESSION_COOKIE } from "../http/authenticate.ts";
+import type { Slots } from "../ledgers/slots.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import type { CredentialHashes } from "./credential-hashes.ts";
+
+/** Two weeks from the login, however busy: a stolen cookie does not live for ever. */
+export const SESSION_LIFETIME_S = 14 * 24 * 60 * 60;
+const TOKEN_BYTES = 32;
+/** 32 bytes in base64url. */
+const TOKEN = /^[\w-]{43}$/;
+
+const STREAM_PREFIX = "session-";
+const ID = /^ses_[a-z2-7]{32}$/;
+
+/** `ses_…`: names a session and opens nothing. */
+export const sessionIdOf = (stream: string): string => stream.slice(STREAM_PREFIX.length);
+
+/** Null for what is no id of a session. */
+export const streamOfSession = (id: string): string | null => (ID.test(id) ? `${STREAM_PREFIX}${id}` : null);
+
+/** The stream of a token, or null for what no login ever gave out. Only hashes of the token are in the log. */
+export const sessionStream = (token: string): string | null =>
+  TOKEN.test(token) ? `${STREAM_PREFIX}${derivedId("ses_", token)}` : null;
+
+/** `Secure` cookies are also kept and sent on http://localhost by the current browsers, so that the embedded default
+ * needs no certificate; `Lax` lets a link from a mail open the console logged in, and unsafe calls are checked apart. */
+const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
+
+export const sessionCookie = (token: string): string =>
+  `${SESSION_COOKIE}=${token}; ${ATTRIBUTES}; Max-Age=${SESSION_LIFETIME_S}`;
+
+export const clearedSessionCookie = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
+
+export type OpenedSession = { readonly token: string; readonly position: Position };
+
+/** `epoch`: the member's when the password was checked. */
+export type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
+
+export type Sessions = {
+  /** Always a new token: one that was planted before the login is worth nothing after it. */
+  open(of: SessionOf, client: Client, envelope: Envelope): Promise<OpenedSession>;
+  /** Closed on every node. Closing twice is closing once. Undefined when there was no such session. */
+  close(stream: string, envelope: Envelope): Promise<Position | undefined>;
+};
+
+type SessionsDeps = {
+  readonly aggregates: Aggregates;
+  readonly hashes: CredentialHashes;
+  readonly personal: Pick<PersonalData, "keep">;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly slots: Pick<Slots, "register">;
+  /** Makes room where the account has as many sessions as it may have. */
+  readonly makeRoom: (account: string, member: string, envelope: Envelope) => Promise<void>;
+};
+
+/** Each try means that others have opened sessions in the room that was made. */
+const TRIES_MAX = 16;
+
+export const sessions = (deps: SessionsDeps): Sessions => {
+  const { aggregates, hashes, personal, clock, randomness, slots, makeRoom } = deps;
+  return {
+    async open(of, from, envelope) {
+      const token = Buffer.from(randomness.bytes(TOKEN_BYTES)).toString("base64url");
+      const id = derivedId("ses_", token);
+      const expires_at = new Date(clock.now() + SESSION_LIFETIME_S * 1000).toISOString();
+      const grant = { ...of, expires_at };
+      const stream = `${STREAM_PREFIX}${id}`;
+      const client = await personal.keep(stream, from, envelope);
+      const mac = hashes.session(token, grant);
+      const command = { type: "OpenSession", ...grant, mac, client, at: envelope.at } as const;
+      // Named after the session and not after the request, which may append to other streams as well.
+      const named = { ...envelope, account: of.account, commandId: `open-${id}` };
+      for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+        const opened = await slots.register("sessions", id, session, command, named);
+        if (opened.outcome === "accepted") return { token, position: opened.position };
+        if (opened.outcome !== "full") throw new Error("a random session token was there before");
+        await makeRoom(of.account, of.member, named);
+      }
+      throw new LogUnavailable(`too many sessions of ${of.account} are opened at once`);
+    },
+
+    async close(stream, envelope) {
+      const closed = await aggregates.handle(session, stream, { type: "CloseSession", at: envelope.at }, envelope);
+      return closed.outcome === "rejected" ? undefined : closed.position;
+    },
+  };
+};

@@ -1,0 +1,75 @@
+import { startLinks as decider, type StartLink } from "../../domain/account/start-link.ts";
+import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { isStartToken, LINK_LIFETIME_MS, type Links } from "./links.ts";
+
+/** Of the installation and not of an account: there is none yet. */
+const STREAM = "start-links";
+/** Nearly the first record of a log that has one. */
+const ACCOUNT_OPENED = "AccountOpened";
+
+export type StartLinksDeps = {
+  readonly log: Pick<EventLog, "readTypes">;
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly links: Links;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+};
+
+/** The one-time links by which the first account is made where sign-up is closed. */
+export type StartLinks = {
+  /** The token of a new link; null where there is an account already. */
+  make(): Promise<string | null>;
+  /** Null for a link that opens nothing, because it never did, was used or has expired, or there is an account. */
+  opened(token: string, at: string): Promise<StartLink | null>;
+  /** False when another caller was first. */
+  use(link: StartLink, by: { readonly account: string; readonly member: string }, envelope: Envelope): Promise<boolean>;
+};
+
+export const startLinks = ({ log, aggregates, links, clock, randomness }: StartLinksDeps): StartLinks => {
+  const hasAccount = async (): Promise<boolean> => (await log.readTypes([ACCOUNT_OPENED], null, 1)).events.length > 0;
+
+  return {
+    async make() {
+      if (await hasAccount()) return null;
+      const now = clock.now();
+      const at = new Date(now).toISOString();
+      const expires_at = new Date(now + LINK_LIFETIME_MS.start).toISOString();
+      const token = links.secret();
+      const mac = links.mac("start", token, [expires_at]);
+      await aggregates.handle(
+        decider,
+        STREAM,
+        { type: "MakeStartLink", mac, expires_at, at },
+        {
+          commandId: randomId("cmd_", randomness),
+          account: "",
+          actor: { kind: "system", id: "start" },
+          trace: NO_TRACE,
+          at,
+        },
+      );
+      return token;
+    },
+
+    async opened(token, at) {
+      if (!isStartToken(token)) return null;
+      const { state } = await aggregates.load(decider, STREAM, 0);
+      const fits = ({ mac, expires_at }: StartLink): boolean =>
+        expires_at > at && links.matches("start", token, [expires_at], mac);
+      const link = state.find(fits);
+      return link === undefined || (await hasAccount()) ? null : link;
+    },
+
+    async use({ mac }, by, envelope) {
+      const command = { type: "UseStartLink", mac, ...by, at: envelope.at } as const;
+      const used = await aggregates.handle(decider, STREAM, command, {
+        ...envelope,
+        commandId: `start-${envelope.commandId}`,
+      });
+      return used.outcome === "accepted";
+    },
+  };
+};

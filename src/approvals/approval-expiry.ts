@@ -1,0 +1,173 @@
+import { approval } from "../../domain/approval/decider.ts";
+import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
+import type { Clock, EventLog, Found, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import { approvals } from "../../projections/approvals.ts";
+import { looking } from "../following/looking.ts";
+import type { Reaction } from "../following/reactor.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { NO_TRACE } from "../streams/envelope.ts";
+import { approvalStream } from "./approvals.ts";
+
+export type ApprovalExpiry = {
+  start(): void;
+  /** Finishes the approval in hand. */
+  stop(): Promise<void>;
+  /** Ends what is due now; how many approvals that were. */
+  look(): Promise<number>;
+  /** How many approvals it has in memory. */
+  pending(): number;
+  /** For the process manager: they keep the list of pending approvals that this loop has in memory. */
+  readonly reactions: readonly Reaction[];
+};
+
+export type ApprovalExpiryDeps = {
+  readonly log: Pick<EventLog, "readTypes" | "head" | "identity">;
+  readonly views: Pick<ViewStore, "page" | "position" | "origin">;
+  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+};
+
+/** An approval is over at its time whether or not this loop has looked: it only writes down what is so already. */
+const LOOK_MS = 1_000;
+/** Held in memory at once, from the view or from the log. */
+const PAGE = 200;
+/** Pending approvals kept in memory, at some hundred bytes each. Those beyond are found in the view alone. */
+const PENDING_MAX = 50_000;
+
+const VIEW = approvals.schema.name;
+const SORT = { field: "expires_at", order: "asc" } as const;
+const PENDING = { field: "status", is: "=", value: "pending" } as const;
+const REQUESTED: ApprovalEvent["type"] = "ApprovalRequested";
+const TYPES: readonly ApprovalEvent["type"][] = [
+  REQUESTED,
+  "ApprovalGranted",
+  "ApprovalRejected",
+  "ApprovalExpired",
+  "ApprovalCancelled",
+  "ApprovalVoided",
+];
+
+type Pending = { readonly account: string; readonly expiresAt: string };
+
+const pendingIn = ({ document: { account, expires_at } }: Found): Pending => ({
+  account: String(account),
+  expiresAt: String(expires_at),
+});
+
+/**
+ * The timer of approvals: what is pending and past its time ends. Every node has this loop, and may know of approvals that
+ * were decided meanwhile: the approval's own stream decides, and the same command again is the same.
+ *
+ * Pending approvals are listed in the view, which lists few of them while it is rebuilt. So they are also kept in memory: a
+ * start takes them from the view, and from the records that the view has not folded yet; from then on the process manager
+ * passes on what it reads.
+ */
+export const approvalExpiry = ({ log, views, aggregates, clock, onError }: ApprovalExpiryDeps): ApprovalExpiry => {
+  const pending = new Map<string, Pending>();
+  let isLoaded = false;
+  /** The load under way; null for none. */
+  let loading: Promise<void> | null = null;
+
+  const now = (): string => new Date(clock.now()).toISOString();
+
+  const keep = (id: string, it: Pending): void => {
+    if (pending.size < PENDING_MAX) pending.set(id, it);
+  };
+
+  const hear = async ({ type, data }: RecordedEvent): Promise<void> => {
+    // The type of a recorded event says what its data are.
+    const { approval_id: id, account, expires_at: expiresAt } = data as unknown as ApprovalRequest;
+    if (type === REQUESTED) keep(id, { account, expiresAt });
+    else pending.delete(id);
+  };
+
+  /** The position up to which the view has folded this log; null for nothing of it. */
+  const foldedUpTo = async (): Promise<Position | null> => {
+    const [origin, position] = await Promise.all([views.origin(VIEW), views.position(VIEW)]);
+    return origin?.log === (await log.identity()) ? position : null;
+  };
+
+  /** All that the view lists under the condition, by the time at which they end. */
+  async function* listed(until: string | null): AsyncGenerator<Found> {
+    const where = [PENDING, ...(until === null ? [] : [{ field: "expires_at", is: "<=", value: until } as const])];
+    let last: Found | undefined;
+    do {
+      const after = last === undefined ? {} : { after: { value: String(last.document.expires_at), id: last.id } };
+      const page = await views.page(VIEW, { where, sort: SORT, limit: PAGE, ...after });
+      yield* page;
+      last = page.length < PAGE ? undefined : page.at(-1);
+    } while (last !== undefined);
+  }
+
+  const load = async (): Promise<void> => {
+    const [end, folded] = [await log.head(), await foldedUpTo()];
+    for await (const found of listed(null)) {
+      if (looks.isStopping() || pending.size >= PENDING_MAX) break;
+      keep(found.id, pendingIn(found));
+    }
+    if (((await foldedUpTo()) ?? "") < (folded ?? "")) throw new Error(`${VIEW} was dropped while it was read`);
+    for (let from: Position | null = folded; end !== null && (from ?? "") < end && !looks.isStopping(); ) {
+      const { events, upTo } = await log.readTypes(TYPES, from, PAGE);
+      for (const event of events) await hear(event);
+      if (upTo === null) break;
+      from = upTo;
+      // A log that is read in this thread lets others have their turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    isLoaded = true;
+  };
+
+  const expire = async (id: string, { account }: Pending): Promise<boolean> => {
+    const at = now();
+    const envelope = {
+      commandId: `expire-${id}`,
+      account,
+      actor: { kind: "system", id: "approvals" },
+      trace: NO_TRACE,
+      at,
+    } as const;
+    const done = await aggregates.handle(approval, approvalStream(id), { type: "ExpireApproval", at }, envelope);
+    if (done.outcome === "accepted") pending.delete(id);
+    return done.outcome === "accepted";
+  };
+
+  const look = async (): Promise<number> => {
+    let expired = 0;
+    const due = now();
+    for (const [id, it] of pending) {
+      if (looks.isStopping()) return expired;
+      if (it.expiresAt <= due && (await expire(id, it))) expired += 1;
+    }
+    for await (const found of listed(due)) {
+      if (looks.isStopping()) return expired;
+      if (await expire(found.id, pendingIn(found))) expired += 1;
+    }
+    return expired;
+  };
+
+  /** A load may take long: what is known is ended meanwhile. */
+  const loadAndLook = async (): Promise<void> => {
+    if (!isLoaded) {
+      loading ??= load()
+        .catch(onError)
+        .finally(() => {
+          loading = null;
+        });
+    }
+    await look();
+  };
+
+  const looks = looking(loadAndLook, LOOK_MS, onError);
+
+  return {
+    start: looks.start,
+    async stop() {
+      await looks.stop();
+      await loading;
+    },
+    look,
+    pending: () => pending.size,
+    reactions: TYPES.map((on) => ({ on, run: hear })),
+  };
+};

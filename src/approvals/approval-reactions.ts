@@ -1,0 +1,139 @@
+import type { ApprovalCommand } from "../../domain/approval/commands.ts";
+import { approval } from "../../domain/approval/decider.ts";
+import type { ApprovalEvent } from "../../domain/approval/events.ts";
+import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryEvent, HoldOutcome } from "../../domain/delivery/events.ts";
+import type { Clock, EventLog, RecordedEvent } from "../../domain/ports.ts";
+import type { Reaction } from "../following/reactor.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import { readOn, runCommand } from "../streams/run-command.ts";
+import { approvalReleases } from "./approval-releases.ts";
+import { approvalRequests } from "./approval-requests.ts";
+import { approvalStream } from "./approvals.ts";
+
+export type ApprovalReactionsDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  /** Takes the deliveries that were released. */
+  readonly deliver: {
+    offer(job: { readonly eventId: string; readonly account: string; readonly endpointId: string }): void;
+  };
+};
+
+type Fact = ApprovalEvent | DeliveryEvent;
+/** The type of a recorded event says what its data are. */
+const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
+  data as unknown as Extract<Fact, { type: T }>["data"];
+
+const EXPIRED = "Nobody decided in time.";
+const DELIVERED = "An attempt of before it was held again has reached its receiver.";
+
+const OUTCOME = {
+  ApprovalRejected: "rejected",
+  ApprovalExpired: "expired",
+  ApprovalCancelled: "cancelled",
+} as const satisfies Partial<Record<ApprovalEvent["type"], HoldOutcome>>;
+
+type EndHold = {
+  readonly type: "EndHold";
+  readonly approvalId: string;
+  readonly outcome: HoldOutcome;
+  readonly reason: string;
+  readonly at: string;
+};
+
+/** Tells each subject of the kind that its approval was rejected, has expired or was cancelled. */
+export const holdEnds = (
+  kind: "event" | "bundle",
+  clock: Clock,
+  tell: (cause: RecordedEvent, subjectId: string, command: EndHold) => Promise<unknown>,
+): readonly Reaction[] =>
+  (["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) => ({
+    on: type,
+    async run(event) {
+      const data = dataOf(type, event);
+      if (data.subject.kind !== kind) return;
+      const reason = "reason" in data ? data.reason : EXPIRED;
+      const at = new Date(clock.now()).toISOString();
+      const { approval_id: approvalId, subject } = data;
+      await tell(event, subject.id, { type: "EndHold", approvalId, outcome: OUTCOME[type], reason, at });
+    },
+  }));
+
+/**
+ * What follows from a hold for its approval, and from an approval for what it holds. The same again is done already: what
+ * was decided in the one stream cannot be undone in the other, only be late there.
+ */
+export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalReactionsDeps): readonly Reaction[] => {
+  const now = (): string => new Date(clock.now()).toISOString();
+
+  const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
+    commandId: `approvals-${id}`,
+    account: meta.account,
+    actor: { kind: "system", id: "approvals" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at: now(),
+    causationId: id,
+  });
+
+  const asking = approvalRequests({ log, aggregates, clock });
+  const releases = approvalReleases({ log, aggregates, clock });
+
+  const ask = async (cause: RecordedEvent, approvalId: string, command: ApprovalCommand): Promise<void> => {
+    await aggregates.handle(approval, approvalStream(approvalId), command, envelopeOf(cause));
+  };
+
+  /** A refusal is the state of the delivery: it is released or ended already. */
+  const tell = async (cause: RecordedEvent, eventId: string, command: DeliveryCommand): Promise<Delivery> => {
+    const stream = `delivery-${eventId}`;
+    const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+    return (await runCommand(log, delivery, stream, known, command, envelopeOf(cause))).known.state;
+  };
+
+  return [
+    {
+      // The request's own path does this before it answers. After a crash in between it is done here.
+      on: "EventHeld",
+      async run(event) {
+        await asking.request(event);
+      },
+    },
+    {
+      on: "EventHeldAgain",
+      async run(event) {
+        await asking.request(event);
+      },
+    },
+    {
+      // The receiver has the event: nobody is to be asked any longer.
+      on: "HoldWithdrawn",
+      async run(event) {
+        const { approval_id } = dataOf("HoldWithdrawn", event);
+        await ask(event, approval_id, { type: "CancelApproval", reason: DELIVERED, at: now() });
+      },
+    },
+    {
+      on: "ApprovalGranted",
+      async run(event) {
+        const { subject } = dataOf("ApprovalGranted", event);
+        if (subject.kind !== "event") return;
+        const released = await releases.release(event);
+        const { state } = released.known;
+        if (state.phase !== "admitted" || state.end !== null) return;
+        const { endpoint_id: endpointId } = state.request;
+        if (endpointId !== null) deliver.offer({ eventId: subject.id, account: event.meta.account, endpointId });
+      },
+    },
+    ...holdEnds("event", clock, tell),
+    {
+      // Of a hold that was not ended by its approval: nobody is to be asked any longer.
+      on: "HoldEnded",
+      async run(event) {
+        const { approval_id, outcome, reason } = dataOf("HoldEnded", event);
+        if (outcome === "cancelled") await ask(event, approval_id, { type: "CancelApproval", reason, at: now() });
+      },
+    },
+  ];
+};

@@ -1,0 +1,141 @@
+import type { ApprovalEvent, Subject } from "../../domain/approval/events.ts";
+import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
+import type { BundleRequest } from "../../domain/bundle/events.ts";
+import { change } from "../../domain/change/decider.ts";
+import type { Decider } from "../../domain/decider.ts";
+import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import type { Request } from "../../domain/delivery/events.ts";
+import type { Clock, EventLog, RecordedEvent } from "../../domain/ports.ts";
+import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { bundleStream } from "../streams/bundle-id.ts";
+import { changeStream } from "../streams/change-stream.ts";
+import type { Envelope, Fact } from "../streams/envelope.ts";
+import { type Known, readOn, runCommand } from "../streams/run-command.ts";
+import { approvalStream } from "./approvals.ts";
+
+type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
+/** The record of `ApprovalGranted`. */
+export type GrantRecord = EndRecord;
+
+/** What the approval is for, as the release has left it. */
+export type Released = { readonly kind: "event"; readonly known: Known<Delivery> } | ReleasedBundle;
+type ReleasedBundle = { readonly kind: "bundle"; readonly known: Known<Bundle> };
+
+export type ApprovalReleases = {
+  /**
+   * Does what a granted approval allows: releases its event or its bundle, or ends the hold if the agent was stopped
+   * meanwhile and nothing would be sent. The vote's own path does so before it answers, so that the answer is true. The
+   * process manager does the same for every grant, in case of a crash between the two records: doing it again changes
+   * nothing.
+   */
+  release(granted: GrantRecord): Promise<Released>;
+  /** The same for an approval by its id; null unless it is granted. */
+  releaseGranted(approvalId: string): Promise<Released | null>;
+  /**
+   * Ends the hold of what was rejected; nothing happens unless the approval was. The vote's own path does so before it
+   * answers: after that answer no later approval of the same request can release it. The process manager does the same.
+   */
+  endRejected(approvalId: string): Promise<void>;
+};
+
+export type ApprovalReleasesDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Pick<Aggregates, "load">;
+  readonly clock: Clock;
+};
+
+type Granted = Extract<ApprovalEvent, { type: "ApprovalGranted" }>["data"];
+type Rejected = Extract<ApprovalEvent, { type: "ApprovalRejected" }>["data"];
+
+/** A stream of an approval has a record for each vote and a few others. */
+const READ_PAGE = 100;
+
+export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDeps): ApprovalReleases => {
+  const current = asOfNow(aggregates);
+
+  const envelopeOf = ({ id, meta }: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope => ({
+    // Two nodes may see different things: the one's release must not be taken for a repeat of the other's end.
+    commandId: `approvals-${id}/${type}`,
+    account: meta.account,
+    actor: { kind: "system", id: "approvals" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at,
+    causationId: id,
+  });
+
+  const commandFor = async (granted: GrantRecord, held: Request | BundleRequest | null) => {
+    const { approval_id: approvalId, digest } = granted.data as unknown as Granted;
+    const reason = held === null ? null : await stoppedBecause(current, held);
+    const at = new Date(clock.now()).toISOString();
+    const command =
+      reason === null
+        ? ({ type: "Release", approvalId, digest, at } as const)
+        : ({ type: "Cancel", reason, at } as const);
+    return { command, envelope: envelopeOf(granted, command.type, at) };
+  };
+
+  const releaseEvent = async (granted: GrantRecord, { id }: Subject): Promise<Released> => {
+    const stream = `delivery-${id}`;
+    const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+    const { state } = known;
+    const { command, envelope } = await commandFor(granted, state.phase === "held" ? state.request : null);
+    return { kind: "event", known: (await runCommand(log, delivery, stream, known, command, envelope)).known };
+  };
+
+  const releaseBundle = async (granted: GrantRecord, { id }: Subject): Promise<Released> => {
+    const stream = bundleStream(id);
+    const known = await readOn(log, bundle, stream, { state: bundle.initial, revision: null });
+    const { state } = known;
+    const { command, envelope } = await commandFor(granted, state.phase === "held" ? state.request : null);
+    return { kind: "bundle", known: (await runCommand(log, bundle, stream, known, command, envelope)).known };
+  };
+
+  const release: ApprovalReleases["release"] = (granted) => {
+    const { subject } = granted.data as unknown as Granted;
+    return subject.kind === "event" ? releaseEvent(granted, subject) : releaseBundle(granted, subject);
+  };
+
+  const recordOf = async (
+    approvalId: string,
+    wanted: "ApprovalGranted" | "ApprovalRejected",
+  ): Promise<EndRecord | null> => {
+    for (let after: number | null = null; ; ) {
+      const page = await log.read(approvalStream(approvalId), after, READ_PAGE);
+      const found = page.find(({ type }) => type === wanted);
+      if (found !== undefined) return found;
+      if (page.length < READ_PAGE) return null;
+      after = page.at(-1)?.revision ?? null;
+    }
+  };
+
+  const tell = async <S, C, E extends Fact, R>(
+    decider: Decider<S, C, E, R>,
+    stream: string,
+    command: C,
+    envelope: Envelope,
+  ): Promise<void> => {
+    const known = await readOn(log, decider, stream, { state: decider.initial, revision: null });
+    await runCommand(log, decider, stream, known, command, envelope);
+  };
+
+  return {
+    release,
+    async releaseGranted(approvalId) {
+      const granted = await recordOf(approvalId, "ApprovalGranted");
+      return granted === null ? null : release(granted);
+    },
+    async endRejected(approvalId) {
+      const rejected = await recordOf(approvalId, "ApprovalRejected");
+      if (rejected === null) return;
+      const { subject, reason } = rejected.data as unknown as Rejected;
+      const at = new Date(clock.now()).toISOString();
+      const command = { type: "EndHold", approvalId, outcome: "rejected", reason, at } as const;
+      const envelope = envelopeOf(rejected, command.type, at);
+      const { kind, id } = subject;
+      if (kind === "event") await tell(delivery, `delivery-${id}`, command, envelope);
+      else if (kind === "bundle") await tell(bundle, bundleStream(id), command, envelope);
+      else await tell(change, changeStream(id), command, envelope);
+    },
+  };
+};

@@ -1,0 +1,101 @@
+import { approval } from "../../domain/approval/decider.ts";
+import type { ApprovalRequest } from "../../domain/approval/events.ts";
+import { approvalOfHeld, approvalOfHeldBundle } from "../../domain/approval/requested.ts";
+import { CHANGED } from "../../domain/approval/terms.ts";
+import type { Bundle } from "../../domain/bundle/decider.ts";
+import type { BundleEvent, BundleHeldAgain, HeldBundle } from "../../domain/bundle/events.ts";
+import type { Delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryEvent, HeldAgain, HeldRequest, ReplacedApproval } from "../../domain/delivery/events.ts";
+import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import { type Foldable, type Known, latestOf, readOn } from "../streams/run-command.ts";
+import { approvalStream } from "./approvals.ts";
+
+/** The record that holds an event or a bundle, first or again. */
+export type HoldRecord = Pick<RecordedEvent, "id" | "type" | "data" | "meta">;
+
+export type ApprovalRequests = {
+  /**
+   * Requests the approval that a hold names. The request's own path does so before it answers, so that no answer names an
+   * approval that is not in the log. The process manager does the same for every hold, in case of a crash between the two
+   * records: both give the same command. An approval in place of which this one is asked for becomes void first. Resolves
+   * with the position of the approval's last record.
+   */
+  request(held: HoldRecord): Promise<Position>;
+  /**
+   * For an answer about what was recorded in `stream` before, here or on another node: the position of the last record that
+   * the answer rests on. It names the approval of what was held, which is requested here if a crash has left that undone.
+   */
+  recorded(stream: string, known: Known<Delivery | Bundle>): Promise<Position | undefined>;
+};
+
+export type ApprovalRequestsDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly clock: Clock;
+};
+
+const OF_EVENT: ReadonlySet<string> = new Set<DeliveryEvent["type"]>(["EventHeld", "EventHeldAgain"]);
+const OF_BUNDLE: ReadonlySet<string> = new Set<BundleEvent["type"]>(["BundleHeld", "BundleHeldAgain"]);
+
+export const isHold = ({ type }: Pick<HoldRecord, "type">): boolean => OF_EVENT.has(type) || OF_BUNDLE.has(type);
+
+/** The type of a recorded event says what its data are. */
+const requestOf = ({ type, data, meta }: HoldRecord): ApprovalRequest =>
+  OF_BUNDLE.has(type)
+    ? approvalOfHeldBundle(meta.account, data as unknown as HeldBundle | BundleHeldAgain)
+    : approvalOfHeld(meta.account, data as unknown as HeldRequest | HeldAgain);
+
+/** The approval in place of which one is asked for, where nothing has used it; null for none. */
+const voidedBy = ({ type, data }: HoldRecord): ReplacedApproval | null => {
+  if (type !== "EventHeldAgain" && type !== "BundleHeldAgain") return null;
+  const { previous } = data as unknown as HeldAgain | BundleHeldAgain;
+  return previous.used ? null : previous;
+};
+
+/** An event that is decided again after a replay may be held more than once; the last hold is the one that lasts. */
+const lastHold: Foldable<HoldRecord | null, RecordedEvent> = {
+  initial: null,
+  evolve: (held, event) => (isHold(event) ? event : held),
+};
+
+export const approvalRequests = ({ log, aggregates, clock }: ApprovalRequestsDeps): ApprovalRequests => {
+  const envelopeOf = ({ id, meta }: HoldRecord): Envelope => ({
+    commandId: `approvals-${id}`,
+    account: meta.account,
+    actor: { kind: "system", id: "approvals" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at: new Date(clock.now()).toISOString(),
+    causationId: id,
+  });
+
+  const voidPrevious = async (held: HoldRecord, { approval_id, digest, reasons }: ApprovalRequest): Promise<void> => {
+    const previous = voidedBy(held);
+    if (previous === null) return;
+    const reason = reasons.filter((it) => it.startsWith(CHANGED)).join(" ");
+    const envelope = { ...envelopeOf(held), commandId: `approvals-${held.id}/void` };
+    const command = { type: "VoidApproval", next: { approval_id, digest }, reason, at: envelope.at } as const;
+    await aggregates.handle(approval, approvalStream(previous.approval_id), command, envelope);
+  };
+
+  const request = async (held: HoldRecord): Promise<Position> => {
+    const asked = requestOf(held);
+    await voidPrevious(held, asked);
+    const command = { type: "RequestApproval", request: asked } as const;
+    const done = await aggregates.handle(approval, approvalStream(asked.approval_id), command, envelopeOf(held));
+    if (done.outcome === "rejected" || done.position === undefined) {
+      throw new Error(`${asked.approval_id} was neither requested nor there`);
+    }
+    return done.position;
+  };
+
+  return {
+    request,
+    async recorded(stream, { state, position }) {
+      if (!("request" in state) || state.request.verdict.decision !== "hold") return position;
+      const { state: held } = await readOn(log, lastHold, stream, { state: lastHold.initial, revision: null });
+      return held === null ? position : latestOf(position, await request(held));
+    },
+  };
+};

@@ -1,0 +1,64 @@
+import type { ActionEvent } from "../../domain/action/events.ts";
+import type { EndpointEvent } from "../../domain/endpoint/events.ts";
+import type { Condition, RecordedEvent } from "../../domain/ports.ts";
+import { bundles } from "../../projections/bundles.ts";
+import { events } from "../../projections/events.ts";
+import type { Reaction } from "../following/reactor.ts";
+import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
+import type { HoldingAgain } from "./holding-again.ts";
+
+export type ChangedTargetsDeps = Reaching & { readonly again: HoldingAgain };
+
+const equal = (field: string, value: string): Condition => ({ field, is: "=", value });
+
+const heldOf = ({ meta }: RecordedEvent): readonly Condition[] => [
+  equal("account", meta.account),
+  equal("status", "held"),
+];
+
+/** The requests that the record may concern: each is compared with its streams before anything follows. */
+const requestsOf = (cause: RecordedEvent): readonly (readonly Condition[])[] => {
+  // The type of a recorded event says what its data are.
+  if (cause.type === "EndpointChanged") {
+    const { endpoint_id, changes } = cause.data as Extract<EndpointEvent, { type: "EndpointChanged" }>["data"];
+    if (changes.url === undefined && changes.headers === undefined) return [];
+    return [[...heldOf(cause), equal("endpoint_id", endpoint_id)]];
+  }
+  const { name, version } = cause.data as Extract<ActionEvent, { type: "ActionDefined" }>["data"];
+  return version === 1 ? [] : [[...heldOf(cause), equal("type", name)]];
+};
+
+/** A bundle's endpoints and actions are no fields to search by: each that is held is looked at. */
+const bundlesOf = (cause: RecordedEvent): readonly (readonly Condition[])[] =>
+  requestsOf(cause).length === 0 ? [] : [heldOf(cause)];
+
+/**
+ * What follows for held requests when an endpoint or an action is changed: whose approval was bound to it is held again under
+ * a new approval. No promise hangs on it, as a vote and each attempt compare once more: people only learn of it at once.
+ */
+export const changedTargets = (deps: ChangedTargetsDeps): readonly Reaction[] => {
+  const finderOf = ({ meta }: RecordedEvent) => ({
+    account: meta.account,
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+  });
+  const requests = reachingAllShown(deps, {
+    view: events.schema.name,
+    newest: "received_at",
+    searches: requestsOf,
+    reach: async (cause, id) => {
+      await deps.again.event(id, finderOf(cause));
+    },
+  });
+  const held = reachingAllShown(deps, {
+    view: bundles.schema.name,
+    newest: "created_at",
+    searches: bundlesOf,
+    reach: async (cause, id) => {
+      await deps.again.bundle(id, finderOf(cause));
+    },
+  });
+  return (["EndpointChanged", "ActionDefined"] as const).flatMap((on) => [
+    { on, run: requests },
+    { on, run: held },
+  ]);
+};

@@ -1,0 +1,179 @@
+import { type AgainAbout, CHANGED, heldForAgain } from "../../domain/approval/terms.ts";
+import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
+import type { BundleRequest } from "../../domain/bundle/events.ts";
+import { type Delivery, delivery, type Hold } from "../../domain/delivery/decider.ts";
+import type { Bound, Request } from "../../domain/delivery/events.ts";
+import { sameTarget, type Target } from "../../domain/endpoint/target.ts";
+import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import { sameJson } from "../../domain/same-json.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { bundleStream } from "../streams/bundle-id.ts";
+import type { Envelope, Trace } from "../streams/envelope.ts";
+import { type Known, readOn, runCommand } from "../streams/run-command.ts";
+import { approvalBinding } from "./approval-binding.ts";
+import { approvalRequests } from "./approval-requests.ts";
+import { nextApprovalId } from "./approvals.ts";
+import { makerOf } from "./requesters.ts";
+
+export type HoldingAgainDeps = {
+  readonly log: EventLog;
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+};
+
+/** The caller that compares what was approved with what would be sent. */
+export type Finder = {
+  readonly account: string;
+  readonly trace: Trace;
+  /** The process that would have sent it, and whether every other one that held a lease is known to be gone. */
+  readonly node?: string;
+  readonly othersAreGone?: boolean;
+};
+
+/**
+ * Compares what an approval was bound to with what would be sent now. Where they differ, the request is held under a new
+ * approval, which is asked for before the promise resolves, and the one before it is void. What is as it was approved, has
+ * ended, or can no longer be sent is left alone. Resolves with the state as it then is; rejects with the log's errors.
+ */
+export type HoldingAgain = {
+  event(eventId: string, finder: Finder): Promise<Known<Delivery>>;
+  bundle(bundleId: string, finder: Finder): Promise<Known<Bundle>>;
+};
+
+const NO_NODE = "";
+
+type ReplayerAbout = Pick<AgainAbout, "member" | "replayedWith">;
+
+const headerChanges = (what: string, before: Target, now: Target): readonly string[] => {
+  const names = new Set([...Object.keys(before.headers), ...Object.keys(now.headers)]);
+  const changed = [...names].filter((name) => before.headers[name] !== now.headers[name]).sort();
+  return changed.length === 0 ? [] : [`${CHANGED}the headers ${changed.join(", ")} of ${what} were changed.`];
+};
+
+/** Sentences for the people who are asked again. */
+const changesBetween = (of: string, before: Bound | undefined, now: Bound | undefined): readonly string[] => {
+  const [was, is] = [before?.target ?? null, now?.target ?? null];
+  const what = `the endpoint${of}`;
+  const url = was?.url === is?.url ? [] : [`${CHANGED}the URL of ${what} was changed from ${was?.url} to ${is?.url}.`];
+  const isRedefined = before?.action_version !== now?.action_version;
+  return [
+    ...url,
+    ...(was === null || is === null ? [] : headerChanges(what, was, is)),
+    ...(isRedefined
+      ? [
+          `${CHANGED}the action${of} was redefined: version ${now?.action_version} is in force. What was asked for is still sent as it was decided.`,
+        ]
+      : []),
+  ];
+};
+
+const bundleChanges = (before: BundleRequest, now: BundleRequest): readonly string[] =>
+  now.steps.flatMap(({ index, bound, compensation }) => {
+    const was = before.steps[index];
+    return [
+      ...changesBetween(` of step ${index}`, was?.bound, bound),
+      ...changesBetween(` that takes back step ${index}`, was?.compensation?.bound, compensation?.bound),
+    ];
+  });
+
+/** A deleted endpoint never comes back: nothing is sent to it, and nobody is asked again. */
+const isGone = (endpointId: string | null, bound: Bound | undefined): boolean =>
+  endpointId !== null && (bound?.target ?? null) === null;
+
+const isBundleGone = ({ steps }: BundleRequest): boolean =>
+  steps.some(
+    ({ endpoint_id, bound, compensation }) =>
+      isGone(endpoint_id, bound) || (compensation !== null && isGone(compensation.endpoint_id, compensation.bound)),
+  );
+
+/** The hold that an approval has to be compared for; null where there is none, or nothing more is sent. */
+const holdOf = (state: Delivery): (Hold & { readonly request: Request }) | null => {
+  if (state.phase === "held") return state;
+  if (state.phase !== "admitted" || state.hold === undefined || state.dueAt === null) return null;
+  return state.request.bundle === undefined ? { ...state.hold, request: state.request } : null;
+};
+
+/** Before its release a request is bound to all of it; afterwards to where it is sent. */
+const isAsApproved = (state: Delivery, before: Bound | undefined, now: Bound | undefined): boolean => {
+  if (state.phase === "held") return sameJson(before, now);
+  const [was, is] = [before?.target ?? null, now?.target ?? null];
+  return was === null || is === null || sameTarget(was, is);
+};
+
+export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
+  const { log, clock, randomness } = deps;
+  const binding = approvalBinding(deps);
+  const approvals = approvalRequests(deps);
+
+  const envelopeOf = ({ account, trace }: Finder): Envelope => ({
+    commandId: randomId("cmd_", randomness),
+    account,
+    actor: { kind: "system", id: "approvals" },
+    trace,
+    at: new Date(clock.now()).toISOString(),
+  });
+
+  const termsOf = (
+    account: string,
+    hold: Hold,
+    digest: string,
+    changes: readonly string[],
+    atMs: number,
+    replayer: ReplayerAbout = {},
+  ) =>
+    heldForAgain(hold, {
+      ...{ approvalId: nextApprovalId(account, hold.approval.approval_id), digest, changes, atMs },
+      ...replayer,
+    });
+
+  /** Of a replay, who asked for it is a requester as well, by hand or with a key of theirs. */
+  const replayedBy = async (state: Delivery): Promise<ReplayerAbout> => {
+    const by = state.phase === "admitted" ? state.replay?.by : undefined;
+    if (by === undefined) return {};
+    const replayedWith = await makerOf(deps.aggregates, by);
+    return by.kind === "member" ? { member: by.id, replayedWith } : { replayedWith };
+  };
+
+  return {
+    async event(eventId, finder) {
+      const stream = `delivery-${eventId}`;
+      const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+      const hold = holdOf(known.state);
+      if (hold === null) return known;
+      const { account, node = NO_NODE, othersAreGone = false } = finder;
+      const { request, digest } = await binding.ofEvent(account, hold.request);
+      const { bound: before } = hold.request;
+      const { bound, endpoint_id } = request;
+      if (bound === undefined || isGone(endpoint_id, bound) || isAsApproved(known.state, before, bound)) return known;
+      const envelope = envelopeOf(finder);
+      const changes = changesBetween("", before, bound);
+      const approval = termsOf(account, hold, digest, changes, Date.parse(envelope.at), await replayedBy(known.state));
+      const { approval_id: approvalId } = hold.approval;
+      const { at } = envelope;
+      const command = { type: "HoldAgain", approvalId, bound, approval, node, othersAreGone, at } as const;
+      const ran = await runCommand(log, delivery, stream, known, command, envelope);
+      if (ran.known.state.phase === "held") await approvals.recorded(stream, ran.known);
+      return ran.known;
+    },
+
+    async bundle(bundleId, finder) {
+      const stream = bundleStream(bundleId);
+      const known = await readOn(log, bundle, stream, { state: bundle.initial, revision: null });
+      const { state } = known;
+      if (state.phase !== "held") return known;
+      const { request, digest } = await binding.ofBundle(finder.account, state.request);
+      if (isBundleGone(request) || sameJson(state.request.steps, request.steps)) return known;
+      const envelope = envelopeOf(finder);
+      const { at } = envelope;
+      const changes = bundleChanges(state.request, request);
+      const approval = termsOf(finder.account, state, digest, changes, Date.parse(at));
+      const { approval_id: approvalId } = state.approval;
+      const command = { type: "HoldAgain", approvalId, request, approval, at } as const;
+      const ran = await runCommand(log, bundle, stream, known, command, envelope);
+      if (ran.known.state.phase === "held") await approvals.recorded(stream, ran.known);
+      return ran.known;
+    },
+  };
+};

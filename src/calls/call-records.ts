@@ -1,0 +1,33 @@
+import type { CallsEvent } from "../../domain/calls/events.ts";
+import type { Commitment } from "../../domain/personal/events.ts";
+import type { EventLog, Position } from "../../domain/ports.ts";
+import { clientOf, type PersonalData } from "../erasure/personal-data.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import { runCommand } from "../streams/run-command.ts";
+import { callsStream } from "./counted-calls.ts";
+import { recording } from "./tallies.ts";
+
+/** A call that is about to do something outside of the log. */
+export type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
+
+/**
+ * Appends the record of one call to `calls-<subject>`. Resolves once it is durable, with its position; rejects with the
+ * log's errors, so that nothing is done without its record.
+ */
+export type RecordCall = (
+  subject: string,
+  call: RecordedCall,
+  eventOf: (client: Commitment) => CallsEvent,
+) => Promise<Position | undefined>;
+
+export const callRecords =
+  (log: EventLog, personal: Pick<PersonalData, "keep">): RecordCall =>
+  async (subject, call, eventOf) => {
+    const stream = callsStream(subject);
+    const client = await personal.keep(stream, clientOf(call), call.envelope);
+    const from = { state: null, revision: (await log.last(stream))?.revision ?? null };
+    // A repeat under the same Idempotency-Key does the same again, and is another record.
+    const envelope = { ...call.envelope, commandId: `${call.envelope.commandId}/${client.id}/call` };
+    const ran = await runCommand(log, recording, stream, from, [eventOf(client)], envelope);
+    return ran.outcome === "rejected" ? undefined : ran.position;
+  };

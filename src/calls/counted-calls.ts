@@ -1,0 +1,276 @@
+import type { CallsEvent } from "../../domain/calls/events.ts";
+import type { Origin } from "../../domain/delivery/events.ts";
+import type { GateResult } from "../../domain/gate/verdict.ts";
+import type { Client, Commitment } from "../../domain/personal/events.ts";
+import type { Actor } from "../../domain/ports.ts";
+import type { ReplayFilter } from "../../domain/replay/events.ts";
+import { NO_TRACE, type Trace } from "../streams/envelope.ts";
+import type { ProblemCode } from "../streams/problems.ts";
+import { COUNTS_ACTOR, type Sample, type Tallies, type Tally } from "./tallies.ts";
+
+/** Who called, and from where. */
+export type CalledBy = {
+  readonly account: string;
+  readonly actor: Actor;
+  readonly client: Client;
+  readonly trace: Trace;
+};
+
+export type RefusedCall = CalledBy & {
+  readonly problem: ProblemCode;
+  readonly detail: string;
+  /** Method and path as the route table has it. */
+  readonly route: string;
+  /** What the refusal is about: an id that is known to be the account's. */
+  readonly subject: string;
+  readonly target: string | null;
+  /** Whether the actor has presented a credential that holds. */
+  readonly holds: boolean;
+};
+
+/** Refusals outside of the route table have names of their own. */
+export type Stranger = ProblemCode | "billing-link";
+
+/** Records calls, counted by minute. Never throws and waits for nothing: it is called in the path of answers. */
+export type CountedCalls = {
+  refused(call: RefusedCall): void;
+  /** A refused call of which nobody can tell whose account it means. */
+  stranger(what: Stranger): void;
+  /** A request was refused by a gate, and leaves no record of its own. */
+  requestRefused(request: { readonly account: string; readonly origin: Origin }, gate: GateResult | undefined): void;
+  /** The payload of an event, an approval or a bundle was shown with nothing hidden. */
+  payloadRead(by: CalledBy, subject: string): void;
+  /** Events that a replay would choose were counted, and none was replayed. */
+  replayTried(by: CalledBy, tried: { readonly filter: ReplayFilter; readonly events: number }): void;
+};
+
+/**
+ * Each kind of call is a record of its own. Of one account so many a minute are, and the others are counted together, so
+ * that nobody can fill the log. The groups have limits of their own, so that none hides another: what was read, what was
+ * refused to somebody with a credential that holds, and what was refused to anybody else.
+ */
+const KINDS_A_MINUTE_MAX = { refused: 30, outside: 10, read: 20, tried: 5 } as const;
+type Group = keyof typeof KINDS_A_MINUTE_MAX;
+/** One actor's refusals that are told apart: the others' must still have room. */
+const KINDS_OF_ACTOR_MAX = 10;
+/**
+ * The same of what is refused without a credential that holds, by the member, key or source that it is about: one revoked
+ * key must not use up the room in which a guessed password is told with its address.
+ */
+const KINDS_OF_OUTSIDE_SUBJECT_MAX = 4;
+/** Ids in one record of what was read beyond the limit. */
+const LISTED_MAX = 500;
+const DETAIL_LENGTH_MAX = 200;
+const INSTALLATION = "calls-installation";
+
+export const callsStream = (subject: string): string => `calls-${subject}`;
+
+type Taken = { readonly minute: string; readonly count: number; readonly at: string };
+type Counter = Tally & { add(): void };
+
+const counterOf = (
+  about: Pick<Tally, "account" | "stream" | "actor" | "trace">,
+  minute: string,
+  samples: readonly Sample[],
+  eventOf: (taken: Taken) => CallsEvent,
+): Counter => {
+  let count = 0;
+  return {
+    ...about,
+    isOfMinute: true,
+    add() {
+      count += 1;
+    },
+    take(at) {
+      const taken = { minute, count, at };
+      count = 0;
+      return taken.count === 0 ? null : { samples, facts: () => [eventOf(taken)] };
+    },
+  };
+};
+
+/** A counter whose records say where the first call came from. */
+const kindOf = (
+  { account, actor, trace, client }: CalledBy,
+  subject: string,
+  minute: string,
+  eventOf: (taken: Taken & { readonly client: Commitment | null }) => CallsEvent,
+): Counter => {
+  const sample: Sample = { client, commitment: null };
+  const about = { account, actor, trace, stream: callsStream(subject) };
+  return counterOf(about, minute, [sample], (taken) => eventOf({ ...taken, client: sample.commitment }));
+};
+
+type Refusals<K extends string> = Tally & { add(kind: K): void };
+
+/** Refusals of one minute by their kind, in one record. */
+const refusalsOf = <K extends string>(
+  about: Pick<Tally, "account" | "stream" | "actor" | "trace">,
+  minute: string,
+  type: "MoreCallsRefused" | "RequestsRefused",
+): Refusals<K> => {
+  let counts: Partial<Record<K, number>> = {};
+  let count = 0;
+  return {
+    ...about,
+    isOfMinute: true,
+    add(kind) {
+      counts[kind] = (counts[kind] ?? 0) + 1;
+      count += 1;
+    },
+    take(at) {
+      const data = { minute, count, counts, at };
+      counts = {};
+      count = 0;
+      return data.count === 0 ? null : { samples: [], facts: () => [{ type, data }] };
+    },
+  };
+};
+
+/** What an account has no more room for is counted by the service itself. */
+const ofAccount = (account: string) => ({
+  account,
+  actor: COUNTS_ACTOR,
+  trace: NO_TRACE,
+  stream: callsStream(account),
+});
+
+type Reads = Tally & { add(subject: string): void };
+
+const moreReadsOf = ({ account, actor, trace }: CalledBy, minute: string): Reads => {
+  let ids = new Set<string>();
+  let count = 0;
+  return {
+    ...{ account, actor, trace, stream: callsStream(actor.id), isOfMinute: true },
+    add(subject) {
+      count += 1;
+      if (ids.size < LISTED_MAX) ids.add(subject);
+    },
+    take(at) {
+      const data = { minute, count, subjects: [...ids], at };
+      ids = new Set();
+      count = 0;
+      return data.count === 0 ? null : { samples: [], facts: () => [{ type: "MorePayloadsRead", data }] };
+    },
+  };
+};
+
+type Strangers = Tally & { add(what: Stranger): void };
+
+const strangersOf = (minute: string): Strangers => {
+  let counts: Partial<Record<Stranger, number>> = {};
+  return {
+    ...{ account: "", stream: INSTALLATION, actor: COUNTS_ACTOR, trace: NO_TRACE, isOfMinute: true },
+    add(what) {
+      counts[what] = (counts[what] ?? 0) + 1;
+    },
+    take(at) {
+      const data = { minute, counts, at };
+      counts = {};
+      return Object.keys(data.counts).length === 0
+        ? null
+        : { samples: [], facts: () => [{ type: "StrangersRefused", data }] };
+    },
+  };
+};
+
+/** The kinds of calls of one group and account in one minute. */
+type Kinds = Tally & { readonly names: Set<string> };
+
+const kindsOf = (account: string): Kinds => ({
+  ...ofAccount(account),
+  isOfMinute: true,
+  names: new Set(),
+  // It is kept for its minute, and never written.
+  take: () => null,
+});
+
+const whose = ({ account, actor }: CalledBy): readonly string[] => [account, actor.kind, actor.id];
+
+export const countedCalls = (
+  tallies: Pick<Tallies, "of">,
+  onRefused: (what: Stranger, whose: "account" | "nobody") => void = () => undefined,
+): CountedCalls => {
+  const hasRoom = (group: string, account: string, name: string, max: number): boolean => {
+    const names = tallies.of(`kinds ${group} ${account}`, () => kindsOf(account))?.names;
+    if (names === undefined) return false;
+    if (!names.has(name) && names.size >= max) return false;
+    names.add(name);
+    return true;
+  };
+
+  const isWithin = (group: Group, account: string, name: string): boolean =>
+    hasRoom(group, account, name, KINDS_A_MINUTE_MAX[group]);
+
+  const isToldApart = (call: RefusedCall, name: string): boolean => {
+    const { account, actor, subject, holds } = call;
+    if (!holds) {
+      const ofSubject = hasRoom(`outside ${subject}`, account, name, KINDS_OF_OUTSIDE_SUBJECT_MAX);
+      return ofSubject && isWithin("outside", account, name);
+    }
+    const ofActor = hasRoom(`refused ${actor.kind} ${actor.id}`, account, name, KINDS_OF_ACTOR_MAX);
+    return ofActor && isWithin("refused", account, name);
+  };
+
+  return {
+    refused(call) {
+      const { account, problem, route, subject, target } = call;
+      onRefused(problem, "account");
+      const name = JSON.stringify([...whose(call), problem, route, subject, target]);
+      const detail = call.detail.slice(0, DETAIL_LENGTH_MAX);
+      if (!isToldApart(call, name)) {
+        tallies
+          .of(`refused more ${account}`, (minute) =>
+            refusalsOf<ProblemCode>(ofAccount(account), minute, "MoreCallsRefused"),
+          )
+          ?.add(problem);
+        return;
+      }
+      tallies
+        .of(`refused ${name}`, (minute) =>
+          kindOf(call, subject, minute, (taken) => ({
+            type: "CallsRefused",
+            data: { problem, detail, route, target, ...taken },
+          })),
+        )
+        ?.add();
+    },
+
+    stranger(what) {
+      onRefused(what, "nobody");
+      tallies.of("strangers", strangersOf)?.add(what);
+    },
+
+    requestRefused({ account, origin: { kind, id } }, gate) {
+      const about = { account, actor: { kind, id }, trace: NO_TRACE, stream: callsStream(id) };
+      tallies
+        .of(`requests refused ${id}`, (minute) => refusalsOf(about, minute, "RequestsRefused"))
+        ?.add(gate === undefined ? "unknown" : `${gate.gate}/${gate.code}`);
+    },
+
+    payloadRead(by, subject) {
+      const name = JSON.stringify([...whose(by), subject]);
+      if (isWithin("read", by.account, name)) {
+        tallies
+          .of(`read ${name}`, (minute) =>
+            kindOf(by, subject, minute, (taken) => ({ type: "PayloadRead", data: { subject, ...taken } })),
+          )
+          ?.add();
+      } else {
+        tallies.of(`read more ${JSON.stringify(whose(by))}`, (minute) => moreReadsOf(by, minute))?.add(subject);
+      }
+    },
+
+    replayTried(by, { filter, events }) {
+      const name = JSON.stringify([...whose(by), filter]);
+      const counter = isWithin("tried", by.account, name)
+        ? tallies.of(`tried ${name}`, (minute) =>
+            kindOf(by, by.actor.id, minute, (taken) => ({ type: "ReplayTried", data: { filter, events, ...taken } })),
+          )
+        : tallies.of(`tried more ${by.account}`, (minute) =>
+            counterOf(ofAccount(by.account), minute, [], (data) => ({ type: "MoreReplaysTried", data })),
+          );
+      counter?.add();
+    },
+  };
+};

@@ -1,0 +1,220 @@
+import { accept, type Decider } from "../../domain/decider.ts";
+import type { Client, Commitment } from "../../domain/personal/events.ts";
+import type { Actor, Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { personalData } from "../erasure/personal-data.ts";
+import type { Envelope, Fact, Trace } from "../streams/envelope.ts";
+import { type Known, runCommand } from "../streams/run-command.ts";
+
+/** Where the first of the counted requests came from. The commitment is made when it is first written. */
+export type Sample = { readonly client: Client; commitment: Commitment | null };
+
+/** Facts to be recorded, once the samples have their commitments. */
+export type Draft = { readonly samples: readonly Sample[]; readonly facts: () => readonly Fact[] };
+
+/** What is counted under one key until it is written. */
+export type Tally = {
+  readonly account: string;
+  readonly stream: string;
+  readonly actor: Actor;
+  readonly trace: Trace;
+  /** Of one minute: its first requests are recorded soon, all others when it is over. False: recorded with each flush. */
+  readonly isOfMinute: boolean;
+  /** What was counted since the last call; null when that is nothing. */
+  take(at: string): Draft | null;
+};
+
+/**
+ * Counts what is too cheap to provoke to be a record each. Each node counts in memory what it has seen itself, and the
+ * records of all nodes add up. A count stays in memory until it is in the log. A crash loses what was not written.
+ */
+export type Tallies = {
+  /**
+   * The tally of this key and, where it is of a minute, of the current one; `make` makes it. Null when there is no room for
+   * another: that is reported.
+   */
+  of<T extends Tally>(key: string, make: (minute: string) => T): T | null;
+  /** Whether a tally of this key, and of no minute, waits to be written. */
+  isOpen(key: string): boolean;
+  /**
+   * Writes what is complete, and the first requests of a minute; everything when `all`. Rejects with the log's error if
+   * something could not be written: it stays counted, and is written by the next flush.
+   */
+  flush(all: boolean): Promise<void>;
+  /** Writes everything, and tries again a few times if the log does not take it. Never rejects: what is lost is reported. */
+  stop(): Promise<void>;
+};
+
+const MINUTE_MS = 60_000;
+/** With so many counts in memory a flush begins at once. */
+const FLUSH_AT = 10_000;
+/**
+ * Counts in memory, at a kilobyte or two each. They become so many only while the log takes none, or when requests of so
+ * many kinds are refused in one minute. From then on no other kind is counted, which is reported.
+ */
+const COUNTS_MAX = 20_000;
+/** Records in one append, at up to three kilobytes each: so many stay far below what an append takes. */
+const BATCH_MAX = 100;
+/** Appends under way: the log has other things to do. */
+const WRITES_AT_ONCE = 64;
+/** Waits between the tries at the end of the process. */
+const STOP_RETRIES_MS = [100, 200, 400, 800];
+
+export const COUNTS_ACTOR: Actor = { kind: "system", id: "counts" };
+
+/** A tally of a minute remembers which one, and whether some of it was written. */
+type Kept = { readonly tally: Tally; readonly minute: number; isBegun: boolean };
+
+/** Records on their way to one stream. They are the same, with the same ids, however often they are sent. */
+type Batch = {
+  readonly stream: string;
+  readonly drafts: Draft[];
+  readonly envelope: Envelope;
+  /** Null before the first try. */
+  facts: readonly Fact[] | null;
+  /** The end of the stream before the first try. A repeat is recognised from there on; null before the first try. */
+  from: Known<null> | null;
+};
+
+/** Records that are written whatever the stream holds. */
+export const recording: Decider<null, readonly Fact[], Fact, never> = {
+  initial: null,
+  evolve: () => null,
+  decide: (facts) => accept(...facts),
+};
+
+/** One batch has one actor. */
+const batchKey = ({ stream, actor }: Tally): string => `${stream} ${actor.kind} ${actor.id}`;
+
+export const tallies = (
+  log: EventLog,
+  clock: Clock,
+  randomness: Randomness,
+  onError: (e: unknown) => void,
+): Tallies => {
+  const personal = personalData(log, randomness);
+  const open = new Map<string, Kept>();
+  /** By stream and actor, at most one batch each: what is counted meanwhile follows in the next. */
+  const batches = new Map<string, Batch>();
+  let uncounted = 0;
+  let flushing: Promise<void> | null = null;
+
+  const minuteNow = (): number => Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS;
+  const iso = (): string => new Date(clock.now()).toISOString();
+  const size = (): number => open.size + batches.size;
+
+  const put = (tally: Tally, draft: Draft): void => {
+    const key = batchKey(tally);
+    const batch = batches.get(key);
+    if (batch !== undefined) {
+      batch.drafts.push(draft);
+      return;
+    }
+    const { account, actor, trace, stream } = tally;
+    const envelope = { commandId: randomId("cmd_", randomness), account, actor, trace, at: iso() };
+    batches.set(key, { stream, drafts: [draft], envelope, facts: null, from: null });
+  };
+
+  /** Makes batches of what is due. A stream whose earlier batch is not written yet keeps counting. */
+  const gather = (all: boolean): void => {
+    const unwritten = new Set(batches.keys());
+    const minute = minuteNow();
+    for (const [key, kept] of open) {
+      const { tally } = kept;
+      const isOver = all || !tally.isOfMinute || kept.minute !== minute;
+      const isFull = (batches.get(batchKey(tally))?.drafts.length ?? 0) >= BATCH_MAX;
+      if (unwritten.has(batchKey(tally)) || isFull || !(isOver || !kept.isBegun)) continue;
+      const draft = tally.take(iso());
+      if (draft !== null) put(tally, draft);
+      kept.isBegun = true;
+      if (isOver) open.delete(key);
+    }
+  };
+
+  const factsOf = async ({ stream, drafts, envelope }: Batch): Promise<readonly Fact[]> => {
+    for (const sample of drafts.flatMap(({ samples }) => samples))
+      sample.commitment ??= await personal.keep(stream, sample.client, envelope);
+    return drafts.flatMap(({ facts }) => facts());
+  };
+
+  const write = async ([key, batch]: readonly [string, Batch]): Promise<void> => {
+    // Last in the order until it is written: a stream that cannot be written to keeps no other one waiting.
+    batches.delete(key);
+    batches.set(key, batch);
+    const { stream, envelope } = batch;
+    batch.facts ??= await factsOf(batch);
+    batch.from ??= { state: null, revision: (await log.last(stream))?.revision ?? null };
+    await runCommand(log, recording, stream, batch.from, batch.facts, envelope);
+    batches.delete(key);
+  };
+
+  const reportUncounted = (): void => {
+    if (uncounted === 0) return;
+    const why = `as ${COUNTS_MAX} counts wait for the log already`;
+    onError(new Error(`${uncounted} refused requests or repeats were not counted, ${why}`));
+    uncounted = 0;
+  };
+
+  const writeAll = async (all: boolean): Promise<void> => {
+    reportUncounted();
+    gather(all);
+    const waiting = [...batches];
+    for (let from = 0; from < waiting.length; from += WRITES_AT_ONCE) {
+      const written = await Promise.allSettled(waiting.slice(from, from + WRITES_AT_ONCE).map(write));
+      const failed = written.find((it) => it.status === "rejected");
+      if (failed !== undefined) throw failed.reason;
+    }
+    // What was counted while an earlier batch of its stream was on its way.
+    if (all && size() > 0) await writeAll(all);
+  };
+
+  const begin = (all: boolean): Promise<void> => {
+    const mine = writeAll(all).finally(() => {
+      if (flushing === mine) flushing = null;
+    });
+    flushing = mine;
+    return mine;
+  };
+
+  const flush = async (all: boolean): Promise<void> => {
+    if (!all) return flushing ?? begin(false);
+    while (flushing !== null) await flushing.catch(() => undefined);
+    return begin(true);
+  };
+
+  /** False when nothing new may be counted. */
+  const hasRoom = (): boolean => {
+    if (size() === FLUSH_AT) flush(false).catch(onError);
+    return size() < COUNTS_MAX;
+  };
+
+  return {
+    of<T extends Tally>(name: string, make: (minute: string) => T) {
+      const minute = minuteNow();
+      // Each key belongs to one kind of tally, which `make` makes.
+      const found = (open.get(name) ?? open.get(`${name}/${minute}`))?.tally as T | undefined;
+      if (found !== undefined) return found;
+      const tally = make(new Date(minute).toISOString());
+      // A batch of the same stream is on its way: at most one tally follows it.
+      if (!(batches.has(batchKey(tally)) && !tally.isOfMinute) && !hasRoom()) {
+        uncounted += 1;
+        return null;
+      }
+      open.set(tally.isOfMinute ? `${name}/${minute}` : name, { tally, minute, isBegun: false });
+      return tally;
+    },
+    isOpen: (key) => open.has(key),
+    flush,
+    async stop() {
+      for (const retryMs of [...STOP_RETRIES_MS, null]) {
+        try {
+          return await flush(true);
+        } catch (cause) {
+          const lost = `${size()} counts of refused requests and repeats are lost`;
+          if (retryMs === null) return onError(new Error(`${lost}: the log did not take them at the end`, { cause }));
+          await new Promise((resolve) => setTimeout(resolve, retryMs));
+        }
+      }
+    },
+  };
+};

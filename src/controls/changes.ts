@@ -1,0 +1,256 @@
+import { createHash } from "node:crypto";
+import { account as accountDecider } from "../../domain/account/decider.ts";
+import { roleIncludes } from "../../domain/account/events.ts";
+import type { Plan } from "../../domain/account/plans.ts";
+import { approval as approvalDecider } from "../../domain/approval/decider.ts";
+import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
+import { change as changeDecider } from "../../domain/change/decider.ts";
+import type { ChangeEvent } from "../../domain/change/events.ts";
+import type { Configuration, PartKind } from "../../domain/controls/configuration.ts";
+import { type Approved, controls as controlsDecider, protectedOf } from "../../domain/controls/decider.ts";
+import type { Weakening } from "../../domain/controls/weakening.ts";
+import { policy as policyDecider } from "../../domain/policy/decider.ts";
+import type { Clock, Json, JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import { sameJson } from "../../domain/same-json.ts";
+import { derivedId } from "../../infra/crypto/ids.ts";
+import { accountStream } from "../accounts/accounts.ts";
+import { approvalStream } from "../approvals/approvals.ts";
+import type { Reaction } from "../following/reactor.ts";
+import { type Answer, positionOf } from "../http/route.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { canonicalJson } from "../streams/canonical-json.ts";
+import { changeStream } from "../streams/change-stream.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import { changedMeanwhile, limitReached, type Problem, problem } from "../streams/problems.ts";
+import { controlsStream } from "./control-parts.ts";
+import type { ControlCaller, ControlChange, Controls } from "./controls.ts";
+import { asJson, PART_STREAMS } from "./parts.ts";
+
+/** A change as its route would make it: the command for the target's own stream, and what people are shown of it. */
+export type Deferred = { readonly command: object; readonly after: Json };
+
+export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleLooked"> };
+
+export type HoldingDeps = ChangesDeps & { readonly planOf: (account: string) => Promise<Plan> };
+
+type Target = { readonly kind: PartKind; readonly id: string };
+
+const tooFew = (needed: number, there: number): Problem =>
+  problem(
+    "too-few-approvers",
+    `This change weakens a protected policy, which needs ${needed} approvals, and ${there} people could approve it. ` +
+      "Make more people approvers first, or run `countersign account recover --policy` on the service's machine.",
+    { extra: { needed, available: there } },
+  );
+
+const S = 1_000;
+
+const shownNow = async (aggregates: Pick<Aggregates, "load">, account: string, { kind, id }: Target): Promise<Json> =>
+  (await PART_STREAMS[kind].find(aggregates, account, id)).shown;
+
+/**
+ * Takes one of the account's places for held changes; null if there was one. Places are given back by the change that finds
+ * all of them taken: it asks the streams of the others which of them are over.
+ */
+const placeFor = async (
+  { aggregates, planOf }: HoldingDeps,
+  changeId: string,
+  envelope: Envelope,
+): Promise<Problem | null> => {
+  const { account, at, commandId } = envelope;
+  const max = (await planOf(account)).counts.held_changes;
+  const isOver = async (id: string): Promise<boolean> => {
+    const command = { type: "AbandonChange", changeId: id, at } as const;
+    const own = { ...envelope, commandId: `${commandId}/place/${id}` };
+    return (await aggregates.handle(changeDecider, changeStream(id), command, own)).state.phase !== "held";
+  };
+  const look = async ({ heldChanges }: Configuration) => {
+    const over: string[] = [];
+    if (heldChanges.size >= max && !heldChanges.has(changeId)) {
+      for (const id of heldChanges) if (await isOver(id)) over.push(id);
+    }
+    return { type: "PlaceHeldChange", account, changeId, over, max, at } as const;
+  };
+  const own = { ...envelope, commandId: `${commandId}/place` };
+  const placed = await aggregates.handleLooked(controlsDecider, controlsStream(account), look, own);
+  return placed.outcome === "rejected" ? limitReached("held_changes", max) : null;
+};
+
+/** Holds a change that weakens protected policies until their quorum has approved it: 202, and nothing is changed yet. */
+export const holdChange = async (
+  { aggregates, planOf }: HoldingDeps,
+  call: ControlCaller,
+  control: ControlChange,
+  deferred: Deferred,
+  { weakened, state }: { readonly weakened: readonly Weakening[]; readonly state: Configuration },
+): Promise<Answer | Problem> => {
+  const { envelope, principal } = call;
+  const { account, id: by } = principal;
+  const { at, commandId } = envelope;
+  const target = { kind: control.kind, id: control.id };
+  const policies = protectedOf(weakened, state, at);
+  const rules = policies.flatMap((id) => state.policy.get(id)?.approval ?? []);
+  const [policyId = ""] = policies;
+  const min_approvals = Math.max(1, ...rules.map((rule) => rule.min_approvals ?? 1));
+  const exclude_requester = rules.some((rule) => rule.exclude_requester === true);
+  const { state: people } = await aggregates.load(accountDecider, accountStream(account), 0);
+  const approvers = people.phase === "open" ? [...people.members] : [];
+  const able = approvers.filter(
+    ([id, { role }]) => roleIncludes(role, "approver") && !(exclude_requester && id === by),
+  ).length;
+  if (able < min_approvals) return tooFew(min_approvals, able);
+
+  const change_id = derivedId("chg_", account, commandId);
+  const approval_id = derivedId("apr_", account, change_id);
+  const shown = { target, before: await shownNow(aggregates, account, target), after: deferred.after };
+  const command = asJson(deferred.command);
+  const approved: Approved = { policies, approvals: min_approvals, excludesRequester: exclude_requester };
+  const { state: published } = await aggregates.load(policyDecider, `policy-${policyId}`);
+  const expires = Math.min(...rules.map((rule) => rule.expires_after_s));
+  const request: ApprovalRequest = {
+    approval_id,
+    account,
+    subject: { kind: "change", id: change_id },
+    action: null,
+    summary: `A change of ${target.kind} ${target.id} that weakens a protected policy`,
+    digest: createHash("sha256")
+      .update(canonicalJson({ account, change_id, ...shown, command }))
+      .digest("hex"),
+    cost: null,
+    requested_by: { kind: "member", id: by, name: by, member: by },
+    requested_at: at,
+    expires_at: new Date(Date.parse(at) + expires * S).toISOString(),
+    min_approvals,
+    exclude_requester,
+    requesters: [by],
+    policy: published.phase === "published" ? { id: policyId, version: published.version } : null,
+    reasons: [...new Set(weakened.map(({ why }) => why))].slice(0, 20),
+    change: shown,
+  };
+  const held = {
+    ...shown,
+    ...{ change_id, account, approval_id, by, at },
+    approval: asJson(request) as JsonObject,
+    // What weakens another protected policy by the time of the approval is approved by nobody.
+    control: asJson({ ...control, approved }) as JsonObject,
+    command: command as JsonObject,
+  };
+  const full = await placeFor({ aggregates, planOf }, change_id, envelope);
+  if (full !== null) return full;
+  const own = { ...envelope, commandId: `${commandId}/hold` };
+  const kept = await aggregates.handle(changeDecider, changeStream(change_id), { type: "HoldChange", held }, own);
+  // It was so late that its place was given away.
+  if (kept.outcome === "rejected") return changedMeanwhile();
+  const asked = await requestApproval(aggregates, request, { ...envelope, commandId: `${commandId}/approval` });
+  return { status: 202, body: { status: "held", approval_id, change_id }, ...asked };
+};
+
+const requestApproval = async (
+  { handle }: Pick<Aggregates, "handle">,
+  request: ApprovalRequest,
+  envelope: Envelope,
+): Promise<Pick<Answer, "position">> => {
+  const command = { type: "RequestApproval", request } as const;
+  const done = await handle(approvalDecider, approvalStream(request.approval_id), command, envelope);
+  return done.outcome === "rejected" ? {} : positionOf(done);
+};
+
+const CHANGED = "What it would change is no longer what its approvers were shown: ask for the change again.";
+
+export type AppliedChanges = {
+  /** Why an approved change could not be applied, or null. Voids a change whose target is not what was shown. */
+  hindrance(changeId: string, envelope: Envelope): Promise<Problem | null>;
+  /** Applies a change that was approved, once, however often it is told. */
+  apply(changeId: string, envelope: Envelope): Promise<void>;
+};
+
+export const appliedChanges = ({
+  aggregates,
+  controls,
+}: ChangesDeps & { readonly controls: Controls }): AppliedChanges => {
+  const load = async (changeId: string) => (await aggregates.load(changeDecider, changeStream(changeId), 0)).state;
+  const tell = async (changeId: string, envelope: Envelope, step: string, command: object): Promise<void> => {
+    const own = { ...envelope, commandId: `${envelope.commandId}/${step}` };
+    await aggregates.handle(changeDecider, changeStream(changeId), { ...command, at: envelope.at } as never, own);
+  };
+  return {
+    async hindrance(changeId, envelope) {
+      const state = await load(changeId);
+      if (state.phase !== "held") return null;
+      const { account, target, before } = state.held;
+      if (sameJson(await shownNow(aggregates, account, target as Target), before)) return null;
+      await tell(changeId, { ...envelope, account }, "void", { type: "VoidChange", reason: CHANGED });
+      return problem("conflict", CHANGED);
+    },
+
+    async apply(changeId, envelope) {
+      const state = await load(changeId);
+      if (state.phase !== "held") return;
+      const { account, target, before, after, control, command, by } = state.held;
+      // A crash may have come after the change and before the record that it was applied.
+      const shown = await shownNow(aggregates, account, target as Target);
+      if (![before, after].some((it) => sameJson(shown, it))) {
+        return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
+      }
+      const named = { ...envelope, commandId: `apply-${changeId}`, account };
+      const caller = { principal: { kind: "member", account, id: by }, envelope: named } as const;
+      // `holdChange` has written it.
+      const refused = await controls.authorize(caller, control as unknown as ControlChange);
+      if (refused !== null) return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
+      const { kind, id } = target as Target;
+      const own = { id, command: { ...command, at: envelope.at }, shown };
+      const done = await PART_STREAMS[kind].give(aggregates, named, own);
+      if (done.outcome === "rejected") {
+        return tell(changeId, envelope, "void", { type: "VoidChange", reason: CHANGED });
+      }
+      await tell(changeId, envelope, "applied", { type: "MarkApplied" });
+    },
+  };
+};
+
+type Granted = Extract<ApprovalEvent, { type: "ApprovalGranted" }>["data"];
+type Held = Extract<ChangeEvent, { type: "ChangeHeld" }>["data"];
+
+const OUTCOMES = { ApprovalRejected: "rejected", ApprovalExpired: "expired", ApprovalCancelled: "cancelled" } as const;
+
+/** What follows from a held change for its approval, and from the approval for the change. Doing it again changes nothing. */
+export const changeReactions = (
+  { aggregates, clock }: ChangesDeps & { readonly clock: Clock },
+  changes: AppliedChanges,
+): readonly Reaction[] => {
+  const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
+    commandId: `changes-${id}`,
+    account: meta.account,
+    actor: { kind: "system", id: "changes" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at: new Date(clock.now()).toISOString(),
+    causationId: id,
+  });
+  return [
+    {
+      // The request's own path does this before it answers. After a crash in between it is done here.
+      on: "ChangeHeld",
+      async run(event) {
+        const { approval } = event.data as unknown as Held;
+        await requestApproval(aggregates, approval as unknown as ApprovalRequest, envelopeOf(event));
+      },
+    },
+    {
+      on: "ApprovalGranted",
+      async run(event) {
+        const { subject } = event.data as unknown as Granted;
+        if (subject.kind === "change") await changes.apply(subject.id, envelopeOf(event));
+      },
+    },
+    ...(["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) => ({
+      on: type,
+      async run(event: RecordedEvent) {
+        const { subject, reason = "Nobody decided in time." } = event.data as unknown as Granted & { reason?: string };
+        if (subject.kind !== "change") return;
+        const { at } = envelopeOf(event);
+        const command = { type: "EndHold", outcome: OUTCOMES[type], reason, at } as const;
+        await aggregates.handle(changeDecider, changeStream(subject.id), command, envelopeOf(event));
+      },
+    })),
+  ];
+};

@@ -1,0 +1,157 @@
+import {
+  type Configuration,
+  type PartChange,
+  type PartKind,
+  type Parts,
+  withPart,
+} from "../../domain/controls/configuration.ts";
+import {
+  type Approved,
+  type ChangeControls,
+  controls as controlsDecider,
+  weakenedBy,
+} from "../../domain/controls/decider.ts";
+import { LISTED_ERRORS_MAX } from "../http/limits.ts";
+import { type Answer, positionOf } from "../http/route.ts";
+import type { Envelope } from "../streams/envelope.ts";
+import { changedMeanwhile, type Problem, problem } from "../streams/problems.ts";
+import { type Deferred, type HoldingDeps, holdChange } from "./changes.ts";
+import { controlsStream } from "./control-parts.ts";
+import { PART_STREAMS } from "./parts.ts";
+import { partsInForce } from "./parts-in-force.ts";
+
+/**
+ * A change that a route is about to make. `base`: the part as its own stream has it; null for a new one. `changes`: the
+ * members that are to be others; null where the part is deleted. `issues`: its credential is made anew.
+ * `replaces`: members that `changes` leaves out are gone.
+ */
+export type ControlChange = {
+  readonly [Kind in PartKind]: {
+    readonly kind: Kind;
+    readonly id: string;
+    readonly base: Parts[Kind] | null;
+    readonly changes: Partial<Parts[Kind]> | null;
+    readonly issues?: true;
+    readonly replaces?: true;
+    readonly approved?: Approved;
+  };
+}[PartKind];
+
+/** Who asks for the change. */
+export type ControlCaller = {
+  readonly principal: { readonly kind: "member" | "key" | "agent"; readonly account: string; readonly id: string };
+  readonly envelope: Envelope;
+};
+
+export type Controls = {
+  /**
+   * Decides whether the caller may make a change and records it, before it is made. Null: it may be made. What weakens a
+   * control takes a person with a session. What weakens a protected policy is held, and the answer says so; without
+   * `deferred` it is refused, as it cannot be made later.
+   */
+  authorize(call: ControlCaller, change: ControlChange, deferred?: Deferred): Promise<Answer | Problem | null>;
+  /** When the protection of a policy ends, as was asked for on the machine; null if it was not. ISO-8601 UTC. */
+  liftsAt(account: string, policyId: string): Promise<string | null>;
+  /** Null where nobody has asked for the end of the policy's protection. */
+  cancelLift(call: ControlCaller, policyId: string): Promise<Pick<Answer, "position"> | null>;
+  /** For something new that was authorized and is not made after all, as the account has no room for it. */
+  withdraw(call: ControlCaller, kind: PartKind, id: string): Promise<void>;
+};
+
+/** The part as it will be: made of what the stream of controls has, so that of two changes at once both count. */
+const changed = (state: Configuration, { kind, id, base, changes, replaces }: ControlChange): PartChange => {
+  const before = replaces === true ? null : (state[kind].get(id) ?? base);
+  const part = changes === null ? null : { ...before, ...changes };
+  // The kind says which part it is, and a new one is complete.
+  return { kind, id, part } as PartChange;
+};
+
+const personRequired = (command: ChangeControls, state: Configuration): Problem => {
+  const reasons = weakenedBy(command, state).map(({ why }) => why);
+  return problem(
+    "person-required",
+    `A key cannot weaken a control: ${reasons[0] ?? "the change does"}. A person with a session can make this change. ` +
+      "Keys can make it as well where the policy is on the action or the endpoint (policy_id), as it then applies whoever asks.",
+    { errors: reasons.slice(0, LISTED_ERRORS_MAX).map((message) => ({ path: "", message })) },
+  );
+};
+
+/** Whether the stream has no record to make of a command. */
+const isNothing = (command: ChangeControls, state: Configuration): boolean => {
+  const decision = controlsDecider.decide(command, state);
+  return decision.ok && decision.events.length === 0;
+};
+
+const NOT_LATER = problem(
+  "conflict",
+  "This change weakens a protected policy, and it cannot be held until people approve it. Put the policy on the action or " +
+    "the endpoint first (policy_id); invite people as viewers, and change their role, which is held.",
+);
+
+export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Controls => ({
+  async authorize(call, change, deferred) {
+    const { principal, envelope } = call;
+    const { aggregates } = deps;
+    const { account, id: by, kind } = principal;
+    // What a crash has cut off long ago, or a part's own stream has refused, is put right first.
+    const asTheyAre = async (state: Configuration) =>
+      ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
+    const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };
+    await aggregates.handleLooked(controlsDecider, controlsStream(account), asTheyAre, correction);
+    const actually = async (state: Configuration): Promise<Pick<ChangeControls, "actual">> => {
+      const parts = await inForce(account, state);
+      return parts.length === 0 ? {} : { actual: { parts, change: changed(parts.reduce(withPart, state), change) } };
+    };
+    const commandOf = async (state: Configuration): Promise<ChangeControls> => ({
+      type: "ChangeControls",
+      account,
+      change: changed(state, change),
+      ...(await actually(state)),
+      // The kind says which part it is.
+      base: { kind: change.kind, id: change.id, part: change.base } as PartChange,
+      issues: change.issues === true,
+      asker: kind === "member" ? "person" : "key",
+      ...(change.approved === undefined ? {} : { approved: change.approved }),
+      by,
+      at: envelope.at,
+    });
+    // The ids of its records are others than those of the change itself.
+    const commandId = `${envelope.commandId}/controls`;
+    const record = (id: string) =>
+      aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, { ...envelope, commandId: id });
+    const first = await record(commandId);
+    if (first.outcome === "accepted") return null;
+    // A repeat after a crash finds its record, and not what was changed since: it is decided as if it came now.
+    const isRepeat = first.outcome === "unchanged" && !isNothing(await commandOf(first.state), first.state);
+    if (first.outcome === "unchanged" && !isRepeat) return null;
+    const done = isRepeat ? await record(`${commandId}/${first.position}`) : first;
+    if (done.outcome === "accepted") return null;
+    if (done.outcome === "unchanged") return changedMeanwhile();
+    const { rejection } = done;
+    const command = await commandOf(done.state);
+    if (rejection === "person-required") return personRequired(command, done.state);
+    if (deferred === undefined) return NOT_LATER;
+    return holdChange(deps, call, change, deferred, { weakened: weakenedBy(command, done.state), state: done.state });
+  },
+
+  async liftsAt(account, policyId) {
+    const { state } = await deps.aggregates.load(controlsDecider, controlsStream(account), 0);
+    return state.lifts.get(policyId)?.effectiveAt ?? null;
+  },
+
+  async cancelLift({ principal: { account, id: by }, envelope }, policyId) {
+    const command = { type: "CancelLift", account, policyId, by, at: envelope.at } as const;
+    const done = await deps.aggregates.handle(controlsDecider, controlsStream(account), command, envelope);
+    return done.outcome === "rejected" ? null : positionOf(done);
+  },
+
+  async withdraw({ principal: { account, id: by }, envelope }, kind, id) {
+    // Another request may have made it: an action by its name, when a place was free again.
+    const look = async () => {
+      const { part } = await PART_STREAMS[kind].find(deps.aggregates, account, id);
+      return { type: "WithdrawPart", account, kind, id, isMade: part !== null, by, at: envelope.at } as const;
+    };
+    const own = { ...envelope, commandId: `${envelope.commandId}/withdrawn` };
+    await deps.aggregates.handleLooked(controlsDecider, controlsStream(account), look, own);
+  },
+});

@@ -1,0 +1,52 @@
+import type { Configuration, PartChange, PartKind, Parts } from "../../domain/controls/configuration.ts";
+import { sameJson } from "../../domain/same-json.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { asJson, PART_STREAMS } from "./parts.ts";
+
+const KINDS = ["agent", "source", "action", "endpoint", "policy", "member"] as const satisfies readonly PartKind[];
+
+/** After a start every part is looked at once: so many streams are read at a time. */
+const READS_AT_ONCE = 50;
+
+/** The parts whose own streams say something else than the stream of controls, as their own streams have them. */
+export type PartsInForce = (account: string, recorded: Configuration) => Promise<readonly PartChange[]>;
+
+/**
+ * A change is recorded in the stream of controls first. It may have been refused by its own stream afterwards, be under way,
+ * or have been cut off by a crash: until its own stream says the same, it counts for nothing that lets others pass. A part
+ * that was found as recorded is not looked at again until another record replaces it.
+ */
+export const partsInForce = ({ aggregates }: { readonly aggregates: Pick<Aggregates, "load"> }): PartsInForce => {
+  const confirmed = new WeakSet<object>();
+
+  const look = async (account: string, kind: PartKind, id: string, part: Parts[PartKind]) => {
+    const { part: now } = await PART_STREAMS[kind].find(aggregates, account, id);
+    // What is missing and what is undefined are the same in a record.
+    if (sameJson(asJson(now), asJson(part))) {
+      confirmed.add(part);
+      return [];
+    }
+    // The kind says which part it is.
+    return [{ kind, id, part: now } as PartChange];
+  };
+
+  return async (account, recorded) => {
+    const isControlled = [...recorded.policy.values()].some(({ approval }) => approval !== undefined);
+    if (!isControlled) return [];
+    const looks = KINDS.flatMap((kind) =>
+      [...recorded[kind]]
+        .filter(([, part]) => !confirmed.has(part))
+        .map(
+          ([id, part]) =>
+            () =>
+              look(account, kind, id, part),
+        ),
+    );
+    const others: PartChange[] = [];
+    for (let from = 0; from < looks.length; from += READS_AT_ONCE) {
+      const found = await Promise.all(looks.slice(from, from + READS_AT_ONCE).map((it) => it()));
+      others.push(...found.flat());
+    }
+    return others;
+  };
+};

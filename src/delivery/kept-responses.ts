@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import type { Delivery } from "../../domain/delivery/decider.ts";
+import type { EventLog, Expected, Sent } from "../../domain/ports.ts";
+import { isErasedSince } from "../erasure/erasures.ts";
+import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
+import { redactHeaders } from "../providers/redact.ts";
+import { type Envelope, toEvents } from "../streams/envelope.ts";
+import type { ResponseKept } from "../streams/exchanges.ts";
+import { encodeBody, headerBytes, payloadStream } from "../streams/payloads.ts";
+import type { Known } from "../streams/run-command.ts";
+import type { Job } from "./lanes.ts";
+import type { Outbound } from "./outbound.ts";
+
+export type KeepingResponsesDeps = {
+  readonly log: EventLog;
+  readonly outbound: Pick<Outbound, "shown">;
+  /** What receivers answer counts against the account's `stored_bytes_day`. */
+  readonly allowances: Pick<ByteAllowances, "take">;
+};
+
+type Admitted = Extract<Delivery, { phase: "admitted" }>;
+
+/** Appends the same, however often it is called. Rejects with the log's errors. */
+export type KeepResponse = () => Promise<void>;
+
+/**
+ * What is stored of an answer when `stored_bytes_day` is used up: so much of its body, and its headers and those that were
+ * sent if each of them take no more. Most receivers answer in fewer bytes, so nothing of their answers is lost.
+ */
+export const RESPONSE_HEAD_BYTES = 1_024;
+
+/** Without its type nobody can tell whether a short answer is JSON. Longer types than this are no registered ones. */
+const TYPE_MAX = 256;
+
+const headersOfHead = (headers: ResponseKept["headers"]): ResponseKept["headers"] => {
+  if (headerBytes(headers) <= RESPONSE_HEAD_BYTES) return headers;
+  const { "content-type": type = "" } = headers;
+  return type === "" || type.length > TYPE_MAX ? {} : { "content-type": type };
+};
+
+/** Stores what a receiver answered to an attempt, beside the payload that was sent. */
+export const keepingResponses = ({ log, outbound, allowances }: KeepingResponsesDeps) => {
+  /** Takes the bytes of the account's allowance; without them only the head is stored. */
+  const formOf = async (
+    account: string,
+    body: Buffer,
+    whole: Omit<ResponseKept, "encoding" | "body">,
+  ): Promise<{ readonly data: ResponseKept; readonly taken: TakenBytes | null }> => {
+    const bytes = body.length + headerBytes(whole.headers) + headerBytes(whole.request_headers);
+    const taken = bytes === 0 ? null : await allowances.take(account, "stored", bytes);
+    if (taken !== null || bytes === 0) return { data: { ...whole, ...encodeBody(body) }, taken };
+    const head = body.subarray(0, RESPONSE_HEAD_BYTES);
+    const data = {
+      ...whole,
+      ...encodeBody(head),
+      headers: headersOfHead(whole.headers),
+      request_headers: headersOfHead(whole.request_headers),
+      truncated: whole.truncated || head.length < body.length,
+      head: { size: body.length, sha256: createHash("sha256").update(body).digest("hex") },
+    };
+    return { data, taken };
+  };
+
+  /**
+   * Nothing is appended once the payload is erased. An erasure takes a revision of this stream after its own record, so an
+   * append that expects what stood there before either comes first, and is erased, or conflicts, and then the record is
+   * found.
+   */
+  return (
+    { eventId, account }: Pick<Job, "eventId" | "account">,
+    { state: { attempts: number, request }, revision: started }: Known<Admitted>,
+    sent: Sent,
+    headers: Record<string, string>,
+    envelope: Envelope,
+  ): KeepResponse => {
+    const answered = sent.outcome === "answered";
+    const whole = {
+      event_id: eventId,
+      number,
+      headers: answered ? redactHeaders(sent.headers) : {},
+      truncated: answered && sent.truncated,
+      request_headers: outbound.shown(headers),
+    };
+    // The payload's, because an erasure may have taken any later one.
+    let expected: Exclude<Expected, "any"> = request.payload.revision;
+    let form: ReturnType<typeof formOf> | null = null;
+    return async () => {
+      form ??= formOf(account, Buffer.from(answered ? sent.body : ""), whole);
+      const { data, taken } = await form.catch((error: unknown) => {
+        form = null;
+        throw error;
+      });
+      const events = toEvents([{ type: "ResponseKept", data }], envelope);
+      for (;;) {
+        const appended = await log.append(payloadStream(eventId), expected, events);
+        if (appended.outcome === "appended") return;
+        if (await isErasedSince(log, eventId, started)) {
+          taken?.giveBack();
+          return;
+        }
+        expected = appended.actual;
+      }
+    };
+  };
+};

@@ -1,0 +1,89 @@
+import type { Request } from "../../domain/delivery/events.ts";
+import { activeSecrets, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
+import type { SecretBox } from "../../infra/crypto/secret-box.ts";
+import { signedHeaders } from "../../infra/http/standard-webhooks.ts";
+import type { Trace } from "../streams/envelope.ts";
+import { attemptSpanId } from "../traces/span.ts";
+import type { Job } from "./lanes.ts";
+
+export type Outgoing = {
+  readonly job: Job;
+  readonly endpoint: PresentEndpoint;
+  /** 1-based. */
+  readonly number: number;
+  readonly contentType: string;
+  /** Empty for none. */
+  readonly contentEncoding: string;
+  readonly body: Uint8Array;
+  readonly trace: Trace;
+  readonly nowMs: number;
+  /** What was decided on; left out where nothing was, as for a test of the endpoint. */
+  readonly request?: Pick<Request, "origin" | "action" | "run" | "bundle">;
+};
+
+/** What a receiver gets beside the body: both signatures, the attempt, the trace, the endpoint's own headers. */
+export type Outbound = {
+  headers(outgoing: Outgoing): Record<string, string>;
+  /** The same headers as an operator may see them. */
+  shown(headers: Readonly<Record<string, string>>): Record<string, string>;
+};
+
+const OWN = new Set([
+  "content-type",
+  "content-encoding",
+  "user-agent",
+  "webhook-id",
+  "webhook-timestamp",
+  "content-digest",
+  "signature-input",
+  "countersign-attempt",
+  "countersign-action",
+  "countersign-agent",
+  "countersign-bundle",
+  "countersign-run",
+  "countersign-depth",
+  "traceparent",
+]);
+
+/** Of an agent's request: who asks for what, in which bundle and run, and how deep the receiver is called. */
+const agentHeaders = (request: Outgoing["request"]): Record<string, string> => {
+  if (request?.action === undefined || request.run === undefined) return {};
+  const { origin, action, run, bundle } = request;
+  return {
+    "countersign-action": action.name,
+    "countersign-agent": origin.id,
+    ...(bundle === undefined ? {} : { "countersign-bundle": bundle.id }),
+    ...(run.id === null ? {} : { "countersign-run": run.id }),
+    "countersign-depth": String(run.depth + 1),
+  };
+};
+
+export const outbound = (box: Pick<SecretBox, "open">, version: string): Outbound => {
+  return {
+    headers({ job, endpoint, number, contentType, contentEncoding, body, trace, nowMs, request }) {
+      const { account } = job;
+      const stream = `endpoint-${job.endpointId}`;
+      const active = activeSecrets(endpoint, new Date(nowMs).toISOString());
+      const secrets = active.map((sealed) => box.open(sealed, { account, stream, field: "secret" }));
+      const own: Record<string, string> = {};
+      for (const [name, { sealed }] of Object.entries(endpoint.settings.headers)) {
+        own[name] = box.open(sealed, { account, stream, field: `headers.${name}` });
+      }
+      const headers = {
+        ...own,
+        ...(contentType === "" ? {} : { "content-type": contentType }),
+        // The body goes out in the bytes that came, so it is in the codings that it came in.
+        ...(contentEncoding === "" ? {} : { "content-encoding": contentEncoding }),
+        "user-agent": `Countersign/${version}`,
+        "webhook-id": job.eventId,
+        "webhook-timestamp": String(Math.floor(nowMs / 1_000)),
+        "countersign-attempt": String(number),
+        ...agentHeaders(request),
+        traceparent: `00-${trace.trace_id}-${attemptSpanId(job.eventId, number)}-01`,
+      };
+      return { ...headers, ...signedHeaders(secrets, headers, body, job.endpointId) };
+    },
+    shown: (headers) =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, OWN.has(name) ? value : "[redacted]"])),
+  };
+};

@@ -1,0 +1,90 @@
+import type { FieldPath } from "../../domain/gate/field-path.ts";
+import type { Json, JsonObject } from "../../domain/ports.ts";
+import type { Identity } from "../providers/identify.ts";
+import { redactText } from "../redaction/redact-text.ts";
+import { type ContentOrder, contentOf, type ShownContent } from "./approval-content.ts";
+import type { Form } from "./approval-form.ts";
+import { type AttemptsOrder, attemptsShown, type ShownAttempt } from "./event-shown.ts";
+import { type IdentityOrder, identityOf } from "./identity.ts";
+import { type PlacesOrder, placesIn } from "./result-places.ts";
+import { type ResultsOrder, resultsShown } from "./result-shown.ts";
+
+/** A body without the values at these paths. */
+export type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPath[] };
+
+/** What documents are read for. Each order and each answer can be sent to another thread. */
+export type Orders = {
+  /** An approval's payload, and the digest of the form in which it is shown. */
+  readonly content: ContentOrder;
+  readonly text: TextOrder;
+  readonly attempts: AttemptsOrder;
+  readonly results: ResultsOrder;
+  readonly places: PlacesOrder;
+  /** Which delivery a webhook is. */
+  readonly identity: IdentityOrder;
+};
+
+export type Answers = {
+  readonly content: ShownContent & { readonly form: Form };
+  /** Null: it is no JSON, so its fields cannot be told apart. */
+  readonly text: Uint8Array | null;
+  readonly attempts: readonly ShownAttempt[];
+  readonly results: readonly (JsonObject | null)[];
+  readonly places: ReturnType<typeof placesIn>;
+  readonly identity: Identity;
+};
+
+export type TaskName = keyof Orders;
+
+type Task<Order, Answer> = {
+  /** How much it is: the bytes that are read, and more for what takes more. */
+  readonly bytesOf: (order: Order) => number;
+  readonly run: (order: Order) => Answer;
+  /** The answer as it is sent to another thread. */
+  readonly packed?: (answer: Answer) => Answer;
+};
+
+/** An answer is searched for each hidden value, in each way in which it may be written. */
+const COMPARED_WEIGHT = 8;
+
+const bodyLength = (body: Json): number => (typeof body === "string" ? body.length : JSON.stringify(body).length);
+
+export const TASKS: { readonly [Name in TaskName]: Task<Orders[Name], Answers[Name]> } = {
+  content: {
+    bytesOf: ({ kept }) => (kept === null || kept === "damaged" ? 0 : kept.body.length),
+    run: contentOf,
+    packed: (answer) => {
+      const { payload } = answer;
+      return { ...answer, payload: payload instanceof Uint8Array ? payload : Buffer.from(JSON.stringify(payload)) };
+    },
+  },
+  text: {
+    bytesOf: ({ body }) => body.length,
+    run({ body, hidden }) {
+      const shown = redactText(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"), hidden);
+      return shown === null ? null : Buffer.from(shown);
+    },
+  },
+  attempts: {
+    bytesOf({ responses, hiding }) {
+      if (hiding === null) return 0;
+      let bytes = 0;
+      for (const { body } of responses.values()) bytes += body.length;
+      return (hiding.payload?.length ?? 0) + COMPARED_WEIGHT * bytes;
+    },
+    run: attemptsShown,
+  },
+  results: {
+    bytesOf({ results, hidings }) {
+      let bytes = 0;
+      for (const [index, hiding] of hidings.entries()) {
+        const body = results[index]?.body ?? null;
+        if (hiding !== null) bytes += (hiding.payload?.length ?? 0) + COMPARED_WEIGHT * bodyLength(body);
+      }
+      return bytes;
+    },
+    run: resultsShown,
+  },
+  places: { bytesOf: ({ body }) => body.length, run: placesIn },
+  identity: { bytesOf: ({ body }) => body.length, run: identityOf },
+};

@@ -1,0 +1,104 @@
+import type { Clock, Json } from "../../domain/ports.ts";
+import { Refused } from "../http/refused.ts";
+import type { Answer } from "../http/route.ts";
+import { type Problem, problem } from "../streams/problems.ts";
+import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
+import { type Answers, type Orders, TASKS, type TaskName } from "./document-tasks.ts";
+
+/** Reads documents that tenants wrote, and shows what a reader may see of them. */
+export type Documents = {
+  /** A problem if the account has had as much read as it may; null for what is small. */
+  busy<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Problem | null;
+  /** The same before it is known what is to be read. */
+  indebted(account: string): Problem | null;
+  /** Also for an account that has had too much read: whoever has done nothing yet asks `busy` first. */
+  run<Name extends TaskName>(account: string, name: Name, order: Orders[Name]): Promise<Answers[Name]>;
+};
+
+/** Everything on the thread that asks. */
+export const directDocuments: Documents = {
+  busy: () => null,
+  indebted: () => null,
+  run: async (_account, name, order) => TASKS[name].run(order),
+};
+
+export type AnyOrder = { readonly name: TaskName; readonly order: Orders[TaskName] };
+export type AnyAnswer = { readonly answer: Answers[TaskName] } | { readonly failed: string };
+
+export type DocumentThread = TurnThread<AnyOrder, AnyAnswer>;
+
+/** The reads of an account that may be under way or wait, each with its document of 1 MB at most. */
+export const UNDER_WAY_MAX = 16;
+/** The largest documents take a tenth of a second; on a machine that does other things it may be many times that. */
+const ANSWER_MS = 10_000;
+/** A document of 1 MB is some 50 MB as values at worst. */
+const HEAP_MB = 256;
+
+const LOST: AnyAnswer = { failed: "the document was not read in time" };
+
+export const documentThread = (name = "documents"): DocumentThread =>
+  turnThread<AnyOrder, AnyAnswer>({
+    ...{ name, program: new URL("./document-worker", import.meta.url) },
+    ...{ waitingMax: Number.POSITIVE_INFINITY, heapMb: HEAP_MB, answerMs: ANSWER_MS, lost: () => LOST },
+  });
+
+/** Reading takes 120 ns a byte at worst: up to here below 5 ms of the thread that answers everybody. */
+export const DIRECT_BYTES_MAX = 32 * 1_024;
+/** What an account may have read in a second by the thread for it: half of its time at worst. */
+export const READ_BYTES_PER_S = 4 * 1_048_576;
+const SECOND_MS = 1_000;
+
+/** Small documents on this thread, the others on a thread of their own, with a budget for each account. */
+export const sharedDocuments = (thread: Pick<DocumentThread, "run">, clock: Clock): Documents => {
+  /** By account, until when (ms since 1970) what it has had read takes at its rate. Only those that are in debt. */
+  const readUntil = new Map<string, number>();
+
+  /** By account, how many reads have not been answered. */
+  const underWay = new Map<string, number>();
+
+  const debtMs = (account: string): number => {
+    const until = readUntil.get(account);
+    if (until === undefined) return 0;
+    const left = until - clock.now();
+    if (left <= 0) readUntil.delete(account);
+    return Math.max(0, left);
+  };
+
+  const indebted = (account: string): Problem | null => {
+    const ms = debtMs(account);
+    if (ms < SECOND_MS && (underWay.get(account) ?? 0) < UNDER_WAY_MAX) return null;
+    const detail = "This account has had as many bytes of large payloads and answers shown as it may in a second.";
+    return problem("rate-limited", detail, { retryAfterS: Math.max(1, Math.ceil(ms / SECOND_MS)) });
+  };
+
+  return {
+    indebted,
+    busy: (account, name, order) => (TASKS[name].bytesOf(order) <= DIRECT_BYTES_MAX ? null : indebted(account)),
+    async run(account, name, order) {
+      const bytes = TASKS[name].bytesOf(order);
+      if (bytes <= DIRECT_BYTES_MAX) return TASKS[name].run(order);
+      readUntil.set(account, clock.now() + debtMs(account) + (bytes / READ_BYTES_PER_S) * SECOND_MS);
+      underWay.set(account, (underWay.get(account) ?? 0) + 1);
+      const answered = await thread.run(account, { name, order });
+      const left = (underWay.get(account) ?? 1) - 1;
+      if (left === 0) underWay.delete(account);
+      else underWay.set(account, left);
+      if (answered === "full" || "failed" in answered) {
+        const detail = "A large payload or answer could not be read for this call. Repeat the request.";
+        throw new Refused(problem("unavailable", detail, { retryAfterS: 1 }));
+      }
+      // The thread answers with what the task of this name gives.
+      return answered.answer as Answers[typeof name];
+    },
+  };
+};
+
+/** An answer of JSON with one more member, of which another thread may have made JSON already. */
+export const answerWith = (body: object, name: string, value: Json | Uint8Array): Pick<Answer, "body" | "headers"> => {
+  if (!(value instanceof Uint8Array)) return { body: { ...body, [name]: value } };
+  const before = `${JSON.stringify(body).slice(0, -1)},${JSON.stringify(name)}:`;
+  return {
+    body: Buffer.concat([Buffer.from(before), value, Buffer.from("}")]),
+    headers: { "content-type": "application/json; charset=utf-8" },
+  };
+};

@@ -1,0 +1,133 @@
+import { eurOrNull } from "../../domain/gate/cost.ts";
+import { REDACTED } from "../../domain/gate/redact.ts";
+import type { Attempt, EventDocument, Stage } from "../../projections/events.ts";
+import { type HiddenAnswer, type Hiding, hiddenAnswer, searchLimit } from "../redaction/hidden-answer.ts";
+import { redactText } from "../redaction/redact-text.ts";
+import type { Exchanges, ResponseKept } from "../streams/exchanges.ts";
+
+/** The list's shape of an event; the detail adds to it. */
+export const eventSummary = (id: string, event: EventDocument) => ({
+  id,
+  origin: event.origin,
+  type: event.type,
+  status: event.status,
+  received_at: event.received_at,
+  endpoint_id: event.endpoint_id,
+  delivery_id: event.delivery_id,
+  payload: {
+    content_type: event.payload.content_type,
+    size: event.payload.size,
+    sha256: event.payload.sha256,
+    kept: event.payload.head === undefined ? "whole" : "head",
+    erased_at: event.payload.erased_at,
+  },
+  verdict: event.verdict,
+  cost_eur: eurOrNull(event.cost),
+  approval_id: event.approval_id ?? null,
+  bundle: event.bundle ?? null,
+  duplicates: event.duplicates,
+  delivery_id_reused: event.reused,
+  trace_id: event.trace_id,
+  failure: event.failure,
+  attempt_count: event.attempts.length + (event.attempts_left_out ?? 0),
+});
+
+/** Names of headers with a digest of a body, from which a reader of the other fields can guess a short hidden one. */
+const DIGEST_NAME = /digest|md5|sha-?\d|hash|checksum|crc|etag/;
+
+/** What a sender, or we, said of the payload's bytes. */
+export const requestHeadersShown = (headers: Readonly<Record<string, string>>, isHiding: boolean) =>
+  !isHiding
+    ? headers
+    : Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, DIGEST_NAME.test(name) ? REDACTED : value]),
+      );
+
+const headersShown = (headers: ResponseKept["headers"], { echo }: HiddenAnswer) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const isHidden = echo === null || DIGEST_NAME.test(name) || echo.hidesName(name) || echo.hides(value);
+      return [echo?.hides(name) === true ? REDACTED : name, isHidden ? REDACTED : value];
+    }),
+  );
+
+/** Receivers repeat what they were sent, so what is hidden of a payload is hidden here; what is no JSON, as a whole. */
+const responseShown = ({ headers, encoding, body, truncated, head }: ResponseKept, hidden: HiddenAnswer | null) => {
+  const kept = head === undefined ? "whole" : "head";
+  if (hidden === null) {
+    return { headers, encoding, body, truncated, kept, sha256: head?.sha256 ?? null, redacted: false };
+  }
+  const { paths, echo } = hidden;
+  const shown = body === "" ? body : encoding === "text" && echo !== null ? redactText(body, paths, echo) : null;
+  const named = headersShown(headers, hidden);
+  const redacted = body !== "" || Object.entries(named).flat().includes(REDACTED);
+  // A hash of what is hidden would let a reader test guesses.
+  return { headers: named, encoding, body: shown, truncated, kept, sha256: null, redacted };
+};
+
+const attemptShown = (attempt: Attempt, kept: ResponseKept | undefined, hidden: HiddenAnswer | null) => ({
+  ...attempt,
+  request: kept === undefined ? null : { headers: requestHeadersShown(kept.request_headers, hidden !== null) },
+  response: kept === undefined || attempt.status_code === null ? null : responseShown(kept, hidden),
+});
+
+const lengthOf = ({ headers, body }: ResponseKept): number => body.length + JSON.stringify(headers).length;
+
+/** `responses`: by the attempt's number. */
+export type AttemptsOrder = {
+  readonly attempts: readonly Attempt[];
+  readonly responses: Exchanges["responses"];
+  readonly hiding: Hiding | null;
+};
+
+export type ShownAttempt = ReturnType<typeof attemptShown>;
+
+/** The newest answers are searched first. */
+export const attemptsShown = ({ attempts, responses, hiding }: AttemptsOrder): readonly ShownAttempt[] => {
+  const hidden = hiddenAnswer(hiding);
+  const limited = searchLimit();
+  return attempts
+    .toReversed()
+    .map((attempt) => {
+      const kept = responses.get(attempt.number);
+      return attemptShown(attempt, kept, kept === undefined ? hidden : limited(hidden, lengthOf(kept)));
+    })
+    .reverse();
+};
+
+/** The attempt that a stage is about, as far as the timeline tells. */
+const attemptIn = ({ attempts }: EventDocument, { number }: Stage) => {
+  const attempt = attempts.find((it) => it.number === number);
+  if (number === undefined || attempt === undefined) return {};
+  const { outcome, duration_ms, status_code } = attempt;
+  return { outcome, duration_ms, status_code };
+};
+
+/** Who wanted it, of a stage that is a replay: each has a time of its own, as it had to fail or be blocked in between. */
+const replayerIn = ({ replays = [] }: EventDocument, { stage, at }: Stage) => {
+  const replay = stage === "replayed" ? replays.find((it) => it.at === at) : undefined;
+  return replay === undefined ? {} : { by: replay.by };
+};
+
+/** Every stage with the milliseconds since the one before. Clocks of several nodes differ: no gap is below zero. */
+export const timelineShown = (event: EventDocument) =>
+  event.timeline.map((stage, index) => {
+    const before = event.timeline[index - 1] ?? stage;
+    const ms = Math.max(0, Date.parse(stage.at) - Date.parse(before.at));
+    return { ...stage, ms, ...attemptIn(event, stage), ...replayerIn(event, stage) };
+  });
+
+export const eventDetail = (
+  id: string,
+  event: EventDocument,
+  headers: Exchanges["headers"],
+  attempts: readonly ShownAttempt[],
+) => ({
+  ...eventSummary(id, event),
+  headers,
+  attempts,
+  attempts_left_out: event.attempts_left_out ?? 0,
+  replays: event.replays ?? [],
+  timeline: timelineShown(event),
+  stages_left_out: event.stages_left_out ?? 0,
+});

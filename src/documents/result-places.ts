@@ -1,0 +1,35 @@
+import type { BundleRequest } from "../../domain/bundle/events.ts";
+import { placeOf, referencesOf } from "../../domain/bundle/results.ts";
+import type { FieldPath } from "../../domain/gate/field-path.ts";
+import type { Json } from "../../domain/ports.ts";
+import type { Payloads } from "../streams/payloads.ts";
+
+/** The whole of it. */
+const ROOT: FieldPath = [];
+
+export type PlacesOrder = {
+  /** The array of all steps' payloads, written here by JSON.stringify. */
+  readonly body: Uint8Array;
+  /** Of each step, whether it uses results. */
+  readonly uses: readonly boolean[];
+};
+
+/** Where in each step's payload the results of earlier steps stand, one list a step. */
+export const placesIn = ({ body, uses }: PlacesOrder): readonly (readonly FieldPath[])[] => {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8");
+  const bodies = JSON.parse(text) as readonly Json[];
+  return uses.map((isUsing, index) => (isUsing ? referencesOf(bodies[index] ?? null).references.map(placeOf) : []));
+};
+
+/** The same of a bundle as it is kept; the whole payload where that cannot be told any more. Rejects with the log's errors. */
+export const placesOfResults = async (
+  payloads: Pick<Payloads, "read">,
+  { bundle_id, payload, steps }: BundleRequest,
+  places: (order: PlacesOrder) => Promise<ReturnType<typeof placesIn>>,
+): Promise<readonly (readonly FieldPath[])[]> => {
+  const uses = steps.map(({ uses_results }) => uses_results === true);
+  if (!uses.includes(true)) return uses.map(() => []);
+  const kept = payload.head === undefined ? await payloads.read(bundle_id, payload) : null;
+  if (kept === null || kept === "damaged") return uses.map((isUsing) => (isUsing ? [ROOT] : []));
+  return places({ body: kept.body, uses });
+};

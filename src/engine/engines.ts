@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import type {
+  BillingProvider,
+  CloudEvent,
+  EventLog,
+  Feed,
+  SpanExporter,
+  ViewSchema,
+  ViewStore,
+} from "../../domain/ports.ts";
+import type { StripePlace } from "../../infra/billing/stripe/client.ts";
+import type { EventStoreLogOptions } from "../../infra/eventstoredb/event-log.ts";
+import type { OtlpOptions } from "../../infra/otel/span-exporter.ts";
+import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";
+import { sqliteViewReader } from "../../infra/sqlite/view-reader.ts";
+import { sqliteViewStore } from "../../infra/sqlite/view-store.ts";
+
+/** Where a log is kept: plain values, so that a thread can be told. */
+export type LogPlace =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | { readonly engine: "eventstoredb"; readonly url: string };
+
+export type ViewsPlace =
+  | { readonly engine: "sqlite"; readonly path: string }
+  | { readonly engine: "mongodb"; readonly url: string };
+
+export type Places = { readonly log: LogPlace; readonly views: ViewsPlace };
+
+type Wanted = { readonly dataDir: string; readonly eventstoreUrl: string | null; readonly mongodbUrl: string | null };
+
+export const sqliteLogIn = (dataDir: string): LogPlace => ({ engine: "sqlite", path: join(dataDir, "log.db") });
+
+/** The engines that are configured; embedded for those that are not. */
+export const placesOf = ({ dataDir, eventstoreUrl, mongodbUrl }: Wanted): Places => ({
+  log: eventstoreUrl === null ? sqliteLogIn(dataDir) : { engine: "eventstoredb", url: eventstoreUrl },
+  views:
+    mongodbUrl === null
+      ? { engine: "sqlite", path: join(dataDir, "views.db") }
+      : { engine: "mongodb", url: mongodbUrl },
+});
+
+// The clients of the servers are loaded where they are configured: the embedded default starts faster and stays smaller.
+const eventStore = async (options: EventStoreLogOptions): Promise<EventLog> =>
+  (await import("../../infra/eventstoredb/event-log.ts")).eventStoreLog(options);
+const mongo = async (options: { readonly url: string; readonly schemas: readonly ViewSchema[] }): Promise<ViewStore> =>
+  (await import("../../infra/mongodb/view-store.ts")).mongoViewStore(options);
+
+export type OpenLogOptions = {
+  readonly readOnly?: boolean;
+  /** Told how many appends each sync of an embedded log has made durable. */
+  readonly onGroup?: (appends: number) => void;
+  /** The log in a server compares clocks as long as it is open, and writes nothing while they differ (`eventStoreLog`). */
+  readonly onClock?: (problem: string | null) => void;
+};
+
+/** Rejects with a sentence that says why the log cannot be used. */
+export const openLog = (
+  place: LogPlace,
+  { readOnly = false, onGroup, onClock }: OpenLogOptions = {},
+): Promise<EventLog> =>
+  place.engine === "sqlite"
+    ? sqliteEventLog({ path: place.path, readOnly, ...(onGroup === undefined ? {} : { onGroup }) })
+    : eventStore({ url: place.url, readOnly, ...(onClock === undefined ? {} : { onClock }) });
+
+/** For whoever folds. Of SQLite it is the writing connection, in the calling thread. */
+export const openViews = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
+  place.engine === "sqlite" ? sqliteViewStore({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+
+/** For whoever only reads: a slow search never holds up the calling thread. */
+export const openViewReader = async (place: ViewsPlace, schemas: readonly ViewSchema[]): Promise<ViewStore> =>
+  place.engine === "sqlite" ? sqliteViewReader({ path: place.path, schemas }) : mongo({ url: place.url, schemas });
+
+export type OtlpPlace = { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
+
+export const openSpanExporter = async (options: OtlpOptions): Promise<SpanExporter> =>
+  (await import("../../infra/otel/span-exporter.ts")).otlpSpanExporter(options);
+
+export type { StripePlace };
+
+/** `publicUrl` without a slash at the end. */
+export const openStripe = async (place: StripePlace, publicUrl: () => string): Promise<BillingProvider> =>
+  (await import("../../infra/billing/stripe/provider.ts")).stripeBilling(place, publicUrl);
+
+export type KafkaPlace = { readonly brokers: readonly string[]; readonly topic: string };
+
+/** Rejects with a sentence when the topic is not there. */
+export const openFeed = async (place: KafkaPlace): Promise<Feed> =>
+  (await import("../../infra/kafka/feed.ts")).kafkaFeed({ ...place, onOmitted });
+
+const onOmitted = ({ id, type }: CloudEvent): void =>
+  console.error(`${type} ${id} is larger than the topic takes (max.message.bytes): it was published without its data.`);

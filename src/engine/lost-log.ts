@@ -1,0 +1,33 @@
+import type { ViewStore } from "../../domain/ports.ts";
+import type { Places } from "./engines.ts";
+
+/** What an earlier start may have left: the path of the key's file, null if there was none, and views with something in them. */
+export type Traces = { readonly keyFile: string | null; readonly hasFolded: boolean };
+
+/** Whether any of the views has folded a record: then there was a log. */
+export const hasFolded = async (views: Pick<ViewStore, "position">, names: readonly string[]): Promise<boolean> => {
+  const positions = await Promise.all(names.map((name) => views.position(name)));
+  return positions.some((position) => position !== null);
+};
+
+/**
+ * Why a log that is missing or has no records must not be begun: what was left shows that an earlier log, the audit trail,
+ * is lost or was not moved. Null if nothing was left.
+ */
+export const lossOf = ({ log, views }: Places, { keyFile, hasFolded }: Traces): string | null => {
+  const viewsFile = views.engine === "sqlite" ? views.path : null;
+  const files = [keyFile, hasFolded ? viewsFile : null].filter((path) => path !== null);
+  const isInMongodb = hasFolded && viewsFile === null;
+  const left = [...files, ...(isInMongodb ? ["the views at MONGODB_URL"] : [])].join(" and ");
+  if (left === "") return null;
+  const lost =
+    log.engine === "sqlite" ? `${log.path} is missing or has no records` : "EVENTSTORE_URL names an empty log";
+  const away = [
+    ...(files.length === 0 ? [] : [`move ${files.join(" and ")} away`]),
+    ...(isInMongodb ? ["name another database in MONGODB_URL"] : []),
+  ].join(" and ");
+  return (
+    `The event log is lost: ${lost}, but an earlier log has left ${left}. ` +
+    `Restore the log from a backup or copy it there (countersign log copy); to begin a new log, ${away}.`
+  );
+};

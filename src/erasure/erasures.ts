@@ -1,0 +1,178 @@
+import { type BundleErasureRejection, bundleErasure, type ErasableBundle } from "../../domain/bundle/erasure.ts";
+import type { Decider } from "../../domain/decider.ts";
+import type { Erased } from "../../domain/delivery/erased.ts";
+import { erasure } from "../../domain/delivery/erasure.ts";
+import type { ErasedUpTo } from "../../domain/delivery/events.ts";
+import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import { subjectOf } from "../../projections/streams.ts";
+import type { Reaction } from "../following/reactor.ts";
+import { bundleStream } from "../streams/bundle-id.ts";
+import type { Envelope, Fact } from "../streams/envelope.ts";
+import { payloadStream } from "../streams/payloads.ts";
+import { type Known, latestOf, type Ran, readOn, runLooked } from "../streams/run-command.ts";
+
+type Erasing = { readonly upTo: ErasedUpTo };
+type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null; readonly erased: Erased };
+
+const readEvent = (log: EventLog, eventId: string) =>
+  readOn(log, erasure, `delivery-${eventId}`, { state: erasure.initial, revision: null });
+const readBundle = (log: EventLog, bundleId: string) =>
+  readOn(log, bundleErasure, bundleStream(bundleId), { state: bundleErasure.initial, revision: null });
+
+/**
+ * Erases what the recorded erasures have taken, and nothing that was stored since. Of an event or bundle that is claimed it
+ * erases everything: no request stores its payload anew, so only an answer or a payload that came too late is there.
+ */
+const eraseRecorded = async (log: EventLog, id: string, { claimed, erasedAt, erased }: Erasable): Promise<void> => {
+  if (claimed && erasedAt !== null) await log.erase(payloadStream(id));
+  else if (typeof erased === "number") await log.erase(payloadStream(id), erased);
+};
+
+/**
+ * Records the erasure of what an event's or a bundle's payload stream holds, then erases that. What a request stores
+ * meanwhile stays, and belongs to the decision that follows the record. After a crash between the two the process manager
+ * erases (`erasureReactions`).
+ */
+export const erase = async <S extends Erasable, C extends Erasing, E extends Fact, R>(
+  log: EventLog,
+  decider: Decider<S, C, E, R>,
+  stream: string,
+  known: Known<S>,
+  command: Omit<C, keyof Erasing>,
+  envelope: Envelope,
+): Promise<Ran<S, R>> => {
+  const id = subjectOf(stream);
+  const look = async (): Promise<C> => {
+    const upTo = (await log.last(payloadStream(id)))?.revision ?? null;
+    // `C` is its parts.
+    return { ...command, upTo } as C;
+  };
+  const ran = await runLooked(log, decider, stream, known, look, envelope);
+  if (ran.outcome === "rejected") return ran;
+  // Another node may have recorded the same command, and that record may take less than was decided here.
+  const recorded = await readOn(log, decider, stream, known);
+  await eraseRecorded(log, id, recorded.state);
+  return ran;
+};
+
+/** Why and when a bundle's payloads were erased, as the record of each of its events repeats it. */
+type Cause = { readonly reason: string; readonly at: string };
+
+/**
+ * Erases what the steps and undos of a bundle were sent and answered, once the bundle's own erasure is recorded. Returns
+ * the position of the last record; undefined if there is none.
+ */
+const eraseSteps = async (
+  log: EventLog,
+  { events }: ErasableBundle,
+  { reason, at }: Cause,
+  envelope: Envelope,
+): Promise<Position | undefined> => {
+  let position: Position | undefined;
+  for (const eventId of events) {
+    const command = { type: "ErasePayload", eventId, reason, at } as const;
+    const named = { ...envelope, commandId: `${envelope.commandId}/${eventId}` };
+    const known = await readEvent(log, eventId);
+    const ran = await erase(log, erasure, `delivery-${eventId}`, known, command, named);
+    if (ran.outcome !== "rejected") position = latestOf(position, ran.position);
+    // An event that was never admitted has no record to add to.
+    else await log.erase(payloadStream(eventId));
+  }
+  return position;
+};
+
+type EraseBundle = Cause & { readonly endedUpTo?: string };
+
+/**
+ * Records the erasure of a bundle's payload, then erases that and those of its steps and undos. After a crash the process
+ * manager does the rest. The position in the answer is that of the last record.
+ */
+export const eraseBundle = async (
+  log: EventLog,
+  bundleId: string,
+  known: Known<ErasableBundle>,
+  cause: EraseBundle,
+  envelope: Envelope,
+): Promise<Ran<ErasableBundle, BundleErasureRejection>> => {
+  const command = { type: "EraseBundlePayload", bundleId, ...cause } as const;
+  const ran = await erase(log, bundleErasure, bundleStream(bundleId), known, command, envelope);
+  if (ran.outcome === "rejected") return ran;
+  const position = latestOf(ran.position, await eraseSteps(log, ran.known.state, cause, envelope));
+  return position === undefined ? ran : { ...ran, position };
+};
+
+const isBundle = (id: string): boolean => id.startsWith("bun_");
+
+/**
+ * Erases what a request or a node that came too late has stored for an event or a bundle after its erasure. False if
+ * nothing may be erased.
+ */
+export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => {
+  const { state } = isBundle(id) ? await readBundle(log, id) : await readEvent(log, id);
+  await eraseRecorded(log, id, state);
+  return state.claimed && state.erasedAt !== null;
+};
+
+/** Whether an erasure of an admitted event's payload was recorded after this revision of its stream. */
+export const isErasedSince = async (log: EventLog, eventId: string, revision: Revision | null): Promise<boolean> => {
+  const from = { state: erasure.initial, revision };
+  return (await readOn(log, erasure, `delivery-${eventId}`, from)).state.erasedAt !== null;
+};
+
+/** What retention wants of an event or a bundle: gone if it has ended by then. */
+export type Expiry = { readonly reason: string; readonly endedUpTo: string };
+
+/**
+ * Records the erasure of an ended event's payload, or of a bundle's payloads, then erases. False where it has not ended
+ * by then, or an attempt is under way: whatever a view said, the stream decides.
+ */
+export const expirePayload = async (
+  log: EventLog,
+  id: string,
+  expiry: Expiry,
+  envelope: Envelope,
+): Promise<boolean> => {
+  const cause = { ...expiry, at: envelope.at };
+  if (isBundle(id)) {
+    const { outcome } = await eraseBundle(log, id, await readBundle(log, id), cause, envelope);
+    return outcome !== "rejected";
+  }
+  const command = { type: "ErasePayload", eventId: id, ...cause } as const;
+  const { outcome } = await erase(log, erasure, `delivery-${id}`, await readEvent(log, id), command, envelope);
+  return outcome !== "rejected";
+};
+
+/** Both records, `PayloadErased` and `BundlePayloadErased`, have these data. */
+const causeOf = ({ data }: RecordedEvent): Cause => data as unknown as Cause;
+
+const envelopeAfter = ({ id, meta, data }: RecordedEvent): Envelope => ({
+  commandId: `erasure-${id}`,
+  account: meta.account,
+  actor: meta.actor,
+  trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+  at: String(data.at),
+  causationId: id,
+});
+
+/** Completes each recorded erasure, as a crash may have come at any point after the record. */
+export const erasureReactions = (log: EventLog): readonly Reaction[] => [
+  {
+    on: "PayloadErased",
+    async run(record) {
+      const id = subjectOf(record.stream);
+      if ((await log.last(payloadStream(id))) === null) return;
+      const { state } = await readEvent(log, id);
+      await eraseRecorded(log, id, state);
+    },
+  },
+  {
+    on: "BundlePayloadErased",
+    async run(record) {
+      const id = subjectOf(record.stream);
+      const { state } = await readBundle(log, id);
+      await eraseRecorded(log, id, state);
+      // A blocked bundle may have come again and started its steps since.
+      if (state.erasedAt !== null) await eraseSteps(log, state, causeOf(record), envelopeAfter(record));
+    },
+  },
+];

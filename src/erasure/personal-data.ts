@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import { type PersonalErasure, personalErasure } from "../../domain/personal/erasure.ts";
+import type { Client, Commitment, PersonalDataEvent, PersonalValue } from "../../domain/personal/events.ts";
+import type { EventLog, Json, Randomness } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import type { Reaction } from "../following/reactor.ts";
+import { canonicalJson } from "../streams/canonical-json.ts";
+import { type Envelope, toEvents } from "../streams/envelope.ts";
+import { appendKnown, type Ran, readOn, runCommand } from "../streams/run-command.ts";
+
+export type PersonalData = {
+  /**
+   * Stores the value durably and resolves with its commitment, for a record that the caller then appends to `stream`. A
+   * value whose record never comes is erased after a day (`orphanedPersonalData`). Rejects with the log's errors.
+   */
+  keep(stream: string, value: PersonalValue, envelope: Envelope): Promise<Commitment>;
+  /** Erases a value whose record was refused. Only for a caller that knows that no record names the commitment. */
+  forget(commitment: Commitment): Promise<void>;
+  /** Null if it was erased, belongs to another account, or does not match its commitment. */
+  read(commitment: Commitment, account: string): Promise<PersonalValue | null>;
+  /** Records the erasure, then erases the value. Null if the account has no such commitment. */
+  erase(id: string, reason: string, envelope: Envelope): Promise<Ran<PersonalErasure, never> | null>;
+};
+
+const SALT_BYTES = 16;
+/** User agents are mostly shorter; a sender chooses how long this one is. */
+const USER_AGENT_MAX = 200;
+/** Longer than any spelling of an address: a proxy that is believed may send any text. */
+const IP_MAX = 64;
+/** `personal-` streams have one event. */
+const READ_LIMIT = 1;
+
+const ID_PREFIX = "per_";
+export const isCommitmentId = (id: string): boolean => /^per_[a-z2-7]{32}$/.test(id);
+
+export const personalStream = (id: string): string => `personal-${id}`;
+export const erasureStream = (id: string): string => `erasure-${id}`;
+
+/** What a record keeps of where a request came from. */
+export const clientOf = ({ ip, userAgent }: { readonly ip: string; readonly userAgent: string }): Client => ({
+  ip: ip.slice(0, IP_MAX),
+  user_agent: userAgent.slice(0, USER_AGENT_MAX),
+});
+
+const bytesOf = (value: PersonalValue): Buffer =>
+  Buffer.from(typeof value === "string" ? value : canonicalJson(value), "utf8");
+
+const digest = (salt: Uint8Array, bytes: Uint8Array): string =>
+  createHash("sha256").update(salt).update(bytes).digest("hex");
+
+const isObject = (value: Json | undefined): value is { readonly [name: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** All commitments to personal data in a record's data, at any depth. */
+export const commitmentsIn = (value: Json): readonly Commitment[] => {
+  if (Array.isArray(value)) return value.flatMap(commitmentsIn);
+  if (!isObject(value)) return [];
+  const { id, commitment, size } = value;
+  if (typeof id === "string" && isCommitmentId(id) && typeof commitment === "string" && typeof size === "number")
+    return [{ id, commitment, size }];
+  return Object.values(value).flatMap(commitmentsIn);
+};
+
+/** The stored value and its account; null when there is none. */
+const stored = async (log: Pick<EventLog, "read">, id: string) => {
+  const [event] = await log.read(personalStream(id), null, READ_LIMIT);
+  // `personal-` streams hold PersonalDataEvents alone, and in a copied log placeholders of erased ones.
+  const kept = event as unknown as PersonalDataEvent | undefined;
+  if (event === undefined || kept?.type !== "PersonalDataKept") return null;
+  return { account: event.meta.account, data: kept.data };
+};
+
+const readErasure = (log: EventLog, id: string) =>
+  readOn(log, personalErasure, erasureStream(id), { state: personalErasure.initial, revision: null });
+
+/** Records the erasure and erases. After a crash between the two the process manager erases (`personalDataReactions`). */
+export const erasePersonalData = async (
+  log: EventLog,
+  id: string,
+  reason: string,
+  envelope: Envelope,
+): Promise<Ran<PersonalErasure, never>> => {
+  const command = { type: "ErasePersonalData", id, reason, at: envelope.at } as const;
+  const known = await readErasure(log, id);
+  const ran = await runCommand(log, personalErasure, erasureStream(id), known, command, envelope);
+  await log.erase(personalStream(id));
+  return ran;
+};
+
+export const personalData = (log: EventLog, randomness: Randomness): PersonalData => ({
+  async keep(stream, value, envelope) {
+    const id = randomId(ID_PREFIX, randomness);
+    const salt = randomness.bytes(SALT_BYTES);
+    const bytes = bytesOf(value);
+    const after = (await log.last(stream))?.revision ?? null;
+    const data: PersonalDataEvent["data"] = { id, salt: Buffer.from(salt).toString("base64"), value, stream, after };
+    const named = { ...envelope, commandId: `${envelope.commandId}/${id}` };
+    await appendKnown(log, personalStream(id), "absent", toEvents([{ type: "PersonalDataKept", data }], named));
+    return { id, commitment: digest(salt, bytes), size: bytes.length };
+  },
+
+  forget: ({ id }) => log.erase(personalStream(id)),
+
+  async read({ id, commitment }, account) {
+    const found = await stored(log, id);
+    if (found === null || found.account !== account) return null;
+    const { salt, value } = found.data;
+    return digest(Buffer.from(salt, "base64"), bytesOf(value)) === commitment ? value : null;
+  },
+
+  async erase(id, reason, envelope) {
+    if (!isCommitmentId(id)) return null;
+    const account = (await stored(log, id))?.account ?? (await log.last(erasureStream(id)))?.meta.account;
+    return account === envelope.account ? erasePersonalData(log, id, reason, envelope) : null;
+  },
+});
+
+/** Completes each recorded erasure of personal data. */
+export const personalDataReactions = (log: EventLog): readonly Reaction[] => [
+  {
+    on: "PersonalDataErased",
+    async run({ data }) {
+      const stream = personalStream(String(data.id));
+      if ((await log.last(stream)) !== null) await log.erase(stream);
+    },
+  },
+];

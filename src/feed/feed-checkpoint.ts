@@ -1,0 +1,62 @@
+import type { Clock, EventLog, Position, Revision } from "../../domain/ports.ts";
+import { type Place, positionOf } from "../following/place.ts";
+import { NO_TRACE, toEvents } from "../streams/envelope.ts";
+import { appendKnown } from "../streams/run-command.ts";
+
+/** How far the feed is, and who feeds. Nothing but this stream says so: its revision is what nodes compete by. */
+const STREAM = "checkpoint-feed";
+
+export type Checkpointed = {
+  /** The stream's; the next checkpoint expects it. */
+  readonly revision: Revision | "absent";
+  /** The last record that is known to be published; null before the first. */
+  readonly place: Place | null;
+  /** Where to go on. */
+  readonly after: Position | null;
+  /** Who feeds; null when the one who did has ended. */
+  readonly node: string | null;
+};
+
+export type FeedCheckpoints = {
+  /** Throws when this log lacks the record that the newest one names. */
+  read(): Promise<Checkpointed>;
+  /** Writes the next one behind `expected`, and gives its revision; null when another node was first. */
+  write(
+    expected: Checkpointed["revision"],
+    place: Place | null,
+    holder: Checkpointed["node"],
+  ): Promise<Revision | null>;
+};
+
+export const feedCheckpoints = (
+  log: Pick<EventLog, "append" | "read" | "last">,
+  clock: Clock,
+  node: string,
+): FeedCheckpoints => ({
+  async read() {
+    const last = await log.last(STREAM);
+    if (last === null) return { revision: "absent", place: null, after: null, node: null };
+    // Only `write` appends to this stream.
+    const { position, stream, revision, node } = last.data as
+      | (Place & { readonly node: string | null })
+      | { readonly position: null; readonly stream: null; readonly revision: null; readonly node: string | null };
+    const place = position === null ? null : { position, stream, revision };
+    return { revision: last.revision, place, after: await positionOf(log, last), node };
+  },
+
+  async write(expected, place, holder) {
+    const next = expected === "absent" ? 0 : expected + 1;
+    const envelope = {
+      // Each node's attempt at a revision is one command: a repeat after a lost reply is the same append.
+      commandId: `feed/${node}/${next}`,
+      account: "",
+      actor: { kind: "system", id: "feed" },
+      trace: NO_TRACE,
+      at: new Date(clock.now()).toISOString(),
+    } as const;
+    const data = { ...(place ?? { position: null, stream: null, revision: null }), node: holder };
+    const events = toEvents([{ type: "FeedCheckpointed", data }], envelope);
+    const appended = await appendKnown(log, STREAM, expected, events);
+    return appended.outcome === "appended" ? appended.revision : null;
+  },
+});

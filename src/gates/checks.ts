@@ -1,0 +1,148 @@
+import { denied, type GateName, type GateResult } from "../../domain/gate/verdict.ts";
+import type { PolicyDefinition } from "../../domain/policy/definition.ts";
+import type { Clock, Json } from "../../domain/ports.ts";
+import { scanJson } from "../streams/strict-json.ts";
+import { AccountWork } from "./account-work.ts";
+import type { CheckOrder } from "./check-protocol.ts";
+import type { CheckThread } from "./check-thread.ts";
+import type { CompiledAction } from "./compiled-action.ts";
+import { type CompiledPolicy, type PolicyCheck, type PolicyInput, schemaGate } from "./compiled-policy.ts";
+
+/** What is asked of a policy. */
+export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {
+  /** Whose time it takes. */
+  readonly account: string;
+  /** Undefined when the body is no JSON. */
+  readonly payload: () => unknown;
+  /** The payload as it came. */
+  readonly body: () => Uint8Array;
+  /** False: its JSON may be read in two ways, and is looked at for that. */
+  readonly isStrict: boolean;
+};
+
+export type AskedPolicy = {
+  readonly id: string;
+  readonly version: number;
+  readonly definition: PolicyDefinition;
+  readonly compiled: CompiledPolicy;
+};
+
+export type AskedSchema = Pick<Question, "account" | "payload" | "body"> & {
+  readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work" | "isElsewhere">;
+};
+
+/** Asks the gates that run what a tenant wrote: conditions and JSON Schemas. */
+export type Checks = {
+  policy(policy: AskedPolicy, question: Question): PolicyCheck | Promise<PolicyCheck>;
+  /** The schema of an action, which has one. */
+  schema(asked: AskedSchema): GateResult | Promise<GateResult>;
+};
+
+/** A payload that did not come as bytes, as it is sent. */
+export const bytesOf = (payload: Json): Uint8Array => Buffer.from(JSON.stringify(payload));
+
+/** Deeper JSON than this is refused by a policy that reads the payload. */
+const DEPTH_MAX = 64;
+
+/** The payload as the gates read it may not be what the receiver reads. */
+export const isAmbiguous = (body: Uint8Array): boolean => {
+  const scanned = scanJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"), DEPTH_MAX);
+  return scanned.duplicate !== undefined || scanned.tooDeep === true;
+};
+
+/** A check on the thread that asks. */
+export const checkDirectly = (
+  compiled: CompiledPolicy,
+  { payload, body, isStrict, ...question }: Omit<Question, "account">,
+): PolicyCheck => {
+  const { readsPayload } = compiled;
+  return compiled.check({
+    ...question,
+    payload: readsPayload ? payload() : undefined,
+    ambiguous: readsPayload && !isStrict && isAmbiguous(body()),
+  });
+};
+
+const checkSchema = ({ compiled: { schema, work }, payload }: AskedSchema): GateResult => {
+  work.reset();
+  if (schema === null) throw new Error("an action without a schema is not asked for one");
+  return schemaGate(schema, payload());
+};
+
+/** All on the thread that asks. */
+export const directChecks: Checks = {
+  policy: ({ compiled }, question) => checkDirectly(compiled, question),
+  schema: checkSchema,
+};
+
+/** What one check may take on the thread that answers everybody: about 5 ms. */
+export const DIRECT_WORK_MAX = 500_000;
+/** Reading a larger body, and looking for duplicate keys in it, alone takes some milliseconds: 120 ns a byte at worst. */
+const DIRECT_BODY_BYTES_MAX = 32 * 1_024;
+/** What an account may take in a second of the thread that answers everybody: a tenth. Ordinary rules take some hundreds. */
+const DIRECT_WORK_PER_S = 10_000_000;
+/** What an account may take in a second of the other thread: 0.6 s at worst, or two of the most expensive checks. */
+const THREAD_WORK_PER_S = 60_000_000;
+
+const TOO_MUCH_AT_ONCE =
+  "The conditions and schemas of this account take more work than one account may use in a second: send it again, or make them cheaper.";
+
+/** A schema sees the payload alone. */
+const NOTHING_ELSE: CheckOrder["input"] = { headers: {}, source: null, agent: null, action: null };
+
+const isTooCostly = ({ outcome, code }: GateResult): boolean => outcome === "deny" && code === "too-costly";
+
+/** A denial: a check that cannot be made has not passed, and nobody can say whether a person is needed. */
+const refusedCheck = ({ definition: { approval } }: AskedPolicy): PolicyCheck => {
+  const names: readonly GateName[] = approval === undefined ? ["rate"] : ["rate", "approval"];
+  return { gates: names.map((gate) => denied(gate, "evaluation-rate", TOO_MUCH_AT_ONCE)), cost: null };
+};
+
+/**
+ * Cheap checks on this thread, the others on a thread of their own, so that what one tenant's rules take delays nobody
+ * else. Both have a budget for each account and second. Policies and actions have to be compiled for `DIRECT_WORK_MAX`.
+ */
+export const sharedChecks = (thread: CheckThread, clock: Clock): Checks => {
+  const direct = new AccountWork(DIRECT_WORK_PER_S, clock);
+  const elsewhere = new AccountWork(THREAD_WORK_PER_S, clock);
+
+  const answered = async (account: string, order: CheckOrder, body: Uint8Array, refused: PolicyCheck) => {
+    const answer = await thread.run(account, order, body);
+    if (answer === "full") return refused;
+    elsewhere.add(account, answer.work);
+    return answer.check;
+  };
+
+  return {
+    policy(policy, question) {
+      const { account, body, isStrict, payload: _parsed, ...rest } = question;
+      const { compiled } = policy;
+      const isLarge = compiled.readsPayload && body().length > DIRECT_BODY_BYTES_MAX;
+      if (!isLarge && compiled.isElsewhere !== true && direct.has(account)) {
+        const check = checkDirectly(compiled, question);
+        direct.add(account, compiled.work.used);
+        if (!check.gates.some(isTooCostly)) return check;
+      }
+      if (!elsewhere.has(account)) return refusedCheck(policy);
+      const { id, version, definition } = policy;
+      const order = { account, key: `${id}/${version}`, definition, isStrict, input: rest };
+      return answered(account, order, body(), refusedCheck(policy));
+    },
+    async schema(asked) {
+      const { account, compiled, body } = asked;
+      const isLarge = body().length > DIRECT_BODY_BYTES_MAX;
+      if (!isLarge && compiled.isElsewhere !== true && direct.has(account)) {
+        const gate = checkSchema(asked);
+        direct.add(account, compiled.work.used);
+        if (!isTooCostly(gate)) return gate;
+      }
+      const { schemaText } = compiled;
+      const refused = denied("rate", "evaluation-rate", TOO_MUCH_AT_ONCE);
+      if (schemaText === null || !elsewhere.has(account)) return refused;
+      const definition: PolicyDefinition = { name: "action", schema: schemaText };
+      const order = { account, key: JSON.stringify(schemaText), definition, isStrict: true, input: NOTHING_ELSE };
+      const { gates } = await answered(account, order, body(), { gates: [refused], cost: null });
+      return gates[0] ?? refused;
+    },
+  };
+};

@@ -1,0 +1,26 @@
+import type { Clock } from "../../domain/ports.ts";
+import { type Problem, problem } from "../streams/problems.ts";
+import { AccountWork } from "./account-work.ts";
+
+/**
+ * Bytes of policies and actions that an account may have compiled in a minute. Compiling takes 8 µs a byte at worst, so
+ * this is 2 s of the thread that answers everybody; ordinary policies have below 1 kB.
+ */
+const BYTES_PER_MINUTE = 262_144;
+const MINUTE_MS = 60_000;
+
+/** Null if the definition may be compiled now. It counts whether or not it turns out to be valid. */
+export type DefinitionRate = (account: string, definition: unknown) => Problem | null;
+
+export const definitionRate = (clock: Clock): DefinitionRate => {
+  const work = new AccountWork(BYTES_PER_MINUTE, clock, MINUTE_MS);
+  return (account, definition) => {
+    if (!work.has(account)) {
+      const detail =
+        "This account has published as many bytes of policies and actions as it may in a minute: send it again.";
+      return problem("rate-limited", detail, { retryAfterS: work.resetS() });
+    }
+    work.add(account, Buffer.byteLength(JSON.stringify(definition) ?? ""));
+    return null;
+  };
+};

@@ -1,0 +1,52 @@
+import type { BytesRemoved } from "../../domain/ports.ts";
+import type { JsonSchema } from "./route.ts";
+import { NOT_BLANK } from "./validation.ts";
+
+/** What a person writes: a name, a reason. */
+export const nonBlank = (maxLength: number): JsonSchema => ({
+  type: "string",
+  minLength: 1,
+  maxLength,
+  pattern: NOT_BLANK,
+});
+
+/** The parts that the schemas of answers are made of. */
+
+export const text: JsonSchema = { type: "string" };
+export const integer: JsonSchema = { type: "integer" };
+export const number: JsonSchema = { type: "number" };
+/** ISO-8601, UTC. */
+export const time: JsonSchema = { type: "string", format: "date-time" };
+export const nullableTime: JsonSchema = { type: ["string", "null"], format: "date-time" };
+
+const BYTES_REMOVED_VALUES: readonly BytesRemoved[] = ["within-seconds", "with-the-next-scavenge"];
+
+export const BYTES_REMOVED: JsonSchema = {
+  type: "string",
+  enum: BYTES_REMOVED_VALUES,
+  description:
+    "When the bytes of an erased payload leave the log's files; this service shows them to nobody any more. within-seconds: by " +
+    "itself. with-the-next-scavenge: when an operator scavenges EventStoreDB, which rewrites full chunks (256 MB) only",
+};
+
+export const nullable = (type: string, description?: string): JsonSchema => ({
+  type: [type, "null"],
+  ...(description === undefined ? {} : { description }),
+});
+
+/** All members are always there, unless `required` says which. */
+export const object = (properties: Record<string, JsonSchema>, required = Object.keys(properties)): JsonSchema => ({
+  type: "object",
+  required,
+  properties,
+});
+
+const REASON_LENGTH_MAX = 500;
+
+/** The body of a call that has to say why. */
+export const REASON_BODY: JsonSchema = {
+  type: "object",
+  required: ["reason"],
+  additionalProperties: false,
+  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
+};

@@ -1,0 +1,307 @@
+import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock, EventLog, Position, Randomness } from "../../domain/ports.ts";
+import { subkey } from "../../infra/crypto/subkey.ts";
+import { type Problem, problem } from "../streams/problems.ts";
+import type { Authenticate, Presented } from "./authenticate.ts";
+import { crossSite, isUnsafe, type Protected } from "./cross-site.ts";
+import { type Command, type Idempotency, newCommand } from "./idempotency.ts";
+import { idempotencyKey } from "./idempotency-key.ts";
+import { VIEW_WAIT_MS } from "./limits.ts";
+import { headerValues } from "./malformed.ts";
+import { routeSchema } from "./openapi.ts";
+import type { PositionText } from "./position-text.ts";
+import { forbiddenFor, presentedBy } from "./presented.ts";
+import { sendProblem } from "./problem-reply.ts";
+import { type Requester, type RequestLimits, rateLimitHeaders, takeRequest, type WindowCounter } from "./rate-limit.ts";
+import { Refused } from "./refused.ts";
+import { type Call, isProblem, type Principal, type Route } from "./route.ts";
+import { noteProblem, problemsOf } from "./route-problems.ts";
+import { traceOf } from "./trace.ts";
+import { sendWire, type Wire, wireOf, withOwnPosition } from "./wire.ts";
+
+/** Waits until each of the views shows `position`; false when that took too long. */
+export type Progress = {
+  readonly waitFor: (views: readonly string[], position: Position, timeoutMs: number) => Promise<boolean>;
+};
+
+export type TableDeps = {
+  readonly authenticate: Authenticate;
+  readonly idempotency: Idempotency;
+  readonly progress: Progress;
+  readonly positions: PositionText;
+  /** Of the log: the position of its last event. */
+  readonly head: EventLog["head"];
+  readonly rate: WindowCounter;
+  /** Of the account's plan. */
+  readonly rateOf: (account: string) => Promise<RequestLimits>;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly publicUrl: () => string;
+};
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set by the route table before the body is read; null on routes that anyone may call, and outside of the table. */
+    principal: Principal | null;
+    /** When that was, in ms since 1970. */
+    authenticatedAt: number;
+  }
+}
+
+/** Whom the envelope and the call name where nobody authenticates. */
+const PUBLIC: Principal = { kind: "key", account: "", id: "public", role: "viewer" };
+
+/** A request that took longer up to here is not the moment's any more: what was revoked is refused within a second. */
+const BODY_MS_MAX = 500;
+
+const requesterOf = (principal: Principal): Requester => {
+  const { account, kind, id } = principal;
+  return kind === "member"
+    ? { account, kind: "session", credential: principal.session }
+    : { account, kind, credential: id };
+};
+
+const RATE_OF: Readonly<Record<Requester["kind"], string>> = {
+  session: "The sessions of this account",
+  key: "The keys of this account",
+  agent: "The agents of this account",
+};
+
+/** Whom the cross-site rule protects in this call; null where no cookie is used or set. */
+const protectedIn = ({ who }: Route, presented: Presented | null): Protected | null => {
+  if (presented?.kind === "bearer") return null;
+  // Without a credential any other route answers 401.
+  if (who === "anyone") return "visitor";
+  return presented === null ? null : "session";
+};
+
+/** Who calls, and may they? Before the body is read, so that strangers cannot make us read one. */
+const admit = (route: Route, deps: TableDeps) => {
+  const { authenticate, rate, rateOf, publicUrl } = deps;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<Problem | null> => {
+    const presented = presentedBy(request.raw.rawHeaders);
+    if (presented !== null && typeof presented === "object" && "problem" in presented) return presented;
+    const usable = presented === "unusable" ? null : presented;
+    const who = protectedIn(route, usable);
+    const foreign = who === null ? null : crossSite(request.method, request.headers, who, publicUrl());
+    if (foreign !== null || route.who === "anyone") return foreign;
+
+    const principal = usable === null ? null : await authenticate(usable);
+    if (principal === null) {
+      return problem("unauthenticated", "Send a valid session cookie or Authorization: Bearer with an API key.");
+    }
+    request.principal = principal;
+    request.authenticatedAt = deps.clock.now();
+    const requester = requesterOf(principal);
+    const window = takeRequest(rate, requester, await rateOf(principal.account));
+    reply.headers(rateLimitHeaders(window));
+    if (!window.ok) {
+      const who = window.policy === "api" ? "This credential" : `${RATE_OF[requester.kind]} together`;
+      const detail = `${who} may make ${window.limit} requests a minute.`;
+      return problem("rate-limited", detail, { retryAfterS: window.resetS });
+    }
+    return forbiddenFor(principal, route.who);
+  };
+};
+
+/** A missing body gets a plainer word than the schema has; where none is expected, only `{}` may stand for none. */
+const checkBody = (route: Route) => async (request: FastifyRequest) => {
+  const { body } = request;
+  if (route.body !== undefined) {
+    if (body !== undefined) return;
+    if (route.bodyOptional !== true) throw new Refused(problem("invalid-request", "This call needs a JSON body."));
+    request.body = {};
+    return;
+  }
+  if (body === undefined || (body !== null && typeof body === "object" && JSON.stringify(body) === "{}")) return;
+  throw new Refused(
+    problem("invalid-request", "This call takes no body.", { errors: [{ path: "", message: "no body" }] }),
+  );
+};
+
+/** Whom the credential of this request stands for now, or why it does not make the call any more. */
+const principalNow = async ({ who }: Route, request: FastifyRequest, deps: TableDeps): Promise<Principal | Problem> => {
+  if (who === "anyone") return PUBLIC;
+  const presented = presentedBy(request.raw.rawHeaders);
+  const principal =
+    presented === null || typeof presented !== "object" || "problem" in presented
+      ? null
+      : await deps.authenticate(presented);
+  if (principal === null || principal.account !== request.principal?.account) {
+    return problem("unauthenticated", "The credential was revoked while this request was under way.");
+  }
+  return forbiddenFor(principal, who) ?? principal;
+};
+
+const isStillAllowed = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<boolean> =>
+  !("problem" in (await principalNow(route, request, deps)));
+
+/** A body may be half a minute under way, and a stolen key's with it: behind a slow one the credential has to hold as well. */
+const lostMeanwhile = async (route: Route, request: FastifyRequest, deps: TableDeps): Promise<Problem | null> => {
+  if (request.principal === null) return null;
+  const tookMs = deps.clock.now() - request.authenticatedAt;
+  // A clock that was set back says nothing of how long it was.
+  if (tookMs >= 0 && tookMs <= BODY_MS_MAX) return null;
+  const principal = await principalNow(route, request, deps);
+  if ("problem" in principal) return principal;
+  // A role that was lowered may still make the call, and see less in its answer.
+  request.principal = principal;
+  return null;
+};
+
+const namedHeaders = ({ headers = {} }: Route, request: FastifyRequest): Call["headers"] =>
+  Object.fromEntries(
+    Object.keys(headers).map((name) => [name, headerValues(request.raw.rawHeaders, name).join(", ") || undefined]),
+  );
+
+type Called = {
+  readonly route: Route;
+  readonly request: FastifyRequest;
+  readonly closing: AbortSignal;
+  /** Of a route that answers repeats itself. */
+  readonly key?: string;
+};
+
+const callOf = ({ route, request, closing, key }: Called, deps: TableDeps, { commandId, seed }: Command): Call => {
+  const principal = request.principal ?? PUBLIC;
+  return {
+    principal,
+    // The router gives every parameter of the path as text.
+    params: request.params as Readonly<Record<string, string>>,
+    // Validated against the route's schema, always an object.
+    query: request.query as Readonly<Record<string, unknown>>,
+    body: request.body,
+    envelope: {
+      commandId,
+      account: principal.account,
+      actor:
+        request.principal === null ? { kind: "system", id: PUBLIC.id } : { kind: principal.kind, id: principal.id },
+      trace: traceOf(request),
+      at: new Date(deps.clock.now()).toISOString(),
+    },
+    secret: (purpose) => subkey(seed, purpose),
+    ip: request.ip,
+    userAgent: request.headers["user-agent"] ?? "",
+    headers: namedHeaders(route, request),
+    key: key ?? null,
+    isStillAllowed: () => isStillAllowed(route, request, deps),
+    closing,
+  };
+};
+
+const handled = async (called: Called, deps: TableDeps, command: Command): Promise<Wire> => {
+  const { route, request } = called;
+  const answer = await route.handle(callOf(called, deps, command));
+  if (isProblem(answer)) noteProblem(request, answer);
+  return wireOf(answer, request.id, deps.positions);
+};
+
+/** Under a key the route runs once, and a repeat gets the first answer; null where no key counts. */
+const answerUnderKey = async (called: Called, deps: TableDeps): Promise<Wire | Problem | null> => {
+  const { route, request } = called;
+  if (request.principal === null || !isUnsafe(request.method)) return null;
+  const key = idempotencyKey(headerValues(request.raw.rawHeaders, "idempotency-key"));
+  if (key === null && route.answersRepeats === true) {
+    return problem("invalid-request", "This call needs an Idempotency-Key, so that it can be repeated safely.");
+  }
+  if (key === null || typeof key !== "string") return key;
+  if (route.answersRepeats === true) {
+    return handled({ ...called, key }, deps, newCommand(deps.randomness));
+  }
+  const { envelope } = callOf(called, deps, newCommand(deps.randomness));
+  const keyed = { key, method: request.method, url: request.url, body: request.body, envelope };
+  const wire = await deps.idempotency.run(keyed, (command) => handled(called, deps, command));
+  return "problem" in wire ? wire : withOwnPosition(wire, deps.positions);
+};
+
+const noPosition = (message: string, detail: string): Problem =>
+  problem("invalid-request", detail, { errors: [{ path: "/after", message }] });
+
+const OF_ANOTHER_LOG = noPosition(
+  "must be a position of this log",
+  "The position in `after` is of another log: the log was moved since. Leave `after` out.",
+);
+const AFTER_THE_END = noPosition(
+  "must not be after the end of the log",
+  "The log ends before the position in `after`: it was never given out, or the log was restored from an older copy. Leave `after` out.",
+);
+const BEHIND = problem("view-behind", "This view has not reached the position in `after` yet.", { retryAfterS: 1 });
+
+/** Waits until the route's views show what is asked for; null when they do. */
+const waitFor = async (
+  { reads }: Route,
+  request: FastifyRequest,
+  { progress, positions, head }: TableDeps,
+): Promise<Problem | null> => {
+  // The query is validated: `after` is a string where it is allowed at all.
+  const { after } = request.query as { readonly after?: string };
+  if (after === undefined) return null;
+  const position = positions.read(after);
+  if (position === null) return OF_ANOTHER_LOG;
+  const isInLog = async (): Promise<boolean> => {
+    const end = await head();
+    return end !== null && end >= position;
+  };
+  // A route that reads streams shows what is in the log.
+  if (reads === undefined ? await isInLog() : await progress.waitFor(reads, position, VIEW_WAIT_MS)) return null;
+  // The wait comes first: a node of the log's engine may learn of an append a moment after it was acknowledged.
+  if (reads === undefined) await sleep(VIEW_WAIT_MS);
+  if (!(await isInLog())) return AFTER_THE_END;
+  return reads === undefined ? null : BEHIND;
+};
+
+const respond =
+  (route: Route, closing: AbortSignal, deps: TableDeps) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const lost = await lostMeanwhile(route, request, deps);
+    if (lost !== null) return sendProblem(request, reply, lost);
+    const behind = await waitFor(route, request, deps);
+    if (behind !== null) return sendProblem(request, reply, behind);
+    const left = route.waits === true ? untilLeft(reply, closing) : null;
+    try {
+      const called = { route, request, closing: left?.signal ?? closing };
+      const keyed = await answerUnderKey(called, deps);
+      if (keyed !== null) return "problem" in keyed ? sendProblem(request, reply, keyed) : sendWire(reply, keyed);
+      return sendWire(reply, await handled(called, deps, newCommand(deps.randomness)));
+    } finally {
+      left?.release();
+    }
+  };
+
+/** Aborted when the server closes or the client is gone; `release` when it has been answered. */
+const untilLeft = (reply: FastifyReply, closing: AbortSignal) => {
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  if (closing.aborted) leave();
+  closing.addEventListener("abort", leave);
+  reply.raw.once("close", leave);
+  return { signal: left.signal, release: () => closing.removeEventListener("abort", leave) };
+};
+
+/** `/v1/events/{id}` as the router writes it. */
+const routerPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+/** Adds the routes to a Fastify context that reads JSON strictly and validates with `validation.ts`. */
+export const addRoutes = (app: FastifyInstance, routes: readonly Route[], deps: TableDeps): void => {
+  app.decorateRequest("authenticatedAt", 0);
+  const closing = new AbortController();
+  // As many answers may last as the routes allow.
+  setMaxListeners(0, closing.signal);
+  app.addHook("preClose", async () => closing.abort());
+  for (const route of routes) {
+    const admission = admit(route, deps);
+    app.route({
+      method: route.method,
+      url: routerPath(route.path),
+      schema: routeSchema(route),
+      config: { problems: problemsOf(route), call: `${route.method} ${route.path}` },
+      onRequest: async (request, reply) => {
+        const refusal = await admission(request, reply);
+        return refusal === null ? undefined : sendProblem(request, reply, refusal);
+      },
+      preValidation: checkBody(route),
+      handler: respond(route, closing.signal, deps),
+    });
+  }
+};

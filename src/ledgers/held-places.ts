@@ -1,0 +1,51 @@
+import type { Plan } from "../../domain/account/plans.ts";
+import { bundle } from "../../domain/bundle/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import type { Reaction } from "../following/reactor.ts";
+import type { Trace } from "../streams/envelope.ts";
+import { readOn } from "../streams/run-command.ts";
+import type { Ledgers, Reservation } from "./ledgers.ts";
+
+/** Of held requests: each of them has a place there for as long as it waits for people. */
+const SUFFIX = "-held_approvals";
+
+const ledgerOf = (account: string): string => `ledger-${account}${SUFFIX}`;
+
+export const isHeldLedger = (ledger: string): boolean => ledger.endsWith(SUFFIX);
+
+/** Whether an event or a bundle waits for people, or was claimed in another way; "undecided" if it may still be held. */
+export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over" | "undecided"> => {
+  const { phase } = id.startsWith("bun_")
+    ? (await readOn(log, bundle, `bundle-${id}`, { state: bundle.initial, revision: null })).state
+    : (await readOn(log, delivery, `delivery-${id}`, { state: delivery.initial, revision: null })).state;
+  if (phase === "held") return "held";
+  return phase === "absent" || phase === "undecided" ? "undecided" : "over";
+};
+
+export type HeldPlaces = {
+  /** A place for a request that is about to be held; `max` where the account has as many held as its plan includes. */
+  take(account: string, id: string, trace: Trace): Promise<Reservation | { readonly max: number }>;
+};
+
+export type HeldPlacesDeps = {
+  readonly ledgers: Pick<Ledgers, "reserve">;
+  readonly accountOf: (account: string) => Promise<{ readonly plan: Plan }>;
+};
+
+export const heldPlaces = ({ ledgers, accountOf }: HeldPlacesDeps): HeldPlaces => ({
+  async take(account, id, trace) {
+    const max = (await accountOf(account)).plan.counts.held_approvals;
+    const reservation = await ledgers.reserve(ledgerOf(account), account, id, { count: max }, trace);
+    return reservation.answer.granted ? reservation : { max };
+  },
+});
+
+const ENDS = ["EventReleased", "HoldEnded", "HoldWithdrawn", "BundleReleased", "BundleHoldEnded"] as const;
+
+/** Gives back the places of requests that are no longer held. */
+export const heldReactions = ({ resolve }: Pick<Ledgers, "resolve">): readonly Reaction[] =>
+  ENDS.map((on) => ({
+    on,
+    run: ({ stream, meta: { account } }) => resolve(ledgerOf(account), account, stream.slice(stream.indexOf("-") + 1)),
+  }));

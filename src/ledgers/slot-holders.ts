@@ -1,0 +1,60 @@
+import { session } from "../../domain/account/session.ts";
+import { action } from "../../domain/action/decider.ts";
+import { agent } from "../../domain/agent/decider.ts";
+import type { Decider } from "../../domain/decider.ts";
+import { endpoint } from "../../domain/endpoint/decider.ts";
+import { policy } from "../../domain/policy/decider.ts";
+import type { EventLog } from "../../domain/ports.ts";
+import { SLOT_KINDS, type SlotKind, slotFence } from "../../domain/slot.ts";
+import { source } from "../../domain/source/decider.ts";
+import type { Envelope, Fact } from "../streams/envelope.ts";
+import { fenced } from "./fence.ts";
+
+/** What the ledgers of slots have to know of the things that hold them. */
+export type SlotHolder = {
+  /** Of the ids of these things. */
+  readonly prefix: string;
+  readonly streamOf: (id: string) => string;
+  /** Whether a state is that of an existing thing. It is asked only about states of this kind's own streams. */
+  readonly exists: (state: unknown) => boolean;
+  /** Whether it exists. If it does not, a registration that is under way has to ask for another slot. */
+  readonly keepsSlot: (log: EventLog, id: string, envelope: Envelope) => Promise<boolean>;
+};
+
+/** `phase`: that of an existing thing. `isForever`: what has ended never comes back, so nothing has to be fenced. */
+const holder = <S extends { readonly phase: string }, E extends Fact>(
+  prefix: string,
+  category: string,
+  decider: Pick<Decider<S, never, E, unknown>, "initial" | "evolve">,
+  phase: S["phase"],
+  isForever: boolean,
+): SlotHolder => {
+  const streamOf = (id: string): string => `${category}-${id}`;
+  const exists = (state: S): boolean => state.phase === phase;
+  const isSettled = (state: S): boolean => exists(state) || (isForever && state.phase !== "absent");
+  return {
+    prefix,
+    streamOf,
+    // The states of a kind's streams are all made by its decider.
+    exists: (state) => exists(state as S),
+    async keepsSlot(log, id, envelope) {
+      const command = { type: "FreeSlot", id, at: envelope.at } as const;
+      const { state } = await fenced(log, slotFence(decider, isSettled), streamOf(id), command, envelope);
+      return exists(state);
+    },
+  };
+};
+
+export const SLOT_HOLDERS: Readonly<Record<SlotKind, SlotHolder>> = {
+  sources: holder("src_", "source", source, "present", true),
+  delivery_endpoints: holder("end_", "endpoint", endpoint, "present", true),
+  policies: holder("pol_", "policy", policy, "published", false),
+  agents: holder("agt_", "agent", agent, "present", true),
+  // An action that was deleted may be defined again under its name, and then has the same id.
+  actions: holder("act_", "action", action, "defined", false),
+  sessions: holder("ses_", "session", session, "open", true),
+};
+
+/** Of the thing with this id; undefined for what holds no slot. */
+export const slotHolderOf = (id: string): SlotHolder | undefined =>
+  SLOT_KINDS.map((kind) => SLOT_HOLDERS[kind]).find(({ prefix }) => id.startsWith(prefix));

@@ -1,0 +1,93 @@
+import type { Plan } from "../../domain/account/plans.ts";
+import type { Decider } from "../../domain/decider.ts";
+import { SLOT_KINDS, type SlotKind, type WithSlot, withSlot } from "../../domain/slot.ts";
+import type { Reaction } from "../following/reactor.ts";
+import type { Aggregates, Handled } from "../streams/aggregates.ts";
+import type { Envelope, Fact } from "../streams/envelope.ts";
+import type { Ledgers, Reservation } from "./ledgers.ts";
+import { SLOT_HOLDERS } from "./slot-holders.ts";
+
+/** "full": the account has as many as its plan includes. */
+export type Registered<S, R> = Handled<S, R> | { readonly outcome: "full"; readonly limit: number };
+
+export type Slots = {
+  /**
+   * Runs a command that may bring something into existence, if the account has a slot for it. What exists needs no further
+   * slot. Rejects with the log's errors.
+   */
+  register<S, C, E extends Fact, R>(
+    kind: SlotKind,
+    id: string,
+    decider: Decider<S, C, E, R>,
+    command: C,
+    envelope: Envelope,
+  ): Promise<Registered<S, R>>;
+  /** Gives back the slot of something that was deleted. */
+  free(kind: SlotKind, account: string, id: string): Promise<void>;
+  /** The ids of what holds slots of an account, the oldest first. */
+  holders(kind: SlotKind, account: string): Promise<readonly string[]>;
+};
+
+export type SlotsDeps = {
+  readonly ledgers: Pick<Ledgers, "reserve" | "release" | "resolve" | "holders">;
+  readonly aggregates: Pick<Aggregates, "handleLooked">;
+  readonly planOf: (account: string) => Promise<Plan>;
+};
+
+const limitOf = (kind: SlotKind, plan: Plan): number => (kind === "sources" ? plan.endpoints : plan.counts[kind]);
+
+const ledgerOf = (account: string, kind: SlotKind): string => `ledger-${account}-${kind}`;
+
+/** The plan's limits on what an account may have, each through a ledger of the account: a slot is a place there. */
+export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
+  async register<S, C, E extends Fact, R>(
+    kind: SlotKind,
+    id: string,
+    decider: Decider<S, C, E, R>,
+    command: C,
+    envelope: Envelope,
+  ): Promise<Registered<S, R>> {
+    const { account, trace } = envelope;
+    const { streamOf, exists } = SLOT_HOLDERS[kind];
+    const limit = limitOf(kind, await planOf(account));
+    let reserved: Reservation | null = null;
+    const giveBack = async (): Promise<void> => {
+      if (reserved !== null) await ledgers.release(reserved, trace);
+      reserved = null;
+    };
+    // The slot is reserved after the stream is read: the fence of a registration that is too slow makes it reserve again.
+    const look = async (state: S): Promise<WithSlot<C>> => {
+      await giveBack();
+      if (exists(state)) return { command, hasSlot: true };
+      reserved = await ledgers.reserve(ledgerOf(account, kind), account, id, { count: limit }, trace);
+      return { command, hasSlot: reserved.answer.granted };
+    };
+    const handled = await aggregates.handleLooked(withSlot(decider, exists), streamOf(id), look, envelope);
+    if (handled.outcome === "accepted") return handled;
+    // Refused, or another request with the same command has made it, with a reservation of its own.
+    await giveBack();
+    if (handled.outcome === "unchanged") return handled;
+    const { rejection, state } = handled;
+    return rejection === "no-slot" ? { outcome: "full", limit } : { outcome: "rejected", rejection, state };
+  },
+
+  holders: (kind, account) => ledgers.holders(ledgerOf(account, kind), account),
+
+  free: (kind, account, id) => ledgers.resolve(ledgerOf(account, kind), account, id),
+});
+
+const DELETED: Readonly<Partial<Record<SlotKind, string>>> = {
+  sources: "SourceDeleted",
+  delivery_endpoints: "EndpointDeleted",
+  agents: "AgentDeleted",
+  actions: "ActionDeleted",
+  sessions: "SessionClosed",
+};
+
+/** Gives back the slots of what was deleted, as a crash may have come between a deletion and its slot. */
+export const slotReactions = ({ free }: Pick<Slots, "free">): readonly Reaction[] =>
+  SLOT_KINDS.flatMap((kind) => {
+    const on = DELETED[kind];
+    if (on === undefined) return [];
+    return [{ on, run: ({ stream, meta }) => free(kind, meta.account, stream.slice(stream.indexOf("-") + 1)) }];
+  });

@@ -1,0 +1,29 @@
+import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { type Health, STATUS_STREAM, type StatusObserved } from "../../projections/status.ts";
+import { NO_TRACE, toEvents } from "../streams/envelope.ts";
+
+export type StatusLogDeps = {
+  readonly log: Pick<EventLog, "append">;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  /** How the service is, as this process finds it. */
+  readonly look: () => Promise<Health>;
+};
+
+/** Writes down how the service is: what the public page says of its days is folded from that, and from its gaps. */
+export const statusLog =
+  ({ log, clock, randomness, look }: StatusLogDeps) =>
+  async (): Promise<void> => {
+    const status = await look();
+    const at = new Date(clock.now()).toISOString();
+    const observed: StatusObserved = { type: "StatusObserved", data: { status, at } };
+    const envelope = {
+      commandId: randomId("sta_", randomness),
+      account: "",
+      actor: { kind: "system", id: "status" },
+      trace: NO_TRACE,
+      at,
+    } as const;
+    await log.append(STATUS_STREAM, "any", toEvents([observed], envelope));
+  };

@@ -1,0 +1,204 @@
+import type { Clock, EventLog, Found, Position, Randomness, ViewStore } from "../../domain/ports.ts";
+import { type BegunReplay, type ReplayCommand, replay as replayDecider } from "../../domain/replay/decider.ts";
+import type { ReplayCursor } from "../../domain/replay/events.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
+import { replays as replaysView } from "../../projections/replays.ts";
+import { looking } from "../following/looking.ts";
+import type { Aggregates } from "../streams/aggregates.ts";
+import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { chosenBehind, isShownUpTo } from "./plan.ts";
+import type { Replaying } from "./replaying.ts";
+import { replayStream } from "./stream.ts";
+
+export type ReplaysLoop = {
+  start(): void;
+  /** Finishes the events in hand; the rest goes on from the last checkpoint, here or elsewhere. */
+  stop(): Promise<void>;
+  /** A replay of the account that has just been started here: nobody has to find it first. */
+  begin(replayId: string, account: string): void;
+};
+
+export type ReplaysDeps = {
+  readonly log: Pick<EventLog, "read" | "identity">;
+  readonly views: Pick<ViewStore, "page" | "position">;
+  readonly aggregates: Aggregates;
+  readonly replaying: Replaying;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly node: string;
+  /** A claim of another process is that of a dead one. */
+  readonly othersAreGone: boolean;
+  readonly onError: (error: unknown) => void;
+};
+
+/** What another node started is found at a look, as is what another one left when it died. */
+const LOOK_MS = 1_000;
+/** Replays worked on here at once, each at a rate of its own; the others wait for their turn. */
+const RUNNING_MAX = 32;
+/** Of one account: whoever starts many delays nobody else's. */
+const OF_ACCOUNT_MAX = 2;
+/** A checkpoint after so many events, or so much time: what a crash makes this do again comes to nothing. */
+const CHECKPOINT_EVENTS = 100;
+const CHECKPOINT_MS = 5_000;
+/** Several checkpoints: a node that has not written one for so long is dead or very slow, and another goes on. */
+const CLAIM_MS = 20_000;
+/** So soon a wait notices that the loop stops. */
+const WAIT_MS = 1_000;
+/** Events in hand at once at a high rate. */
+const AT_ONCE_MAX = 16;
+/** Batches a second: those of a low rate are of one event. */
+const BATCHES_A_SECOND = 20;
+/** How much of its rate a replay may catch up when the log was slow. */
+const BEHIND_MAX_MS = 250;
+
+const S = 1_000;
+
+type Place = { readonly cursor: ReplayCursor | null; readonly skipped: number };
+
+/**
+ * Works through the replays that run. What has happened to an event is decided in its own stream, where one replay replays
+ * once: a crash, and nodes that work on the same replay for a moment, only ask for what is done already.
+ */
+export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
+  const { log, views, aggregates, clock, node, onError } = deps;
+  const working = new Map<string, { readonly account: string; readonly ended: Promise<void> }>();
+  let isStarted = false;
+
+  const envelopeOf = (account: string): Envelope => ({
+    commandId: randomId("cmd_", deps.randomness),
+    account,
+    actor: { kind: "system", id: "replays" },
+    trace: NO_TRACE,
+    at: new Date(clock.now()).toISOString(),
+  });
+
+  /** Whether another node works on it. */
+  const isTaken = ({ claim }: BegunReplay): boolean =>
+    claim !== null &&
+    claim.node !== node &&
+    !deps.othersAreGone &&
+    Math.abs(clock.now() - Date.parse(claim.at)) < CLAIM_MS;
+
+  /** The replay, as long as it is this node's to work on. */
+  const own = async (id: string, maxAgeMs?: number): Promise<BegunReplay | null> => {
+    const { state } = await aggregates.load(replayDecider, replayStream(id), maxAgeMs);
+    return state.phase !== "running" || isTaken(state) || looks.isStopping() ? null : state;
+  };
+
+  const tell = (id: string, account: string, command: ReplayCommand) =>
+    aggregates.handle(replayDecider, replayStream(id), command, envelopeOf(account));
+
+  const checkpoint = async (id: string, account: string, { cursor, skipped }: Place): Promise<boolean> => {
+    const at = new Date(clock.now()).toISOString();
+    const done = await tell(id, account, { type: "ProgressReplay", cursor, skipped, node, at });
+    return done.outcome !== "rejected";
+  };
+
+  /** Up to where in this log it goes: in a copy its own record stands right behind all that it has chosen. */
+  const snapshotOf = async ({ started }: BegunReplay): Promise<Position | null> => {
+    const { replay_id: id, up_to, log: of } = started;
+    if (of === undefined || of === (await log.identity())) return up_to;
+    const [record] = await log.read(replayStream(id), null, 1);
+    return record?.position ?? up_to;
+  };
+
+  const replayOne = async ({ started }: BegunReplay, upTo: Position | null, eventId: string): Promise<boolean> => {
+    const { replay_id: id, account, by, reason } = started;
+    const envelope: Envelope = { ...envelopeOf(account), commandId: `${id}/${eventId}`, actor: by };
+    try {
+      const { outcome } = await deps.replaying({ eventId, replay: { id, by, reason }, envelope, upTo });
+      return outcome !== "refused";
+    } catch (error) {
+      // The log is for all of them.
+      if (error instanceof LogUnavailable || error instanceof OutcomeUnknown) throw error;
+      onError(error);
+      return false;
+    }
+  };
+
+  /** From where the stream says that it is to its end, or until it is not this node's any more. */
+  const work = async (id: string): Promise<void> => {
+    const begun = await own(id, 0);
+    if (begun === null) return;
+    const { account, filter, rate_per_second: rate } = begun.started;
+    const upTo = await snapshotOf(begun);
+    if (!(await isShownUpTo(views, upTo))) return;
+    let place: Place = begun;
+    if (begun.claim?.node !== node && !(await checkpoint(id, account, place))) return;
+    let since = { events: 0, atMs: performance.now() };
+    let dueMs = performance.now();
+    const size = Math.min(AT_ONCE_MAX, Math.max(1, Math.floor(rate / BATCHES_A_SECOND)));
+    for (;;) {
+      // A page may have nothing for it.
+      if ((await own(id)) === null) return;
+      const { chosen, next } = await chosenBehind(views, account, filter, upTo, place.cursor, CHECKPOINT_EVENTS);
+      // Asked after the page was read: the cursor would pass over events that a view under rebuild did not list yet.
+      if (!(await isShownUpTo(views, upTo))) return;
+      for (let from = 0; from < chosen.length; from += size) {
+        const batch = chosen.slice(from, from + size);
+        await untilDue(dueMs);
+        const state = await own(id);
+        if (state === null) return;
+        const replayed = await Promise.all(batch.map((it) => replayOne(state, upTo, it.id)));
+        const last = batch.at(-1);
+        const skipped = place.skipped + replayed.filter((isReplayed) => !isReplayed).length;
+        if (last !== undefined) place = { cursor: { received_at: last.received_at, id: last.id }, skipped };
+        dueMs = Math.max(dueMs, performance.now() - BEHIND_MAX_MS) + (batch.length * S) / rate;
+        since = { ...since, events: since.events + batch.length };
+        if (since.events < CHECKPOINT_EVENTS && performance.now() - since.atMs < CHECKPOINT_MS) continue;
+        if (!(await checkpoint(id, account, place))) return;
+        since = { events: 0, atMs: performance.now() };
+      }
+      if (next === null) break;
+      place = { ...place, cursor: next };
+    }
+    if (since.events > 0 && !(await checkpoint(id, account, place))) return;
+    await tell(id, account, { type: "FinishReplay", at: new Date(clock.now()).toISOString() });
+  };
+
+  const untilDue = async (dueMs: number): Promise<void> => {
+    while (!looks.isStopping()) {
+      const leftMs = dueMs - performance.now();
+      if (leftMs <= 0) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, WAIT_MS)));
+    }
+  };
+
+  const isFull = (account: string): boolean =>
+    [...working.values()].filter((it) => it.account === account).length >= OF_ACCOUNT_MAX;
+
+  const begin = (id: string, account: string): void => {
+    if (!isStarted || looks.isStopping() || working.has(id) || working.size >= RUNNING_MAX || isFull(account)) return;
+    const ended = work(id)
+      .catch(onError)
+      .finally(() => working.delete(id));
+    working.set(id, { account, ended });
+  };
+
+  const look = async (): Promise<void> => {
+    const where = [{ field: "status", is: "=", value: "running" }] as const;
+    const sort = { field: "started_at", order: "asc" } as const;
+    let last: Found | undefined;
+    do {
+      const after = last === undefined ? {} : { after: { value: String(last.document.started_at), id: last.id } };
+      const found = await views.page(replaysView.schema.name, { where, sort, limit: RUNNING_MAX, ...after });
+      for (const { id, document } of found) begin(id, String(document.account));
+      last = found.length < RUNNING_MAX ? undefined : found.at(-1);
+    } while (last !== undefined && working.size < RUNNING_MAX);
+  };
+
+  const looks = looking(look, LOOK_MS, onError);
+
+  return {
+    start() {
+      isStarted = true;
+      looks.start();
+    },
+    async stop() {
+      await looks.stop();
+      await Promise.all([...working.values()].map(({ ended }) => ended));
+    },
+    begin,
+  };
+};

@@ -1,0 +1,80 @@
+import { bundle } from "../../domain/bundle/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import { erasedWith, isErasedAt } from "../../domain/delivery/erased.ts";
+import type { ErasedUpTo, PayloadEvent } from "../../domain/delivery/events.ts";
+import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { eraseLeft } from "../erasure/erasures.ts";
+import { fenced } from "../ledgers/fence.ts";
+import { NO_TRACE } from "../streams/envelope.ts";
+import { type AgedLog, agedRecords } from "./aged-records.ts";
+
+export type OrphanedPayloads = {
+  /** Fences what was kept for a request that died, and erases what one kept too late; how many that were. */
+  sweep(isStopping: () => boolean): Promise<number>;
+};
+
+const KEPT: readonly PayloadEvent["type"][] = ["PayloadKept", "PayloadPartKept"];
+/** Far beyond what any request may take. */
+const AGE_MS = 24 * 60 * 60 * 1_000;
+/** A record here may carry a megabyte, so few are held at once. */
+const PAGE = 20;
+const PAYLOAD = "payload-";
+
+/** Records that may follow the erasure of an event that was admitted. */
+const FOLLOW_ERASURE: ReadonlySet<string> = new Set([
+  "PayloadErased",
+  "BundlePayloadErased",
+  "DuplicatesCounted",
+  "DeliveryIdReused",
+]);
+
+/** Nothing was decided with it, or all that was decided was erased before it was kept. */
+const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): boolean => {
+  if (last === null) return true;
+  if (last.type !== "PayloadErased" && last.type !== "BundlePayloadErased") return false;
+  // Of both records.
+  return !isErasedAt(erasedWith(null, last.data as { readonly up_to?: ErasedUpTo }), revision);
+};
+
+/**
+ * A request that died between its payload and its verdict has left a payload of which no view knows. It is fenced by a
+ * record in the stream that its verdict would have come to, as `fate` does it for places in ledgers: so it has ended,
+ * and retention finds it. Whoever is sent again is decided behind that as before.
+ */
+export const orphanedPayloads = (
+  log: EventLog & AgedLog,
+  clock: Clock,
+  randomness: Randomness,
+  onError: (error: unknown) => void,
+): OrphanedPayloads => {
+  const kept = agedRecords(log, clock, {
+    stream: "checkpoint-payloads",
+    type: "PayloadsSwept",
+    types: KEPT,
+    ageMs: AGE_MS,
+    page: PAGE,
+    onError,
+  });
+
+  const fence = async (id: string, account: string): Promise<boolean> => {
+    const at = new Date(clock.now()).toISOString();
+    const actor = { kind: "system", id: "retention" } as const;
+    const envelope = { commandId: randomId("cmd_", randomness), account, actor, trace: NO_TRACE, at };
+    const { isFenced } = id.startsWith("bun_")
+      ? await fenced(log, bundle, `bundle-${id}`, { type: "Abandon", bundleId: id, at }, envelope)
+      : await fenced(log, delivery, `delivery-${id}`, { type: "Abandon", eventId: id, at }, envelope);
+    return isFenced;
+  };
+
+  return {
+    sweep: (isStopping) =>
+      kept.sweep(isStopping, async (record) => {
+        const id = record.stream.slice(PAYLOAD.length);
+        const last = await log.last(`${id.startsWith("bun_") ? "bundle" : "delivery"}-${id}`);
+        if (isOrphan(record, last) && (await fence(id, record.meta.account))) return true;
+        // An admitted event does not end once more, so a payload that was stored after its erasure is erased here.
+        return last !== null && FOLLOW_ERASURE.has(last.type) && (await eraseLeft(log, id));
+      }),
+  };
+};

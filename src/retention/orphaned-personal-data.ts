@@ -1,0 +1,67 @@
+import type { PersonalDataEvent } from "../../domain/personal/events.ts";
+import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { commitmentsIn, erasePersonalData } from "../erasure/personal-data.ts";
+import { NO_TRACE } from "../streams/envelope.ts";
+import { type AgedLog, agedRecords } from "./aged-records.ts";
+
+export type OrphanedPersonalData = {
+  /** Erases the values for which no record came within a day; how many that were. */
+  sweep(isStopping: () => boolean): Promise<number>;
+};
+
+const KEPT: PersonalDataEvent["type"] = "PersonalDataKept";
+/** Far longer than a record can take to follow its value. */
+const AGE_MS = 24 * 60 * 60 * 1_000;
+const PAGE = 100;
+const READ_PAGE = 100;
+
+const isNamed = async (log: Pick<EventLog, "read">, kept: PersonalDataEvent["data"]): Promise<boolean> => {
+  for (let after = kept.after; ; ) {
+    const page = await log.read(kept.stream, after, READ_PAGE);
+    if (page.some(({ data }) => commitmentsIn(data).some(({ id }) => id === kept.id))) return true;
+    const last = page.at(-1);
+    if (last === undefined || page.length < READ_PAGE) return false;
+    after = last.revision;
+  }
+};
+
+/**
+ * A request that died between its personal data and its record has left a value that no record names. The erasure is
+ * recorded, so that a record that still comes, from a process that was suspended for a day, names a value known as erased.
+ */
+export const orphanedPersonalData = (
+  log: EventLog & AgedLog,
+  clock: Clock,
+  randomness: Randomness,
+  onError: (error: unknown) => void,
+): OrphanedPersonalData => {
+  const kept = agedRecords(log, clock, {
+    stream: "checkpoint-personal",
+    type: "PersonalDataSwept",
+    types: [KEPT],
+    ageMs: AGE_MS,
+    page: PAGE,
+    onError,
+  });
+
+  const erase = (id: string, { meta }: RecordedEvent) =>
+    erasePersonalData(log, id, "no record names it", {
+      commandId: randomId("cmd_", randomness),
+      account: meta.account,
+      actor: { kind: "system", id: "retention" },
+      trace: NO_TRACE,
+      at: new Date(clock.now()).toISOString(),
+    });
+
+  return {
+    sweep: (isStopping) =>
+      kept.sweep(isStopping, async (record) => {
+        // The type says which data the event has.
+        const data = record.data as PersonalDataEvent["data"];
+        if (await isNamed(log, data)) return false;
+        await erase(data.id, record);
+        return true;
+      }),
+  };
+};

@@ -1,0 +1,134 @@
+import type { Plan } from "../../domain/account/plans.ts";
+import type { RetentionTerm } from "../../domain/account/retention.ts";
+import { DAY_MS } from "../../domain/calendar.ts";
+import type { Clock, Condition, EventLog, Found, Randomness, ViewStore } from "../../domain/ports.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
+import { ViewsUnavailable } from "../../infra/view-errors.ts";
+import { retention as retained } from "../../projections/retention.ts";
+import { expirePayload } from "../erasure/erasures.ts";
+import { looking } from "../following/looking.ts";
+import { NO_TRACE } from "../streams/envelope.ts";
+
+export type Retention = {
+  start(): void;
+  /** Finishes the payload in hand. */
+  stop(): Promise<void>;
+  /** Erases what is due now; how many payloads that were. */
+  look(): Promise<number>;
+};
+
+export type RetentionDeps = {
+  readonly log: EventLog;
+  readonly views: Pick<ViewStore, "page">;
+  /** What has become old without any view: answers kept for repeats, and payloads of requests that died. */
+  readonly sweeps: readonly { sweep(isStopping: () => boolean): Promise<number> }[];
+  /** What is in none of them is not erased: every plan promises other days. */
+  readonly termsOf: (account: string) => Promise<readonly RetentionTerm[]>;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly onError: (error: unknown) => void;
+};
+
+/** Days are promised: a minute more is none. */
+const LOOK_MS = 60_000;
+/** Erased in one go. */
+const PAGE = 100;
+/** Between two of those: what is delivered meanwhile needs the log as well. */
+const GAP_MS = 100;
+
+const VIEW = retained.schema.name;
+const BY_ACCOUNT = { field: "account", order: "asc" } as const;
+const BY_END = { field: "ended_at", order: "asc" } as const;
+
+/** The plan's promise, as the record of each erasure repeats it. */
+const reasonOf = ({ name, retentionDays }: Plan): string => `retention: ${retentionDays} days of the ${name} plan`;
+
+/**
+ * Erases payloads when the days since the end of their event have passed that the plan has, or that the one had under which
+ * it ended, where those are more. The view may be behind, and every node has this loop: the event's own stream decides, and
+ * the same erasure again is the same.
+ */
+export const retention = (deps: RetentionDeps): Retention => {
+  const { log, views, sweeps, termsOf, clock, randomness, onError } = deps;
+
+  /** What one alone is to blame for is reported, and keeps none of the others; the log and the views are for all of them. */
+  const alone = async (work: () => Promise<number>): Promise<number> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof LogUnavailable || error instanceof OutcomeUnknown || error instanceof ViewsUnavailable)
+        throw error;
+      onError(error);
+      return 0;
+    }
+  };
+
+  const expire = ({ id, document }: Found, plan: Plan, endedUpTo: string): Promise<boolean> =>
+    expirePayload(
+      log,
+      id,
+      { reason: reasonOf(plan), endedUpTo },
+      {
+        // Of its own: another node's may take less, and this one must not be taken for its repeat.
+        commandId: randomId("cmd_", randomness),
+        account: String(document.account),
+        actor: { kind: "system", id: "retention" },
+        trace: NO_TRACE,
+        at: new Date(clock.now()).toISOString(),
+      },
+    );
+
+  const underTerm = async (account: string, { plan, after: from, upTo }: RetentionTerm): Promise<number> => {
+    const due = new Date(clock.now() - plan.retentionDays * DAY_MS).toISOString();
+    const endedUpTo = upTo === null || due < upTo ? due : upTo;
+    const where: readonly Condition[] = [
+      { field: "account", is: "=", value: account },
+      { field: "ended_at", is: "<=", value: endedUpTo },
+      ...(from === null ? [] : [{ field: "ended_at", is: ">", value: from } as const]),
+    ];
+    let erased = 0;
+    let last: Found | undefined;
+    for (;;) {
+      const after = last === undefined ? {} : { after: { value: String(last.document.ended_at), id: last.id } };
+      const page = await views.page(VIEW, { where, sort: BY_END, limit: PAGE, ...after });
+      for (const found of page) {
+        if (looks.isStopping()) return erased;
+        erased += await alone(async () => ((await expire(found, plan, endedUpTo)) ? 1 : 0));
+      }
+      last = page.at(-1);
+      if (page.length < PAGE) return erased;
+      await looks.pause(GAP_MS);
+    }
+  };
+
+  const ofAccount = async (account: string): Promise<number> => {
+    let erased = 0;
+    for (const term of await termsOf(account)) erased += await underTerm(account, term);
+    return erased;
+  };
+
+  const look = async (): Promise<number> => {
+    let erased = 0;
+    for (let account = ""; !looks.isStopping(); ) {
+      const where = [{ field: "account", is: ">", value: account }] as const;
+      const [next] = await views.page(VIEW, { where, sort: BY_ACCOUNT, limit: 1 });
+      if (next === undefined) break;
+      account = String(next.document.account);
+      const of = account;
+      erased += await alone(() => ofAccount(of));
+    }
+    return erased;
+  };
+
+  const expireAll = async (): Promise<void> => {
+    await look().catch(onError);
+    for (const each of sweeps) {
+      if (!looks.isStopping()) await each.sweep(looks.isStopping).catch(onError);
+    }
+  };
+
+  const looks = looking(expireAll, LOOK_MS, onError);
+
+  return { start: looks.start, stop: looks.stop, look };
+};

@@ -1,0 +1,155 @@
+import { apiKey } from "../../../domain/account/api-key.ts";
+import { account, isExpired } from "../../../domain/account/decider.ts";
+import { KEY_ROLES, type KeyRole } from "../../../domain/account/events.ts";
+import type { Clock, ViewStore } from "../../../domain/ports.ts";
+import { bearerKey, keyId } from "../../../infra/crypto/api-key.ts";
+import { type ApiKeyDocument, apiKeys } from "../../../projections/api-keys.ts";
+import { accountStream } from "../../accounts/accounts.ts";
+import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
+import { apiKeyStream } from "../../accounts/credentials.ts";
+import { nonBlank } from "../../http/json-schema.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { problem } from "../../streams/problems.ts";
+import { accountProblem } from "./account-problems.ts";
+
+export type ApiKeysDeps = {
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly hashes: CredentialHashes;
+  readonly views: Pick<ViewStore, "page">;
+};
+
+type KeyBody = { readonly name: string; readonly role?: KeyRole; readonly expires_at?: string | null };
+
+const BODY: JsonSchema = {
+  type: "object",
+  required: ["name"],
+  additionalProperties: false,
+  properties: {
+    name: nonBlank(100),
+    role: { enum: KEY_ROLES, description: "admin when left out: a key's first use is to register sources" },
+    expires_at: { type: ["string", "null"], format: "date-time", description: "left out or null: never" },
+  },
+};
+
+const COMMON = {
+  id: { type: "string" },
+  name: { type: "string" },
+  role: { enum: KEY_ROLES },
+  last4: { type: "string" },
+  expires_at: { type: ["string", "null"], format: "date-time" },
+  created_at: { type: "string", format: "date-time" },
+};
+const REQUIRED = ["id", "name", "role", "last4", "created_at"];
+
+const CREATED: JsonSchema = {
+  type: "object",
+  required: [...REQUIRED, "key"],
+  properties: { ...COMMON, key: { type: "string", description: "shown only once" } },
+};
+const LISTED: JsonSchema = {
+  type: "object",
+  required: [...REQUIRED, "status"],
+  properties: { ...COMMON, status: { enum: ["active", "expired"] }, created_by: { type: "string" } },
+};
+
+const LAST = 4;
+
+/** In UTC with milliseconds, as all times are kept; null for a day that no calendar has. */
+const instantOf = (text: string): string | null => {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+};
+
+const create =
+  ({ aggregates, hashes }: ApiKeysDeps): Route["handle"] =>
+  async ({ principal, body, envelope, secret }) => {
+    // The route's schema has checked the shape.
+    const { name: given, role = "admin", expires_at: until = null } = body as KeyBody;
+    const expires_at = until === null ? null : instantOf(until);
+    if (until !== null && expires_at === null) {
+      const errors = [{ path: "/expires_at", message: "must be a date and time" }];
+      return problem("invalid-request", "expires_at is not a time.", { errors });
+    }
+    const name = given.trim();
+    // A repeat under the same Idempotency-Key makes the same key again: a crash before the answer loses nothing.
+    const key = bearerKey("csk", secret("api-key"));
+    const id = keyId(key);
+    const digest = hashes.apiKey(key, { account: principal.account, role, expires_at });
+    const { at } = envelope;
+    const shown = { name, role, last4: key.slice(-LAST), expires_at };
+    const created = await aggregates.handle(
+      account,
+      accountStream(principal.account),
+      { type: "CreateApiKey", key_id: id, digest, ...shown, at },
+      envelope,
+    );
+    if (created.outcome === "rejected") return accountProblem(created.rejection);
+    const made_by = principal.id;
+    const issue = { type: "IssueApiKey", account: principal.account, key_id: id, made_by, at } as const;
+    await aggregates.handle(apiKey, apiKeyStream(id), issue, { ...envelope, commandId: `issue-${id}` });
+    return {
+      status: 201,
+      body: { id, ...shown, key, created_at: at },
+      ...positionOf(created),
+    };
+  };
+
+const list =
+  ({ views, clock }: ApiKeysDeps): Route["handle"] =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "created_at", order: "desc" } as const;
+    const now = new Date(clock.now()).toISOString();
+    const page = await pageOf(views, { view: apiKeys.schema.name, where, sort }, query, (document, id) => {
+      // What the view's own projection has put.
+      const { account: _, ...key } = document as ApiKeyDocument;
+      return { id, ...key, status: isExpired(key, now) ? "expired" : "active" };
+    });
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const revoke =
+  ({ aggregates }: ApiKeysDeps): Route["handle"] =>
+  async ({ principal, params, envelope }) => {
+    const command = { type: "RevokeApiKey", key_id: params.id ?? "", at: envelope.at } as const;
+    const revoked = await aggregates.handle(account, accountStream(principal.account), command, envelope);
+    if (revoked.outcome === "rejected") return accountProblem(revoked.rejection);
+    return { status: 204, ...positionOf(revoked) };
+  };
+
+export const apiKeyRoutes = (deps: ApiKeysDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/api-keys",
+    who: { session: "admin" },
+    summary: "Create an API key; it is shown only once",
+    tag: "accounts",
+    body: BODY,
+    problems: ["conflict", "not-found"],
+    answers: { 201: CREATED },
+    handle: create(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/api-keys",
+    who: { session: "admin" },
+    summary: "List the API keys, newest first",
+    tag: "accounts",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(LISTED) },
+    reads: [apiKeys.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/api-keys/{id}",
+    who: { session: "admin" },
+    summary: "Revoke an API key immediately",
+    tag: "accounts",
+    answers: { 204: null },
+    handle: revoke(deps),
+  },
+];

@@ -1,0 +1,189 @@
+import { account } from "../../../domain/account/decider.ts";
+import { normalizePassword } from "../../../domain/account/password-rule.ts";
+import { type Accounts, accountStream, belongingTo } from "../../accounts/accounts.ts";
+import { clearedSessionCookie, type Sessions, sessionIdOf } from "../../accounts/sessions.ts";
+import type { Signup } from "../../config.ts";
+import { clientOf } from "../../erasure/personal-data.ts";
+import type { PasswordGuesses } from "../../http/password-guesses.ts";
+import type { Attempts } from "../../http/rate-limit.ts";
+import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { notFound, problem } from "../../streams/problems.ts";
+import { accountProblem, EMAIL_SCHEMA, emailOf, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
+import { BELONGING, rateLimited, shownBelonging, signedIn } from "./signed-in.ts";
+import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
+
+export type AuthDeps = {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly guesses: PasswordGuesses;
+  readonly signup: Signup;
+  readonly aggregates: Aggregates;
+};
+
+const isWrong = (it: { readonly outcome: string; readonly rejection?: string }): boolean =>
+  it.outcome === "refused" && it.rejection === "invalid-credentials";
+
+type Credentials = { readonly email: string; readonly password: string };
+
+type NewPasswordBody = { readonly current_password: string; readonly new_password: string };
+
+const CREDENTIALS = { email: EMAIL_SCHEMA, password: PASSWORD_SCHEMA };
+
+const LOGIN: JsonSchema = {
+  type: "object",
+  required: ["email", "password"],
+  additionalProperties: false,
+  properties: CREDENTIALS,
+};
+
+const NEW_PASSWORD: JsonSchema = {
+  type: "object",
+  required: ["current_password", "new_password"],
+  additionalProperties: false,
+  properties: { current_password: PASSWORD_SCHEMA, new_password: PASSWORD_SCHEMA },
+};
+
+const SIGNUP_CLOSED = problem("signup-closed", "Accounts are not open to strangers here. Ask an owner to invite you.");
+
+const signUp =
+  ({ accounts, sessions, attempts, signup }: AuthDeps): Route["handle"] =>
+  async (call) => {
+    // Before the address is looked at, so that the answer says nothing about it.
+    if (signup === "closed") return SIGNUP_CLOSED;
+    const person = signupOf(call);
+    if ("problem" in person) return person;
+    const attempt = attempts.take("signup-ip", call.ip);
+    if (!attempt.ok) return rateLimited(attempt.retryAfterS);
+
+    const joined = await accounts.signUp(person, call.envelope);
+    if (joined.outcome === "joined") return await signedIn(sessions, 201, joined, call);
+    if (joined.rejection === "overloaded") attempts.giveBack("signup-ip", call.ip);
+    const about = () => accounts.memberOf(person.email);
+    return { ...accountProblem(joined.rejection), ...(joined.rejection === "email-taken" ? { about } : {}) };
+  };
+
+const logIn =
+  ({ accounts, sessions, guesses }: AuthDeps): Route["handle"] =>
+  async (call) => {
+    // The route's schema has checked the shape.
+    const body = call.body as Credentials;
+    const email = emailOf(body.email);
+    if (typeof email !== "string") return email;
+    const counted = await guesses.run(
+      { address: email, ip: call.ip },
+      () => accounts.logIn(email, normalizePassword(body.password), call.envelope),
+      isWrong,
+    );
+    const about = () => accounts.memberOf(email);
+    if (!counted.ok) return { ...rateLimited(counted.retryAfterS), about };
+    const { result } = counted;
+    if (result.outcome === "joined") return await signedIn(sessions, 200, result, call);
+    return { ...accountProblem(result.rejection), about };
+  };
+
+const changePassword =
+  ({ accounts, guesses }: AuthDeps): Route["handle"] =>
+  async (call) => {
+    const { principal, body, envelope, ip } = call;
+    if (principal.kind !== "member") return notFound();
+    // The route's schema has checked the shape.
+    const { current_password, new_password } = body as NewPasswordBody;
+    const next = newPasswordOf(new_password, principal.email, "/new_password");
+    if (typeof next !== "string") return next;
+    const keeps = sessionIdOf(principal.session);
+    const change = {
+      member: principal.id,
+      current: normalizePassword(current_password),
+      next,
+      keeps,
+      client: clientOf(call),
+    };
+    const counted = await guesses.run(
+      { address: principal.email, ip },
+      () => accounts.changePassword(change, envelope),
+      isWrong,
+    );
+    if (!counted.ok) return rateLimited(counted.retryAfterS);
+    const { result } = counted;
+    return result.outcome === "changed" ? { status: 204, ...positionOf(result) } : accountProblem(result.rejection);
+  };
+
+const logOut =
+  ({ sessions }: AuthDeps): Route["handle"] =>
+  async ({ principal, envelope }) => {
+    if (principal.kind !== "member") return notFound();
+    const position = await sessions.close(principal.session, envelope);
+    const headers = { "set-cookie": clearedSessionCookie };
+    return { status: 204, headers, ...positionOf({ position }) };
+  };
+
+const me =
+  ({ aggregates }: AuthDeps): Route["handle"] =>
+  async ({ principal, envelope }) => {
+    const { state } = await aggregates.load(account, accountStream(principal.account));
+    const belonging = state.phase === "open" ? belongingTo(state, principal.id) : null;
+    return belonging === null ? notFound() : { status: 200, body: shownBelonging(belonging, envelope.at) };
+  };
+
+export const authRoutes = (deps: AuthDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/auth/signup",
+    who: "anyone",
+    summary: "Create an account and log in",
+    tag: "accounts",
+    body: {
+      type: "object",
+      required: ["email", "password"],
+      additionalProperties: false,
+      properties: SIGNUP_PROPERTIES,
+    },
+    problems: ["signup-closed", "email-taken", "weak-password", "rate-limited", "overloaded"],
+    answers: { 201: BELONGING },
+    handle: signUp(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/login",
+    who: "anyone",
+    summary: "Log in",
+    tag: "accounts",
+    body: LOGIN,
+    problems: ["invalid-credentials", "rate-limited", "overloaded"],
+    answers: { 200: BELONGING },
+    handle: logIn(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/logout",
+    who: { session: "viewer" },
+    summary: "End the session on every node",
+    tag: "accounts",
+    problems: ["not-found"],
+    answers: { 204: null },
+    handle: logOut(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/password",
+    who: { session: "viewer" },
+    summary: "Change the password and end every other session",
+    tag: "accounts",
+    body: NEW_PASSWORD,
+    problems: ["invalid-credentials", "weak-password", "overloaded", "not-found"],
+    answers: { 204: null },
+    handle: changePassword(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/auth/me",
+    who: { session: "viewer" },
+    summary: "Who is logged in",
+    tag: "accounts",
+    problems: ["not-found"],
+    answers: { 200: BELONGING },
+    handle: me(deps),
+  },
+];

@@ -1,0 +1,154 @@
+import type { Accounts, Joined, LinkUse, Refused } from "../../accounts/accounts.ts";
+import { TOKEN_LENGTH_MAX } from "../../accounts/links.ts";
+import type { MemberLinks } from "../../accounts/member-links.ts";
+import type { Sessions } from "../../accounts/sessions.ts";
+import type { StartLinks } from "../../accounts/start-links.ts";
+import { clientOf } from "../../erasure/personal-data.ts";
+import type { Attempts } from "../../http/rate-limit.ts";
+import { whyUnrecorded } from "../../http/recorded-problems.ts";
+import { type Answer, type Call, isProblem, type JsonSchema, type Route } from "../../http/route.ts";
+import type { Envelope } from "../../streams/envelope.ts";
+import type { Problem } from "../../streams/problems.ts";
+import { accountProblem, linkGone, newPasswordOf, PASSWORD_SCHEMA } from "./account-problems.ts";
+import { BELONGING, rateLimited, signedIn } from "./signed-in.ts";
+import { SIGNUP_PROPERTIES, signupOf } from "./signup-input.ts";
+
+export type LinksDeps = {
+  readonly accounts: Accounts;
+  readonly memberLinks: MemberLinks;
+  readonly startLinks: StartLinks;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+};
+
+type LinkBody = { readonly token: string; readonly password: string };
+
+const TOKEN_SCHEMA: JsonSchema = {
+  type: "string",
+  minLength: 1,
+  maxLength: TOKEN_LENGTH_MAX,
+  description: "What stands behind # in the link",
+};
+
+const BODY: JsonSchema = {
+  type: "object",
+  required: ["token", "password"],
+  additionalProperties: false,
+  properties: { token: TOKEN_SCHEMA, password: PASSWORD_SCHEMA },
+};
+
+type Used = Joined | Refused<Parameters<typeof accountProblem>[0]>;
+
+/** A link that opens nothing counts as a failed login: each makes us read a stream that the caller names. */
+const limited =
+  ({ attempts, memberLinks }: LinksDeps, handle: Route["handle"]): Route["handle"] =>
+  async (call) => {
+    // The route's schema has checked the shape.
+    const { token } = call.body as { readonly token: string };
+    const about = () => memberLinks.concerned(token);
+    const attempt = attempts.take("failed-login-ip", call.ip);
+    // It is counted for nobody: looking up whom the link names would read without a limit.
+    if (!attempt.ok) return rateLimited(attempt.retryAfterS);
+    let isGone = false;
+    try {
+      const answer = await handle(call);
+      isGone = isProblem(answer) && answer.problem === "not-found";
+      const isDecision = isProblem(answer) && (isGone || whyUnrecorded(false, answer.problem) === null);
+      return isDecision ? { ...answer, about } : answer;
+    } finally {
+      if (!isGone) attempts.giveBack("failed-login-ip", call.ip);
+    }
+  };
+
+/** The link of this call, if it still opens something, and the new password if it is strong enough. */
+const useOf = async (
+  { memberLinks }: LinksDeps,
+  purpose: "invitation" | "reset",
+  call: Call,
+): Promise<LinkUse | Problem> => {
+  // The route's schema has checked the shape.
+  const { token, password: given } = call.body as LinkBody;
+  const opened = await memberLinks.opened(purpose, token, call.envelope.at);
+  if (opened === null) return linkGone();
+  const password = newPasswordOf(given, opened.email);
+  return typeof password === "string" ? { ...opened, password, client: clientOf(call) } : password;
+};
+
+const answered = async ({ sessions }: LinksDeps, used: Used, call: Call): Promise<Answer | Problem> =>
+  used.outcome === "joined" ? await signedIn(sessions, 200, used, call) : accountProblem(used.rejection);
+
+const accept =
+  (deps: LinksDeps): Route["handle"] =>
+  async (call) => {
+    const use = await useOf(deps, "invitation", call);
+    if ("problem" in use) return use;
+    // An address that somebody has is answered `email-taken`, as at sign-up: so within the same limit.
+    const attempt = deps.attempts.take("signup-ip", call.ip);
+    if (!attempt.ok) return rateLimited(attempt.retryAfterS);
+    const used = await deps.accounts.accept(use, call.envelope);
+    if (used.outcome === "refused" && used.rejection === "overloaded") deps.attempts.giveBack("signup-ip", call.ip);
+    return await answered(deps, used, call);
+  };
+
+const reset =
+  (deps: LinksDeps): Route["handle"] =>
+  async (call) => {
+    const use = await useOf(deps, "reset", call);
+    return "problem" in use ? use : await answered(deps, await deps.accounts.reset(use, call.envelope), call);
+  };
+
+const start =
+  (deps: LinksDeps): Route["handle"] =>
+  async (call) => {
+    // The route's schema has checked the shape.
+    const { token } = call.body as { readonly token: string };
+    const link = await deps.startLinks.opened(token, call.envelope.at);
+    if (link === null) return linkGone();
+    const person = signupOf(call);
+    if ("problem" in person) return person;
+    const isFirst = (ids: { account: string; member: string }, envelope: Envelope): Promise<boolean> =>
+      deps.startLinks.use(link, ids, envelope);
+    return await answered(deps, await deps.accounts.signUp(person, call.envelope, isFirst), call);
+  };
+
+/** What the holder of a one-time link may do; the link is the credential. */
+export const linkRoutes = (deps: LinksDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/auth/invitations/accept",
+    who: "anyone",
+    summary: "Accept an invitation with a password of one's own, and log in",
+    tag: "accounts",
+    body: BODY,
+    problems: ["not-found", "email-taken", "weak-password", "limit-reached", "conflict", "rate-limited", "overloaded"],
+    answers: { 200: BELONGING },
+    handle: limited(deps, accept(deps)),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/reset",
+    who: "anyone",
+    summary: "Set a new password with a reset link, end every session, and log in",
+    tag: "accounts",
+    body: BODY,
+    problems: ["not-found", "weak-password", "rate-limited", "overloaded"],
+    answers: { 200: BELONGING },
+    handle: limited(deps, reset(deps)),
+  },
+  {
+    method: "POST",
+    path: "/v1/auth/start",
+    who: "anyone",
+    summary: "Make the first account with the link that the first start has printed, and log in",
+    tag: "accounts",
+    body: {
+      type: "object",
+      required: ["token", "email", "password"],
+      additionalProperties: false,
+      properties: { token: TOKEN_SCHEMA, ...SIGNUP_PROPERTIES },
+    },
+    problems: ["not-found", "email-taken", "weak-password", "rate-limited", "overloaded"],
+    answers: { 200: BELONGING },
+    handle: limited(deps, start(deps)),
+  },
+];

@@ -1,0 +1,216 @@
+import { account } from "../../../domain/account/decider.ts";
+import { ROLES, type Role } from "../../../domain/account/events.ts";
+import { mayChangeMembers } from "../../../domain/account/membership.ts";
+import type { Randomness, ViewStore } from "../../../domain/ports.ts";
+import { randomId } from "../../../infra/crypto/ids.ts";
+import { MEMBER_STATES, type MemberDocument, members } from "../../../projections/members.ts";
+import { type Accounts, accountStream, makerOf } from "../../accounts/accounts.ts";
+import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
+import { linkUrl } from "../../accounts/links.ts";
+import type { MemberLinks } from "../../accounts/member-links.ts";
+import type { Controls } from "../../controls/controls.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { HELD_CHANGE, type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { notFound } from "../../streams/problems.ts";
+import { accountProblem, EMAIL_SCHEMA, emailOf } from "./account-problems.ts";
+
+export type MembersDeps = {
+  readonly accounts: Accounts;
+  readonly memberLinks: MemberLinks;
+  readonly aggregates: Pick<Aggregates, "handle" | "load">;
+  readonly controls: Controls;
+  readonly randomness: Randomness;
+  readonly views: Pick<ViewStore, "page">;
+  /** Without a slash at the end. */
+  readonly publicUrl: () => string;
+  readonly hashes: Pick<CredentialHashes, "role">;
+};
+
+type InvitationBody = { readonly email: string; readonly role: Role };
+type RoleBody = { readonly role: Role };
+
+const INVITATION_BODY: JsonSchema = {
+  type: "object",
+  required: ["email", "role"],
+  additionalProperties: false,
+  properties: { email: EMAIL_SCHEMA, role: { enum: ROLES } },
+};
+
+const ROLE_BODY: JsonSchema = {
+  type: "object",
+  required: ["role"],
+  additionalProperties: false,
+  properties: { role: { enum: ROLES } },
+};
+
+const COMMON = {
+  id: { type: "string" },
+  email: { type: "string" },
+  role: { enum: ROLES },
+  state: { enum: MEMBER_STATES },
+} as const satisfies Record<string, JsonSchema>;
+const REQUIRED = ["id", "email", "role", "state"];
+const TIME: JsonSchema = { type: "string", format: "date-time" };
+
+const MEMBER: JsonSchema = {
+  type: "object",
+  required: [...REQUIRED, "created_at", "expires_at"],
+  properties: {
+    ...COMMON,
+    created_at: TIME,
+    expires_at: { type: ["string", "null"], format: "date-time", description: "Of an invitation; null for a member" },
+  },
+};
+
+const LINK: JsonSchema = { type: "string", description: "Shown only once. Hand it to this person and nobody else." };
+const INVITATION: JsonSchema = {
+  type: "object",
+  required: [...REQUIRED, "invitation_url", "expires_at"],
+  properties: { ...COMMON, invitation_url: LINK, expires_at: TIME },
+};
+const RESET: JsonSchema = {
+  type: "object",
+  required: ["id", "email", "reset_url", "expires_at"],
+  properties: { id: COMMON.id, email: COMMON.email, reset_url: LINK, expires_at: TIME },
+};
+const CHANGED: JsonSchema = { type: "object", required: REQUIRED, properties: COMMON };
+
+const invite =
+  ({ memberLinks, publicUrl, controls, randomness }: MembersDeps): Route["handle"] =>
+  async (call) => {
+    const { body, envelope } = call;
+    // The route's schema has checked the shape.
+    const { email: given, role } = body as InvitationBody;
+    const email = emailOf(given);
+    if (typeof email !== "string") return email;
+    const id = randomId("mem_", randomness);
+    const refusal = await controls.authorize(call, { kind: "member", id, base: null, changes: { role } });
+    if (refusal !== null) return refusal;
+    const made = await memberLinks.invite({ member: id, email, role }, envelope);
+    if (made.outcome === "refused") return accountProblem(made.rejection);
+    const { expires_at } = made;
+    const invitation_url = linkUrl(publicUrl(), "invitation", made.token);
+    const invited = { id, email, role, state: "invited", invitation_url, expires_at };
+    return { status: 201, body: invited, ...positionOf(made) };
+  };
+
+const reset =
+  ({ memberLinks, publicUrl }: MembersDeps): Route["handle"] =>
+  async ({ params, envelope }) => {
+    const made = await memberLinks.reset(params.id ?? "", envelope);
+    if (made.outcome === "refused") return accountProblem(made.rejection);
+    const { member: id, email, expires_at } = made;
+    const reset_url = linkUrl(publicUrl(), "reset", made.token);
+    return { status: 201, body: { id, email, reset_url, expires_at }, ...positionOf(made) };
+  };
+
+const changeRole =
+  ({ aggregates, controls, hashes }: MembersDeps): Route["handle"] =>
+  async (call) => {
+    const { params, body, envelope } = call;
+    const { id = "" } = params;
+    // The route's schema has checked the shape.
+    const { role } = body as RoleBody;
+    const { state } = await aggregates.load(account, accountStream(envelope.account), 0);
+    const before = state.phase === "open" ? state.members.get(id) : undefined;
+    if (state.phase !== "open" || before === undefined) return accountProblem("member-absent");
+    const by = makerOf(envelope);
+    // Before the controls are asked: they record a weakening, and this change will not be made.
+    if (!mayChangeMembers(state, by)) return accountProblem("not-owner");
+    const base = { role: before.role };
+    const change = { kind: "member", id, base, changes: { role } } as const;
+    const grant = hashes.role({ account: envelope.account, member: id, role });
+    const command = { type: "ChangeRole", member: id, role, grant, by, at: envelope.at } as const;
+    const refusal = await controls.authorize(call, change, { command, after: { role } });
+    if (refusal !== null) return refusal;
+    const changed = await aggregates.handle(account, accountStream(envelope.account), command, envelope);
+    if (changed.outcome === "rejected") return accountProblem(changed.rejection);
+    const member = changed.state.phase === "open" ? changed.state.members.get(id) : undefined;
+    if (member === undefined) return notFound();
+    return {
+      status: 200,
+      body: { id, email: member.email, role: member.role, state: "active" },
+      ...positionOf(changed),
+    };
+  };
+
+const list =
+  ({ views }: MembersDeps): Route["handle"] =>
+  async ({ principal, query, envelope }) => {
+    const where = [
+      { field: "account", is: "=", value: principal.account },
+      { field: "open_until", is: ">", value: envelope.at },
+    ] as const;
+    const sort = { field: "created_at", order: "desc" } as const;
+    const page = await pageOf(views, { view: members.schema.name, where, sort }, query, (document, id) => {
+      // What the view's own projection has put.
+      const { email, role, state, created_at, open_until } = document as MemberDocument;
+      return { id, email, role, state, created_at, expires_at: state === "invited" ? open_until : null };
+    });
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const remove =
+  ({ accounts }: MembersDeps): Route["handle"] =>
+  async ({ params, envelope }) => {
+    const removed = await accounts.removeMember(params.id ?? "", envelope);
+    if (removed.outcome === "refused") return accountProblem(removed.rejection);
+    return { status: 204, ...positionOf(removed) };
+  };
+
+export const memberRoutes = (deps: MembersDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/members/invitations",
+    who: { session: "owner" },
+    summary: "Invite a person by a one-time link; it is shown only once, and replaces an earlier one",
+    tag: "accounts",
+    body: INVITATION_BODY,
+    problems: ["conflict", "limit-reached", "not-found"],
+    answers: { 201: INVITATION },
+    handle: invite(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/members",
+    who: { session: "owner" },
+    summary: "List the members and the open invitations, newest first",
+    tag: "accounts",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(MEMBER) },
+    reads: [members.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "PATCH",
+    path: "/v1/members/{id}",
+    who: { session: "owner" },
+    summary: "Change a member's role",
+    tag: "accounts",
+    body: ROLE_BODY,
+    problems: ["conflict", "too-few-approvers", "limit-reached"],
+    answers: { 200: CHANGED, 202: HELD_CHANGE },
+    handle: changeRole(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/members/{id}/reset",
+    who: { session: "owner" },
+    summary: "Make a one-time link with which a member sets a new password; it is shown only once",
+    tag: "accounts",
+    problems: ["conflict"],
+    answers: { 201: RESET },
+    handle: reset(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/members/{id}",
+    who: { session: "owner" },
+    summary: "Remove a member and end their sessions, or withdraw an invitation",
+    tag: "accounts",
+    problems: ["conflict"],
+    answers: { 204: null },
+    handle: remove(deps),
+  },
+];

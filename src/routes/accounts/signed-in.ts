@@ -1,0 +1,53 @@
+import { planAt } from "../../../domain/account/subscription.ts";
+import type { Belonging } from "../../accounts/accounts.ts";
+import { type Sessions, sessionCookie } from "../../accounts/sessions.ts";
+import { clientOf } from "../../erasure/personal-data.ts";
+import type { Answer, Call, JsonSchema } from "../../http/route.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
+
+const strings = (...names: string[]): JsonSchema => ({
+  type: "object",
+  required: names,
+  properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+});
+
+/** Who is logged in. */
+export const BELONGING: JsonSchema = {
+  type: "object",
+  required: ["account", "member"],
+  properties: { account: strings("id", "name", "plan", "time_zone"), member: strings("id", "email", "role") },
+};
+
+export const shownBelonging = (
+  { account: { account: id, name, subscription, time_zone }, member }: Belonging,
+  at: string,
+) => ({
+  account: { id, name, plan: planAt(subscription, at), time_zone },
+  member: { id: member.id, email: member.email, role: member.role },
+});
+
+/** Opens a session for a person whose password or link was right. */
+export const signedIn = async (
+  sessions: Sessions,
+  status: number,
+  belonging: Belonging,
+  call: Call,
+): Promise<Answer> => {
+  const { account: owner, member } = belonging;
+  const envelope = {
+    ...call.envelope,
+    account: owner.account,
+    actor: { kind: "member", id: member.id },
+  } as const;
+  const of = { account: owner.account, member: member.id, epoch: member.epoch };
+  const { token, position } = await sessions.open(of, clientOf(call), envelope);
+  return {
+    status,
+    body: shownBelonging(belonging, call.envelope.at),
+    headers: { "set-cookie": sessionCookie(token) },
+    position,
+  };
+};
+
+export const rateLimited = (retryAfterS: number): Problem =>
+  problem("rate-limited", "Too many attempts. Wait before the next one.", { retryAfterS });

@@ -1,0 +1,383 @@
+import { apiKey } from "../../../domain/account/api-key.ts";
+import { type AgentRejection, agent as agentDecider, type PresentAgent } from "../../../domain/agent/decider.ts";
+import type { AgentKey, AgentSettings } from "../../../domain/agent/events.ts";
+import { isScopePattern, SCOPE_PATTERNS_MAX, type Scope } from "../../../domain/agent/scope.ts";
+import { onlyWhile } from "../../../domain/decider.ts";
+import type { ViewStore } from "../../../domain/ports.ts";
+import { bearerKey, keyId } from "../../../infra/crypto/api-key.ts";
+import { derivedId } from "../../../infra/crypto/ids.ts";
+import { type AgentDocument, agents } from "../../../projections/agents.ts";
+import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
+import { agentStream, apiKeyStream } from "../../accounts/credentials.ts";
+import { credentialOf, makerOf } from "../../approvals/requesters.ts";
+import type { Controls } from "../../controls/controls.ts";
+import { nonBlank, time } from "../../http/json-schema.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import {
+  ADMINS,
+  type Answer,
+  type Call,
+  HELD_CHANGE,
+  type JsonSchema,
+  positionOf,
+  READERS,
+  type Route,
+} from "../../http/route.ts";
+import type { Slots } from "../../ledgers/slots.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import {
+  changedMeanwhile,
+  limitReached,
+  missingReference,
+  notFound,
+  type Problem,
+  problem,
+} from "../../streams/problems.ts";
+
+export type AgentsDeps = {
+  readonly aggregates: Aggregates;
+  readonly views: Pick<ViewStore, "page">;
+  readonly hashes: CredentialHashes;
+  readonly controls: Controls;
+  readonly policyExists: (account: string, id: string) => Promise<boolean>;
+  readonly slots: Slots;
+};
+
+type Handle = (deps: AgentsDeps) => Route["handle"];
+type NewAgent = { readonly name: string; readonly policy_id?: string | null; readonly scope: Scope };
+
+const ID = /^agt_[a-z2-7]{32}$/;
+const LAST = 4;
+const PATTERN_LENGTH_MAX = 102;
+
+const NAME: JsonSchema = nonBlank(100);
+const POLICY: JsonSchema = { type: ["string", "null"], maxLength: 64 };
+const SCOPE: JsonSchema = {
+  type: "object",
+  required: ["actions"],
+  additionalProperties: false,
+  properties: {
+    actions: {
+      type: "array",
+      maxItems: SCOPE_PATTERNS_MAX,
+      uniqueItems: true,
+      items: { type: "string", minLength: 1, maxLength: PATTERN_LENGTH_MAX },
+      description: "names of actions; refund.* for all that begin with refund., * for every one",
+    },
+  },
+};
+
+const NEW_AGENT: JsonSchema = {
+  type: "object",
+  required: ["name", "scope"],
+  additionalProperties: false,
+  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+};
+const CHANGES: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { name: NAME, policy_id: POLICY, scope: SCOPE },
+};
+const SUSPENSION: JsonSchema = {
+  type: "object",
+  required: ["reason"],
+  additionalProperties: false,
+  properties: { reason: nonBlank(500) },
+};
+
+const SHOWN = {
+  id: { type: "string" },
+  name: NAME,
+  policy_id: POLICY,
+  scope: SCOPE,
+  status: { enum: ["active", "suspended"] },
+  suspended_reason: { type: ["string", "null"] },
+  suspended_at: { type: ["string", "null"], format: "date-time" },
+  last4: { type: "string" },
+  created_at: time,
+};
+const AGENT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
+const KEY: JsonSchema = { type: "string", description: "shown only once" };
+const CREATED: JsonSchema = {
+  type: "object",
+  required: [...Object.keys(SHOWN), "key"],
+  properties: { ...SHOWN, key: KEY },
+};
+const ROTATED: JsonSchema = {
+  type: "object",
+  required: ["key", "last4"],
+  properties: { key: KEY, last4: { type: "string" } },
+};
+
+const PROBLEM_OF: Record<AgentRejection | "changed-meanwhile", Problem> = {
+  "changed-meanwhile": changedMeanwhile(),
+  "not-found": notFound(),
+  conflict: problem("conflict", "This agent already exists, or existed before."),
+};
+
+const show = (id: string, { account: _, ...it }: AgentDocument) => ({ id, ...it });
+
+const showPresent = ({ agentId, account, settings, key, suspended, createdAt }: PresentAgent) =>
+  show(agentId, {
+    account,
+    ...settings,
+    last4: key.last4,
+    status: suspended === null ? "active" : "suspended",
+    suspended_reason: suspended?.reason ?? null,
+    suspended_at: suspended?.at ?? null,
+    created_at: createdAt,
+  });
+
+/** What is wrong with the settings that only the account or the form of a name can tell; null when nothing is. */
+const settingsProblem = async (
+  { policyExists }: AgentsDeps,
+  account: string,
+  { policy_id = null, scope }: Partial<AgentSettings>,
+): Promise<Problem | null> => {
+  const wrong = scope?.actions.findIndex((pattern) => !isScopePattern(pattern)) ?? -1;
+  if (wrong !== -1) {
+    const message = "must be the name of an action, the beginning of names (refund.*), or *";
+    return problem("invalid-request", `A pattern of the scope ${message}.`, {
+      errors: [{ path: `/scope/actions/${wrong}`, message }],
+    });
+  }
+  if (policy_id === null || (await policyExists(account, policy_id))) return null;
+  return missingReference("/policy_id", "policy");
+};
+
+/** A repeat under the same Idempotency-Key makes the same key: a crash before the answer loses nothing. */
+const newKey = (
+  { hashes }: AgentsDeps,
+  { secret, principal: { account } }: Call,
+  agent: string,
+): { readonly key: string; readonly of: AgentKey } => {
+  const key = bearerKey("csa", secret("agent-key"));
+  const digest = hashes.agentKey(key, { account, agent });
+  return { key, of: { key_id: keyId(key), digest, last4: key.slice(-LAST) } };
+};
+
+/** Leads from the key to its agent: written before the agent names the key, so that a key that was shown is known. */
+const issue = async ({ aggregates }: AgentsDeps, call: Call, agentId: string, { key_id }: AgentKey): Promise<void> => {
+  const { account } = call.principal;
+  const { at } = call.envelope;
+  const made_by = await makerOf(aggregates, credentialOf(call.principal));
+  const command = { type: "IssueAgentKey", account, agent_id: agentId, key_id, made_by, at } as const;
+  await aggregates.handle(apiKey, apiKeyStream(key_id), command, { ...call.envelope, commandId: `issue-${key_id}` });
+};
+
+const register: Handle = (deps) => async (call) => {
+  const { envelope, principal } = call;
+  const { account } = principal;
+  // The route's schema has checked the shape.
+  const { name: given, policy_id = null, scope } = call.body as NewAgent;
+  const settings = { name: given.trim(), policy_id, scope: { actions: scope.actions } };
+  const wrong = await settingsProblem(deps, account, settings);
+  if (wrong !== null) return wrong;
+  const agentId = derivedId("agt_", account, envelope.commandId);
+  const refused = await deps.controls.authorize(call, { kind: "agent", id: agentId, base: null, changes: settings });
+  if (refused !== null) return refused;
+  const { key, of } = newKey(deps, call, agentId);
+  await issue(deps, call, agentId, of);
+  const command = { type: "RegisterAgent", agentId, account, settings, key: of, at: envelope.at } as const;
+  const done = await deps.slots.register("agents", agentId, agentDecider, command, envelope);
+  if (done.outcome === "full") {
+    await deps.controls.withdraw(call, "agent", agentId);
+    return limitReached("agents", done.limit);
+  }
+  if (done.outcome === "rejected") return PROBLEM_OF[done.rejection];
+  if (done.state.phase !== "present") return notFound();
+  return { status: 201, body: { ...showPresent(done.state), key }, ...positionOf(done) };
+};
+
+/** The caller's own agent as its stream has it; null for any other id. */
+const own = async ({ aggregates }: AgentsDeps, { principal, params }: Call): Promise<PresentAgent | null> => {
+  const { id = "" } = params;
+  if (!ID.test(id)) return null;
+  const { state } = await aggregates.load(agentDecider, agentStream(id));
+  return state.phase === "present" && state.account === principal.account ? state : null;
+};
+
+/** The agent for the decision whether a change of it weakens a control. */
+const controlled = ({ agentId: id, settings: base }: PresentAgent) => ({ kind: "agent", id, base }) as const;
+
+const get: Handle = (deps) => async (call) => {
+  const it = await own(deps, call);
+  return it === null ? notFound() : { status: 200, body: showPresent(it) };
+};
+
+const list: Handle =
+  ({ views }) =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "created_at", order: "desc" } as const;
+    // What the view's own projection has put.
+    const page = await pageOf(views, { view: agents.schema.name, where, sort }, query, (document, id) =>
+      show(id, document as AgentDocument),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+type Change = Parameters<typeof agentDecider.decide>[0];
+
+/** Gives a command to the caller's own agent. `authorized`: the agent as it was when the change of it was authorized. */
+const handled = async (deps: AgentsDeps, call: Call, command: Change, authorized?: PresentAgent) => {
+  const { id = "" } = call.params;
+  if (!ID.test(id)) return notFound();
+  // An agent that is gone is refused as such.
+  const decider = onlyWhile(
+    agentDecider,
+    (now) => authorized === undefined || now.phase !== "present" || now.settings === authorized.settings,
+  );
+  const done = await deps.aggregates.handle(decider, agentStream(id), command, call.envelope);
+  return done.outcome === "rejected" ? PROBLEM_OF[done.rejection] : done;
+};
+
+/** As `handled`, and shows the agent as it then is. */
+const changed = async (
+  deps: AgentsDeps,
+  call: Call,
+  command: Change,
+  authorized?: PresentAgent,
+): Promise<Answer | Problem> => {
+  const done = await handled(deps, call, command, authorized);
+  if ("problem" in done) return done;
+  if (done.state.phase !== "present") return notFound();
+  return { status: 200, body: showPresent(done.state), ...positionOf(done) };
+};
+
+const change: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  // The route's schema has checked the shape.
+  const body = call.body as Partial<NewAgent>;
+  const changes = body.name === undefined ? body : { ...body, name: body.name.trim() };
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const wrong = await settingsProblem(deps, account, changes);
+  if (wrong !== null) return wrong;
+  const command = { type: "ChangeAgent", account, changes, at: call.envelope.at } as const;
+  const deferred = { command, after: { ...it.settings, ...changes } };
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes }, deferred);
+  if (refused !== null) return refused;
+  return changed(deps, call, command, it);
+};
+
+const rotate: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: {}, issues: true });
+  if (refused !== null) return refused;
+  const { key, of } = newKey(deps, call, it.agentId);
+  await issue(deps, call, it.agentId, of);
+  const done = await handled(deps, call, { type: "RotateAgentKey", account, key: of, at: call.envelope.at }, it);
+  if ("problem" in done) return done;
+  return { status: 200, body: { key, last4: of.last4 }, ...positionOf(done) };
+};
+
+const suspend: Handle = (deps) => (call) => {
+  // The route's schema has checked the shape.
+  const { reason } = call.body as { readonly reason: string };
+  const { account } = call.principal;
+  return changed(deps, call, { type: "SuspendAgent", account, reason: reason.trim(), at: call.envelope.at });
+};
+
+const resume: Handle = (deps) => (call) =>
+  changed(deps, call, { type: "ResumeAgent", account: call.principal.account, at: call.envelope.at });
+
+const remove: Handle = (deps) => async (call) => {
+  const { account } = call.principal;
+  const it = await own(deps, call);
+  if (it === null) return notFound();
+  const refused = await deps.controls.authorize(call, { ...controlled(it), changes: null });
+  if (refused !== null) return refused;
+  const done = await handled(deps, call, { type: "DeleteAgent", account, at: call.envelope.at });
+  if ("problem" in done) return done;
+  await deps.slots.free("agents", account, call.params.id ?? "");
+  return { status: 204, ...positionOf(done) };
+};
+
+export const agentRoutes = (deps: AgentsDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/agents",
+    who: ADMINS,
+    summary: "Register an agent; its key is shown only once",
+    tag: "agents",
+    body: NEW_AGENT,
+    problems: ["not-found", "conflict", "limit-reached", "person-required"],
+    answers: { 201: CREATED },
+    handle: register(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/agents",
+    who: READERS,
+    summary: "List the agents, newest first",
+    tag: "agents",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(AGENT) },
+    reads: [agents.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/agents/{id}",
+    who: READERS,
+    summary: "Show an agent",
+    tag: "agents",
+    answers: { 200: AGENT },
+    handle: get(deps),
+  },
+  {
+    method: "PATCH",
+    path: "/v1/agents/{id}",
+    who: ADMINS,
+    summary: "Change an agent; null for policy_id detaches",
+    tag: "agents",
+    body: CHANGES,
+    problems: ["conflict", "person-required", "too-few-approvers", "limit-reached"],
+    answers: { 200: AGENT, 202: HELD_CHANGE },
+    handle: change(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/agents/{id}",
+    who: ADMINS,
+    summary: "Delete an agent; its key stops working at once",
+    tag: "agents",
+    problems: ["conflict", "person-required"],
+    answers: { 204: null },
+    handle: remove(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/agents/{id}/key",
+    who: ADMINS,
+    summary: "Give the agent a new key; the previous one stops working at once",
+    tag: "agents",
+    problems: ["conflict", "person-required"],
+    answers: { 200: ROTATED },
+    handle: rotate(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/agents/{id}/suspend",
+    who: ADMINS,
+    summary: "Suspend an agent: its requests are refused until it is resumed",
+    tag: "agents",
+    body: SUSPENSION,
+    problems: ["conflict"],
+    answers: { 200: AGENT },
+    handle: suspend(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/agents/{id}/resume",
+    who: ADMINS,
+    summary: "Resume a suspended agent",
+    tag: "agents",
+    problems: ["conflict"],
+    answers: { 200: AGENT },
+    handle: resume(deps),
+  },
+];

@@ -1,0 +1,59 @@
+import { DEPTH_MAX } from "../../../domain/ledger/loop.ts";
+import type { Call, JsonSchema } from "../../http/route.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
+
+// What agents say with everything that they ask for.
+
+/** Shorter than proxies usually wait for an answer: who wants to wait longer asks again. */
+const WAIT_MS_MAX = 30_000;
+export const WAIT_MS = 10_000;
+/** Goes out in a header. */
+const RUN_ID_LENGTH_MAX = 128;
+const DEPTH = "countersign-depth";
+
+export const WAITING: JsonSchema = { type: "integer", minimum: 0, maximum: WAIT_MS_MAX };
+
+/** Members of the body. */
+export const ASKING = {
+  run_id: {
+    type: "string",
+    minLength: 1,
+    maxLength: RUN_ID_LENGTH_MAX,
+    pattern: "^[\\x21-\\x7e]+$",
+    description: "The run that this belongs to: `max_per_run` counts by it, and the target is told",
+  },
+  wait_ms: { ...WAITING, description: `How long to wait for the end; left out: ${WAIT_MS}` },
+} as const satisfies Record<string, JsonSchema>;
+
+export const DEPTH_HEADER: Readonly<Record<string, JsonSchema>> = {
+  [DEPTH]: {
+    type: "string",
+    description: "How many agents called each other before; what this one was called with",
+  },
+};
+
+/** What a target answered. */
+export const RESULT: JsonSchema = {
+  type: ["object", "null"],
+  required: ["status_code", "body"],
+  properties: {
+    status_code: { type: "integer" },
+    body: {
+      description:
+        "Parsed where the answer is JSON that parsing does not change, else text; null once the payload was erased",
+    },
+    truncated: { const: true },
+    encoding: { const: "base64", description: "The body is not text" },
+  },
+  description: "The target's response; null if there was none",
+};
+
+export const invalidAsk = (path: string, message: string): Problem =>
+  problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });
+
+export const depthOf = ({ headers }: Call): number | Problem => {
+  const given = headers[DEPTH] ?? "0";
+  return /^[0-9]{1,3}$/.test(given) && Number(given) <= DEPTH_MAX
+    ? Number(given)
+    : invalidAsk(DEPTH, `must be a whole number from 0 to ${DEPTH_MAX}`);
+};

@@ -1,0 +1,152 @@
+import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
+import { type Delivery, delivery } from "../../../domain/delivery/decider.ts";
+import { EUR_MAX, eurOf, microOf } from "../../../domain/gate/cost.ts";
+import type { EventLog, Json } from "../../../domain/ports.ts";
+import { UNKNOWN } from "../../admission/claim.ts";
+import { executionAnswer, hasEnded } from "../../execute/answer.ts";
+import type { Execute } from "../../execute/executing.ts";
+import type { Outcomes } from "../../execute/outcomes.ts";
+import { untilEndedOrHeld } from "../../execute/until-ended.ts";
+import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { GATE_PROBLEMS } from "../../http/route-problems.ts";
+import { isEventId } from "../../streams/event-id.ts";
+import { notFound } from "../../streams/problems.ts";
+import { latestOf, readOn } from "../../streams/run-command.ts";
+import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAITING } from "./asking.ts";
+
+export type ExecuteRoutesDeps = {
+  readonly log: EventLog;
+  readonly execute: Execute;
+  readonly outcomes: Pick<Outcomes<Delivery>, "wait">;
+};
+
+type Handle = (deps: ExecuteRoutesDeps) => Route["handle"];
+
+type Asked = {
+  readonly action: string;
+  readonly payload: Json;
+  readonly run_id?: string;
+  readonly cost_eur?: number;
+  readonly wait_ms?: number;
+};
+
+const BODY: JsonSchema = {
+  type: "object",
+  required: ["action", "payload"],
+  additionalProperties: false,
+  properties: {
+    action: { type: "string", minLength: 1, maxLength: ACTION_NAME_MAX },
+    payload: { description: "Any JSON: the body that the target receives" },
+    cost_eur: {
+      type: "number",
+      minimum: 0,
+      maximum: EUR_MAX,
+      description: "What the agent expects it to cost; counts where it is more than the action or the policy says",
+    },
+    ...ASKING,
+  },
+};
+
+const STATUSES = ["queued", "retrying", "held", "delivered", "failed", "blocked", "rejected", "expired", "cancelled"];
+
+const EXECUTION: JsonSchema = {
+  type: "object",
+  required: ["event_id", "status", "verdict", "cost_eur"],
+  properties: {
+    event_id: { type: "string" },
+    status: { enum: STATUSES },
+    approval_id: { type: "string", description: "If it is or was held for approval" },
+    verdict: { type: ["object", "null"] },
+    cost_eur: { type: ["number", "null"], description: "The estimate, and once it has ended what it has cost" },
+    result: RESULT,
+    failure: {
+      type: ["object", "null"],
+      required: ["kind", "detail"],
+      properties: { kind: { type: "string" }, detail: { type: "string" } },
+    },
+  },
+};
+
+const ANSWERS = { 200: EXECUTION, 202: EXECUTION, 409: EXECUTION, 502: EXECUTION };
+
+/** Null for an amount with more than six decimals: what cannot be counted exactly is not rounded behind the agent's back. */
+const exactMicro = (eur: number): number | null => {
+  const micro = microOf(eur);
+  return micro !== null && eurOf(micro) === eur ? micro : null;
+};
+
+const heldFor = (state: Delivery): string | null => (state.phase === "held" ? state.approval.approval_id : null);
+
+const execute: Handle =
+  ({ log, execute, outcomes }) =>
+  async (call) => {
+    const { principal, envelope, key } = call;
+    // The route's schema has checked the shape, and the table that there is a key.
+    const { action, payload, run_id: runId = null, cost_eur, wait_ms: waitMs = WAIT_MS } = call.body as Asked;
+    const costMicro = cost_eur === undefined ? null : exactMicro(cost_eur);
+    if (cost_eur !== undefined && costMicro === null) return invalidAsk("/cost_eur", "must have at most 6 decimals");
+    const depth = depthOf(call);
+    if (typeof depth !== "number") return depth;
+    const { account, id: agentId } = principal;
+    const { userAgent } = call;
+    const { trace } = envelope;
+    const about = { account, agentId, key: key ?? "", action, payload, runId, depth, costMicro, userAgent, trace };
+    const begun = await execute(about);
+    if ("problem" in begun) return begun;
+    const { eventId, known, replayed, position } = begun;
+    const awaited = { id: eventId, known, heldFor, hasEnded };
+    const seen = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
+    const answer = await executionAnswer(log, eventId, seen.state);
+    return {
+      ...answer,
+      ...(replayed ? { headers: { ...answer.headers, "idempotent-replayed": "true" } } : {}),
+      ...positionOf({ position: latestOf(position, seen.position) }),
+    };
+  };
+
+const show: Handle =
+  ({ log, outcomes }) =>
+  async ({ principal, params, query, closing: signal }) => {
+    const { event_id: id = "" } = params;
+    if (!isEventId(id)) return notFound();
+    const known = await readOn(log, delivery, `delivery-${id}`, UNKNOWN);
+    const { state } = known;
+    const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
+    const { kind, id: originId } = request?.origin ?? {};
+    // Agents' ids are unique: another account's agent is another one.
+    if (request === null || kind !== "agent" || originId !== principal.id) return notFound();
+    const waitMs = Number(query.wait_ms ?? 0);
+    const { account } = principal;
+    const seen = await outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
+    return executionAnswer(log, id, seen.state);
+  };
+
+const AGENTS = { agent: true } as const;
+
+export const executeRoutes = (deps: ExecuteRoutesDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/execute",
+    who: AGENTS,
+    summary: "Execute an action once, and wait for its target's response",
+    tag: "agents",
+    headers: DEPTH_HEADER,
+    body: BODY,
+    problems: ["agent-suspended", "unknown-action", ...GATE_PROBLEMS],
+    answers: ANSWERS,
+    answersRepeats: true,
+    waits: true,
+    handle: execute(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/executions/{event_id}",
+    who: AGENTS,
+    summary: "Show an execution of this agent",
+    tag: "agents",
+    query: { wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" } },
+    answers: ANSWERS,
+    waits: true,
+    handle: show(deps),
+  },
+];

@@ -1,0 +1,119 @@
+import { type Approval, approval, type RequestedApproval } from "../../../domain/approval/decider.ts";
+import { policy } from "../../../domain/policy/decider.ts";
+import type { EventLog, Position } from "../../../domain/ports.ts";
+import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
+import type { ContentOrder } from "../../documents/approval-content.ts";
+import type { Form } from "../../documents/approval-form.ts";
+import { answerWith, type Documents, directDocuments } from "../../documents/documents.ts";
+import type { Answer, Call, Principal } from "../../http/route.ts";
+import type { Hidden } from "../../redaction/hidden-answer.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import type { Payloads } from "../../streams/payloads.ts";
+import type { Problem } from "../../streams/problems.ts";
+import { hiddenOfEvent, hiddenPaths } from "../events/hidden-fields.ts";
+import { policyStream } from "../policies/policies.ts";
+import { peopleOf, peopleShown } from "./approval-people.ts";
+import { approvalSummary, asShown } from "./approval-shown.ts";
+import { stepsShown } from "./approval-steps.ts";
+import { type ApprovalSubject, outcomeOf, subjectOf, targetShown } from "./approval-target.ts";
+
+export type DetailDeps = {
+  readonly aggregates: Aggregates;
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+  /** Left out: all documents are shown by this thread. */
+  readonly documents?: Documents;
+};
+
+/** The caller's own approval as its stream has it; null for any other id. */
+export const ownApproval = async (
+  { aggregates }: Pick<DetailDeps, "aggregates">,
+  { principal, params }: Call,
+): Promise<RequestedApproval | null> => {
+  const { id = "" } = params;
+  if (!isApprovalId(id)) return null;
+  // Not a moment old: another node may have decided it just now.
+  const { state }: { readonly state: Approval } = await aggregates.load(approval, approvalStream(id), 0);
+  return state.phase === "requested" && state.request.account === principal.account ? state : null;
+};
+
+/** With the version that is in force: what is approved was held under the one that it names, whatever came after it. */
+const policyShown = async ({ aggregates }: DetailDeps, { policy: held }: RequestedApproval["request"]) => {
+  if (held === null) return null;
+  const { state } = await aggregates.load(policy, policyStream(held.id));
+  return { ...held, newest_version: state.phase === "published" ? state.version : held.version };
+};
+
+/**
+ * What the policy keeps from this reader. A policy that hides a field from approvers says that they need not see it; what
+ * they approve is bound by the digest.
+ */
+export const hiddenOfSubject = async (
+  deps: DetailDeps,
+  { kind, state }: ApprovalSubject,
+  principal: Principal,
+): Promise<Hidden> => {
+  if (kind === "bundle" && "request" in state) return hiddenPaths(deps.log, state.request, principal);
+  return kind === "event" && "request" in state ? hiddenOfEvent(deps, state.request, principal) : [];
+};
+
+/** What would be executed, as it is kept. */
+const contentKept = async (
+  { aggregates, payloads }: DetailDeps,
+  { kind, asked }: ApprovalSubject,
+): Promise<Pick<ContentOrder, "steps" | "kept">> => {
+  if (asked === null) return { steps: null, kept: null };
+  const id = kind === "bundle" ? asked.bundle_id : asked.event_id;
+  const stored = await payloads.read(id, asked.payload);
+  const kept = stored === null || stored === "damaged" ? stored : { body: stored.body, salt: stored.salt };
+  return { steps: kind === "bundle" ? await stepsShown(aggregates, asked) : null, kept };
+};
+
+/** `position`: up to which the subject is shown. */
+export type Detail = {
+  readonly answer: Pick<Answer, "body" | "headers">;
+  readonly form: Form;
+  readonly subject: ApprovalSubject;
+  readonly position: Position | undefined;
+};
+
+export type DetailAsked = {
+  readonly principal: Principal;
+  readonly at: string;
+  /** Left out: the fields that the policies hide from the reader. */
+  readonly hidden?: Hidden;
+  /** Something has been done before: it is shown also to an account that has had much shown. */
+  readonly isDone?: true;
+};
+
+/** The approval for a reader. A problem only if the account has had as much shown as it may, and nothing was done. */
+export const detailOf = async (
+  deps: DetailDeps,
+  it: RequestedApproval,
+  { principal, at, hidden, isDone }: DetailAsked,
+): Promise<Detail | Problem> => {
+  const { documents = directDocuments } = deps;
+  const { account } = it.request;
+  const subject = await subjectOf(deps.log, it);
+  const summary = approvalSummary(it.request.approval_id, asShown(it, subject), at);
+  const kept = hidden ?? (await hiddenOfSubject(deps, subject, principal));
+  const endpoint = await targetShown(deps.aggregates, subject);
+  const content = await contentKept(deps, subject);
+  // What changes with votes and time is no part of what is decided on.
+  const { status: _, votes: _votes, decided_at: _at, reason: _reason, replaced_by: _next, ...asked } = summary;
+  const order = { asked: { ...asked, endpoint }, ...content, hidden: kept };
+  const busy = isDone === true ? null : documents.busy(account, "content", order);
+  if (busy !== null) return busy;
+  const { payload, form, ...shown } = await documents.run(account, "content", order);
+  const body = {
+    ...summary,
+    policy: await policyShown(deps, it.request),
+    endpoint,
+    ...shown,
+    hidden: form.hidden,
+    shown_digest: form.shown_digest,
+    ...peopleShown(it, await peopleOf(deps, account), at),
+    outcome: outcomeOf(subject),
+  };
+  return { answer: answerWith(body, "payload", payload), form, subject, position: subject.position };
+};

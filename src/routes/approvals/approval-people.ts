@@ -1,0 +1,62 @@
+import { account, type OpenAccount } from "../../../domain/account/decider.ts";
+import { roleIncludes } from "../../../domain/account/events.ts";
+import type { Member } from "../../../domain/account/membership.ts";
+import { isOverdue, mayApprove, type RequestedApproval } from "../../../domain/approval/decider.ts";
+import type { Vote } from "../../../domain/approval/events.ts";
+import { accountStream } from "../../accounts/accounts.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+
+/** The account at this moment, whichever node has added or removed somebody; null if there is none. */
+export const peopleOf = async (
+  { aggregates }: { readonly aggregates: Pick<Aggregates, "load"> },
+  id: string,
+): Promise<OpenAccount | null> => {
+  const { state } = await aggregates.load(account, accountStream(id), 0);
+  return state.phase === "open" ? state : null;
+};
+
+export const isApprover = ({ role }: Pick<Member, "role">): boolean => roleIncludes(role, "approver");
+
+/** Ids of the members whose approval would count at this moment. */
+const canDecide = ({ request, end }: RequestedApproval, people: OpenAccount, at: string): readonly string[] => {
+  if (end !== null || isOverdue(request, at)) return [];
+  return [...people.members].filter(([id, member]) => isApprover(member) && mayApprove(request, id)).map(([id]) => id);
+};
+
+const DAY_MS = 86_400_000;
+/** A link that was used longer ago is old enough to be known to its member. */
+const HAND_OVER_MS = 7 * DAY_MS;
+
+export type HandOver = {
+  readonly member_id: string;
+  readonly link: "invitation" | "reset";
+  /** The member who made the link, and could have used it. */
+  readonly by: string;
+  /** When it was used. */
+  readonly at: string;
+};
+
+/**
+ * The links that voters used in the 7 days before their vote and that a requester or another voter had made. There is no
+ * mail: who makes a link hands it over, and could use it themselves.
+ */
+const handOvers = ({ request, votes }: RequestedApproval, { members }: OpenAccount): readonly HandOver[] => {
+  const suspects = new Set([...request.requesters, ...votes.map(({ member_id }) => member_id)]);
+  const ofVote = ({ member_id, at: votedAt }: Vote): readonly HandOver[] => {
+    const { invited = null, reset = null } = members.get(member_id) ?? {};
+    const since = new Date(Date.parse(votedAt) - HAND_OVER_MS).toISOString();
+    return [{ link: "invitation", used: invited } as const, { link: "reset", used: reset } as const].flatMap(
+      ({ link, used }) =>
+        used !== null && used.at >= since && used.by.id !== member_id && suspects.has(used.by.id)
+          ? [{ member_id, link, by: used.by.id, at: used.at }]
+          : [],
+    );
+  };
+  return votes.flatMap(ofVote);
+};
+
+/** What an approval says of the people around it. */
+export const peopleShown = (it: RequestedApproval, people: OpenAccount | null, at: string) => ({
+  can_decide: people === null ? [] : canDecide(it, people, at),
+  hand_overs: people === null ? [] : handOvers(it, people),
+});

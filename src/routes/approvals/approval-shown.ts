@@ -1,0 +1,72 @@
+import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../../domain/approval/decider.ts";
+import type { ApprovalRequest } from "../../../domain/approval/events.ts";
+import { eurOrNull } from "../../../domain/gate/cost.ts";
+import type { ApprovalDocument, ApprovalStatus } from "../../../projections/approvals.ts";
+import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";
+
+type Shown = Omit<ApprovalDocument, "account">;
+
+/** The list's shape of an approval; the detail adds to it. */
+export const approvalSummary = (id: string, it: Shown, at: string) => ({
+  id,
+  // Past its time it is over, whether or not that is written down yet.
+  status: it.status === "pending" && isOverdue(it, at) ? "expired" : it.status,
+  event_id: it.subject_kind === "event" ? it.subject_id : null,
+  bundle_id: it.subject_kind === "bundle" ? it.subject_id : null,
+  ...(it.subject_kind === "change" ? { change_id: it.subject_id, change: it.change } : {}),
+  action: it.action,
+  summary: it.summary,
+  digest: it.digest,
+  cost_eur: eurOrNull(it.cost),
+  requested_by: it.requested_by,
+  requested_at: it.requested_at,
+  expires_at: it.expires_at,
+  min_approvals: it.min_approvals,
+  exclude_requester: it.exclude_requester,
+  requesters: it.requesters,
+  policy: it.policy,
+  reasons: it.reasons,
+  votes: it.votes,
+  decided_at: it.decided_at,
+  reason: it.reason,
+  replaces: it.replaces?.approval_id ?? null,
+  replaced_by: it.replaced_by,
+});
+
+/** Also when it was cancelled after its release, or was held again then. */
+const isUsed = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean => {
+  if (kind === "change") return state.phase === "applied";
+  if (kind === "bundle") return state.phase === "running" && state.approvalId === approval_id;
+  const last = state.phase === "held" ? state.before : state;
+  if (last?.phase !== "admitted" && last?.phase !== "ended") return false;
+  return last.approvalId === approval_id || last.usedApprovals?.includes(approval_id) === true;
+};
+
+/** It is held under another approval by now, of which this one's stream may not say it yet. */
+const isReplaced = ({ kind, state }: ApprovalSubject, { approval_id }: ApprovalRequest): boolean =>
+  kind !== "change" && state.phase === "held" && state.approval.approval_id !== approval_id;
+
+const statusOf = (request: ApprovalRequest, end: ApprovalEnd | null, subject: ApprovalSubject): ApprovalStatus => {
+  if (holdEndOf(subject) === "void") return "void";
+  if (end !== null && end.outcome !== "approved") return end.outcome;
+  if (end !== null && isUsed(subject, request)) return "consumed";
+  if (isReplaced(subject, request)) return "void";
+  return holdEndOf(subject) ?? end?.outcome ?? "pending";
+};
+
+/** The approval as its own stream and that of what it is for have it. */
+export const asShown = ({ request, votes, end }: RequestedApproval, of: ApprovalSubject): Shown => {
+  const { approval_id: _, account: _account, subject, ...rest } = request;
+  const status = statusOf(request, end, of);
+  return {
+    ...rest,
+    status,
+    subject_kind: subject.kind,
+    subject_id: subject.id,
+    votes,
+    decided_at: end?.at ?? null,
+    // Also of one that was granted, and was not used before somebody stopped it.
+    reason: end?.reason ?? (status === holdEndOf(of) ? of.endedBecause : null),
+    replaced_by: end?.next ?? null,
+  };
+};

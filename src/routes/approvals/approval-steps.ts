@@ -1,0 +1,33 @@
+import type { BundleRequest, Step } from "../../../domain/bundle/events.ts";
+import { eurOrNull } from "../../../domain/gate/cost.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { type ApprovalTarget, endpointShown } from "./approval-target.ts";
+
+/** A step as a person reads it before they approve its bundle, without its payload. */
+export type ShownStep = {
+  readonly index: number;
+  readonly action: string;
+  readonly endpoint: ApprovalTarget | null;
+  readonly cost_eur: number | null;
+  readonly reversibility: Step["reversibility"];
+  readonly compensation: { readonly action: string; readonly endpoint: ApprovalTarget | null } | null;
+};
+
+/** The steps of a bundle with all that is decided on but their payloads. */
+export const stepsShown = (aggregates: Aggregates, { steps }: BundleRequest): Promise<readonly ShownStep[]> =>
+  Promise.all(
+    steps.map(async ({ index, action, endpoint_id, cost, reversibility, compensation, bound }) => ({
+      index,
+      action: action.name,
+      endpoint: await endpointShown(aggregates, endpoint_id, bound),
+      cost_eur: eurOrNull(cost),
+      reversibility,
+      compensation:
+        compensation === null
+          ? null
+          : {
+              action: compensation.name,
+              endpoint: await endpointShown(aggregates, compensation.endpoint_id, compensation.bound),
+            },
+    })),
+  );

@@ -1,0 +1,229 @@
+import { isOverdue, type RequestedApproval } from "../../../domain/approval/decider.ts";
+import { type Bundle, bundle } from "../../../domain/bundle/decider.ts";
+import type { BundleRequest, HeldBundle } from "../../../domain/bundle/events.ts";
+import { bundleStatus } from "../../../domain/bundle/status.ts";
+import { type Change, change } from "../../../domain/change/decider.ts";
+import { type Delivery, delivery } from "../../../domain/delivery/decider.ts";
+import type { Bound, HeldRequest, HoldOutcome, PayloadRef, Request } from "../../../domain/delivery/events.ts";
+import { statusOf as deliveryStatus } from "../../../domain/delivery/status.ts";
+import { endpoint } from "../../../domain/endpoint/decider.ts";
+import { targetOf } from "../../../domain/endpoint/target.ts";
+import type { EventLog, RecordedEvent } from "../../../domain/ports.ts";
+import { asOfNow, stoppedBecause } from "../../accounts/stopped.ts";
+import { isHold } from "../../approvals/approval-requests.ts";
+import type { HoldingAgain } from "../../approvals/holding-again.ts";
+import type { AppliedChanges } from "../../controls/changes.ts";
+import type { JsonSchema } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { bundleStream } from "../../streams/bundle-id.ts";
+import { changeStream } from "../../streams/change-stream.ts";
+import type { Envelope, Trace } from "../../streams/envelope.ts";
+import { payloadDamaged } from "../../streams/payload-damage.ts";
+import type { Payloads } from "../../streams/payloads.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
+import { type Known, readOn } from "../../streams/run-command.ts";
+
+/** Where it goes: the endpoint with the name that it has now, and the target that the approval is bound to. */
+export type ApprovalTarget = {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  /** Those of the endpoint's own, without their values. */
+  readonly headers: readonly { readonly name: string; readonly secret: boolean }[];
+};
+
+/** `asked`: the request as it was when this approval was asked for. It may have been held again since, for another target. */
+type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & Known<S>;
+
+/** What an approval is for, as its stream has it up to a position. */
+export type ApprovalSubject = {
+  /** Why it was cancelled or its hold was ended; null if it was not. */
+  readonly endedBecause: string | null;
+} & (
+  | SubjectOf<"event", Delivery, Request>
+  | SubjectOf<"bundle", Bundle, BundleRequest>
+  | SubjectOf<"change", Change, never>
+);
+
+export const APPROVAL_TARGET: JsonSchema = {
+  type: ["object", "null"],
+  required: ["id", "name", "url", "headers"],
+  properties: {
+    id: { type: "string" },
+    name: { type: "string" },
+    url: { type: "string" },
+    headers: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["name", "secret"],
+        properties: { name: { type: "string" }, secret: { type: "boolean" } },
+      },
+      description: "The endpoint's own; the digest is bound to their values, to a secret one by its name alone",
+    },
+  },
+  description: "Where it goes: what the digest is bound to. Null when the endpoint was deleted, or there is none",
+};
+
+/** How its hold has ended; null as long as it is held, and of what has gone on. */
+export const holdEndOf = ({ kind, state }: ApprovalSubject): HoldOutcome | "void" | null => {
+  if (kind === "change") return state.phase === "over" ? state.outcome : null;
+  if (kind === "bundle") return state.phase === "ended-hold" ? state.outcome : null;
+  return state.phase === "ended" ? state.end : null;
+};
+
+/** Records that say why nothing of a request is sent any more. */
+const ENDS: ReadonlySet<string> = new Set(["HoldEnded", "EventCancelled", "BundleHoldEnded"]);
+
+export const subjectOf = async (log: EventLog, { request }: RequestedApproval): Promise<ApprovalSubject> => {
+  const { kind, id } = request.subject;
+  let endedBecause: string | null = null;
+  let held: RecordedEvent["data"] | null = null;
+  const seen = (event: RecordedEvent): void => {
+    const { type, data } = event;
+    if (ENDS.has(type)) endedBecause = String(data.reason);
+    // What a hold says of its approval is plain JSON.
+    if (isHold(event) && (data.approval as { approval_id: string }).approval_id === request.approval_id) held = data;
+  };
+  if (kind === "change") {
+    const known = await readOn(log, change, changeStream(id), { state: change.initial, revision: null });
+    return { kind, ...known, asked: null, endedBecause: known.state.phase === "over" ? known.state.reason : null };
+  }
+  if (kind === "bundle") {
+    const from = { state: bundle.initial, revision: null };
+    const known = await readOn(log, bundle, bundleStream(id), from, seen);
+    return { kind, ...known, asked: held as HeldBundle | null, endedBecause };
+  }
+  const from = { state: delivery.initial, revision: null };
+  const known = await readOn(log, delivery, `delivery-${id}`, from, seen);
+  return { kind, ...known, asked: held as HeldRequest | null, endedBecause };
+};
+
+const changeStatus = (state: Change): string => (state.phase === "over" ? state.outcome : state.phase);
+
+/** What has become of the request so far, in the words of its event or bundle. */
+export const outcomeOf = ({ kind, state, endedBecause }: ApprovalSubject) => ({
+  status: kind === "change" ? changeStatus(state) : kind === "bundle" ? bundleStatus(state) : deliveryStatus(state),
+  reason: endedBecause,
+});
+
+export const endpointShown = async (
+  aggregates: Aggregates,
+  id: string,
+  bound: Bound | undefined,
+): Promise<ApprovalTarget | null> => {
+  // Not a moment old: it may have been deleted just now.
+  const { state } = await aggregates.load(endpoint, `endpoint-${id}`, 0);
+  if (state.phase !== "present") return null;
+  const { url, headers } = bound?.target ?? targetOf(state);
+  const shown = Object.entries(headers).map(([name, digest]) => ({ name, secret: digest === null }));
+  return { id, name: state.settings.name, url, headers: shown };
+};
+
+/** Of an event; each step of a bundle has its own. */
+export const targetShown = async (
+  aggregates: Aggregates,
+  { kind, asked }: ApprovalSubject,
+): Promise<ApprovalTarget | null> => {
+  if (kind !== "event" || asked === null || asked.endpoint_id === null) return null;
+  return endpointShown(aggregates, asked.endpoint_id, asked.bound);
+};
+
+const ERASED = "Its payload was erased: nothing is left to execute. Reject it.";
+
+const payloadHindrance = async (
+  payloads: HindranceDeps["payloads"],
+  id: string,
+  payload: PayloadRef,
+): Promise<Problem | null> => {
+  const stored = await payloads.read(id, payload);
+  if (stored === "damaged") return payloadDamaged();
+  return stored === null ? problem("conflict", ERASED) : null;
+};
+
+const isGone = async (aggregates: Aggregates, id: string): Promise<boolean> =>
+  (await endpointShown(aggregates, id, undefined)) === null;
+
+/** It is held under another approval by now, which its people have to decide on. */
+const replacedBy = (approvalId: string): Problem =>
+  problem(
+    "digest-mismatch",
+    `What would be sent, or where, has changed since this approval was asked for, so it is void: read and decide ${approvalId} instead.`,
+    { extra: { approval_id: approvalId } },
+  );
+
+type Asking = { readonly it: RequestedApproval; readonly trace: Trace };
+
+const eventHindrance = async (
+  { aggregates, payloads, again }: HindranceDeps,
+  { it, trace }: Asking,
+  state: Delivery,
+): Promise<Problem | null> => {
+  if (state.phase !== "held") return null;
+  if (state.erased) return problem("conflict", ERASED);
+  const { event_id, payload, endpoint_id: id } = state.request;
+  if (id !== null && (await isGone(aggregates, id)))
+    return problem("conflict", "The endpoint of this request was deleted, so it cannot be delivered. Reject it.");
+  const { account, approval_id } = it.request;
+  const { state: now } = await again.event(event_id, { account, trace });
+  if (now.phase === "held" && now.approval.approval_id !== approval_id) return replacedBy(now.approval.approval_id);
+  return payloadHindrance(payloads, event_id, payload);
+};
+
+const deletedOf = async (aggregates: Aggregates, { steps }: BundleRequest): Promise<string | null> => {
+  for (const { index, action, endpoint_id, compensation } of steps) {
+    if (await isGone(aggregates, endpoint_id)) return `step ${index} (${action.name})`;
+    if (compensation !== null && (await isGone(aggregates, compensation.endpoint_id)))
+      return `the compensation of step ${index} (${compensation.name})`;
+  }
+  return null;
+};
+
+const bundleHindrance = async (
+  { aggregates, payloads, again }: HindranceDeps,
+  { it, trace }: Asking,
+  state: Bundle,
+): Promise<Problem | null> => {
+  if (state.phase !== "held") return null;
+  const { bundle_id, payload } = state.request;
+  const hindrance = await payloadHindrance(payloads, bundle_id, payload);
+  if (hindrance !== null) return hindrance;
+  const deleted = await deletedOf(aggregates, state.request);
+  if (deleted !== null) {
+    return problem("conflict", `The endpoint of ${deleted} was deleted, so the bundle cannot be executed. Reject it.`);
+  }
+  const { account, approval_id } = it.request;
+  const { state: now } = await again.bundle(bundle_id, { account, trace });
+  return now.phase === "held" && now.approval.approval_id !== approval_id ? replacedBy(now.approval.approval_id) : null;
+};
+
+export type HindranceDeps = {
+  readonly aggregates: Aggregates;
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+  readonly again: HoldingAgain;
+  readonly changes: AppliedChanges;
+};
+
+/** Why nobody can approve it though it is still to be decided; null for nothing. What is decided, the decider says. */
+export const approvalHindrance = async (
+  deps: HindranceDeps,
+  it: RequestedApproval,
+  envelope: Envelope,
+): Promise<Problem | null> => {
+  const { at, trace } = envelope;
+  if (it.end !== null || isOverdue(it.request, at)) return null;
+  const subject = await subjectOf(deps.log, it);
+  const over = holdEndOf(subject);
+  // Told to its approval a moment later.
+  if (over !== null) return problem("already-decided", `Nothing is left to decide: it was ${over} meanwhile.`);
+  const { kind, state } = subject;
+  if (kind === "change") return deps.changes.hindrance(it.request.subject.id, envelope);
+  const stopped = state.phase === "held" ? await stoppedBecause(asOfNow(deps.aggregates), state.request) : null;
+  // Its cancellation follows a moment later.
+  if (stopped !== null) {
+    return problem("already-decided", `Nothing is left to decide, because nothing will be sent. ${stopped}.`);
+  }
+  const asking = { it, trace };
+  return kind === "event" ? eventHindrance(deps, asking, state) : bundleHindrance(deps, asking, state);
+};

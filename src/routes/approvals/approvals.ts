@@ -1,0 +1,284 @@
+import type { ApprovalRejection } from "../../../domain/approval/commands.ts";
+import { type Approval, approval, isOverdue, type RequestedApproval } from "../../../domain/approval/decider.ts";
+import { FORM_NOT_STATED, type Vote } from "../../../domain/approval/events.ts";
+import { policiesOf } from "../../../domain/gate/verdict.ts";
+import type { Position, ViewStore } from "../../../domain/ports.ts";
+import { type ApprovalDocument, approvals } from "../../../projections/approvals.ts";
+import { APPROVAL_STATUSES } from "../../../projections/schemas/approvals.ts";
+import type { ApprovalReleases } from "../../approvals/approval-releases.ts";
+import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
+import type { CountedCalls } from "../../calls/counted-calls.ts";
+import { pointersOf } from "../../documents/approval-form.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import {
+  type Answer,
+  type Call,
+  calledBy,
+  hasRole,
+  type Principal,
+  positionOf,
+  READERS,
+  type Route,
+} from "../../http/route.ts";
+import type { Envelope } from "../../streams/envelope.ts";
+import { notFound, type Problem, problem } from "../../streams/problems.ts";
+import { latestOf } from "../../streams/run-command.ts";
+import { publishedVersion, seesHidden } from "../events/hidden-fields.ts";
+import { type DetailAsked, type DetailDeps, detailOf, hiddenOfSubject, ownApproval } from "./approval-detail.ts";
+import { peopleOf } from "./approval-people.ts";
+import { APPROVAL, APPROVAL_DETAIL, APPROVE_BODY, REJECT_BODY } from "./approval-schemas.ts";
+import { approvalSummary } from "./approval-shown.ts";
+import { approvalHindrance, type HindranceDeps, subjectOf } from "./approval-target.ts";
+
+export type ApprovalsDeps = DetailDeps &
+  HindranceDeps & {
+    readonly views: Pick<ViewStore, "page">;
+    readonly releases: Pick<ApprovalReleases, "releaseGranted" | "endRejected">;
+    readonly calls: Pick<CountedCalls, "payloadRead">;
+  };
+
+type Handle = (deps: ApprovalsDeps) => Route["handle"];
+type VoteBody = { readonly digest: string; readonly shown_digest?: string; readonly comment?: string };
+
+const VIEW = approvals.schema.name;
+
+/** Names the approval to decide instead where one was asked for. */
+const alreadyDecided = (state: Approval): Problem => {
+  const end = state.phase === "requested" ? state.end : null;
+  const decided = end === null ? "" : ` It was ${end.outcome} at ${end.at}.`;
+  if (end?.next === undefined) return problem("already-decided", `Nothing is left to decide.${decided}`);
+  return problem("already-decided", `Nothing is left to decide here.${decided} Read and decide ${end.next} instead.`, {
+    extra: { approval_id: end.next },
+  });
+};
+
+/** Each rejection of the decider as it is answered. */
+const PROBLEM_OF: Record<ApprovalRejection, (state: Approval) => Problem> = {
+  "not-found": notFound,
+  "not-due": () => problem("conflict", "It is not due yet."),
+  "digest-mismatch": () =>
+    problem("digest-mismatch", "The digest is not the one to be approved: read the approval again."),
+  "already-decided": alreadyDecided,
+  expired: () => problem("expired", "Nobody decided in time: what was held is refused, and has to be asked for again."),
+  "self-approval": () =>
+    problem("self-approval", "The policy wants another person than the one who asked. You can still reject it."),
+};
+
+/**
+ * The approval as the caller may see it. That an admin reads what is hidden from others is recorded, also after a vote.
+ * `done`: the position of what the call has done; left out: nothing.
+ */
+const shownTo = async (
+  deps: ApprovalsDeps,
+  call: Call,
+  it: RequestedApproval,
+  { hidden, done }: Pick<DetailAsked, "hidden"> & { readonly done?: Position | undefined } = {},
+): Promise<Answer | Problem> => {
+  const { principal, envelope } = call;
+  const asked = { principal, at: envelope.at, ...(hidden === undefined ? {} : { hidden }) };
+  const detail = await detailOf(deps, it, done === undefined ? asked : { ...asked, isDone: true });
+  if ("problem" in detail) return detail;
+  const { state } = detail.subject;
+  if ("request" in state && state.request !== null && (await seesHidden(deps.log, state.request, principal)))
+    deps.calls.payloadRead(calledBy(call), it.request.approval_id);
+  return { status: 200, ...detail.answer, ...positionOf({ position: latestOf(done, detail.position) }) };
+};
+
+const get: Handle = (deps) => async (call) => {
+  const it = await ownApproval(deps, call);
+  if (it === null) return notFound();
+  const shown = await shownTo(deps, call, it);
+  if ("problem" in shown) return shown;
+  // Only commands answer with a position.
+  const { position: _, ...answer } = shown;
+  return answer;
+};
+
+const list: Handle =
+  ({ views }) =>
+  async ({ principal, query, envelope }) => {
+    const { status } = query;
+    const where = [
+      { field: "account", is: "=", value: principal.account },
+      ...(status === undefined ? [] : [{ field: "status", is: "=", value: String(status) } as const]),
+    ] as const;
+    const sort = { field: "requested_at", order: "desc" } as const;
+    // What the view's own projection has put.
+    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) =>
+      approvalSummary(id, document as ApprovalDocument, envelope.at),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const OTHER_FORM = problem(
+  "digest-mismatch",
+  "The shown_digest is not the one of the approval as it is shown to you: read the approval again.",
+);
+
+/** The form that the vote names among those that the voter may have read; a problem if it is none of them. */
+const formSeen = async (
+  deps: ApprovalsDeps,
+  it: RequestedApproval,
+  { principal, at, digest }: { readonly principal: Principal; readonly at: string; readonly digest: string },
+): Promise<Pick<Vote, "shown" | "shown_digest"> | Problem> => {
+  // The revealed form comes first: where the policy hides nothing from the voter, both are the same.
+  const forms = it.revealedTo.has(principal.id) ? [{ hidden: [] }, {}] : [{}];
+  for (const form of forms) {
+    const detail = await detailOf(deps, it, { principal, at, ...form });
+    if ("problem" in detail) return detail;
+    const { shown_digest, ...shown } = detail.form;
+    if (shown_digest === digest) return { shown, shown_digest };
+  }
+  return OTHER_FORM;
+};
+
+const isOpen = ({ request, end }: RequestedApproval, at: string): boolean => end === null && !isOverdue(request, at);
+
+/** What was approved is done before the answer; the process manager does the same, in case of a crash in between. */
+const doApproved = async (deps: ApprovalsDeps, { request }: RequestedApproval, envelope: Envelope): Promise<void> => {
+  const { approval_id, subject } = request;
+  if (subject.kind !== "change") {
+    await deps.releases.releaseGranted(approval_id);
+    return;
+  }
+  const actor = { kind: "system", id: "changes" } as const;
+  await deps.changes.apply(subject.id, { ...envelope, actor, commandId: `changes-${envelope.commandId}` });
+};
+
+const vote =
+  (decision: Vote["decision"]): Handle =>
+  (deps) =>
+  async (call) => {
+    const { principal, params, envelope } = call;
+    const { id = "" } = params;
+    if (!isApprovalId(id)) return notFound();
+    // A body may be half a minute under way: who has lost the role or the session meanwhile decides nothing.
+    if (principal.kind !== "member" || !(await call.isStillAllowed())) {
+      return problem("forbidden", "Only a person with a session and the role approver decides.");
+    }
+    const { at } = envelope;
+    // The route's schema has checked the shape.
+    const { digest, shown_digest: stated, comment = "" } = call.body as VoteBody;
+    const it = await ownApproval(deps, call);
+    if (it === null) return notFound();
+    const hindrance = decision === "approve" ? await approvalHindrance(deps, it, envelope) : null;
+    if (hindrance !== null) return hindrance;
+    // Of what is decided the decider says so; its payload may be gone, and with it the form that was shown.
+    const seen =
+      stated === undefined || !isOpen(it, at)
+        ? FORM_NOT_STATED
+        : await formSeen(deps, it, { principal, at, digest: stated });
+    if ("problem" in seen) return seen;
+    const said = comment.trim() === "" ? null : comment.trim();
+    const cast = { member_id: principal.id, email: principal.email, decision, comment: said, ...seen, at };
+    const people = await peopleOf(deps, principal.account);
+    const members = new Set(people?.members.keys() ?? []);
+    const command = { type: "CastVote", account: principal.account, vote: cast, digest, members } as const;
+    const done = await deps.aggregates.handle(approval, approvalStream(id), command, envelope);
+    if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
+    if (done.state.phase !== "requested") return notFound();
+    // Before the answer: the member who decided it sees what has become of it.
+    if (done.state.end?.outcome === "approved") await doApproved(deps, done.state, envelope);
+    if (done.state.end?.outcome === "rejected") await deps.releases.endRejected(id);
+    return shownTo(deps, call, done.state, { done: done.position });
+  };
+
+/** Whether the policy versions that the request is held under let the reader reveal what they hide. */
+const mayReveal = async (deps: ApprovalsDeps, it: RequestedApproval, principal: Principal): Promise<boolean> => {
+  // Of several policies the first is named by the approval, and the verdict has all.
+  const { state } = await subjectOf(deps.log, it);
+  const policies = state !== null && "request" in state ? policiesOf(state.request.verdict) : [];
+  const definitions = await Promise.all(policies.map((policy) => publishedVersion(deps.log, policy)));
+  const hiding = definitions.filter(({ redact = [] }) => redact.length > 0);
+  // Whatever one of them hides stays hidden unless that one lets the reader reveal it.
+  return (
+    hiding.length > 0 &&
+    hiding.every(({ approval: rule }) => (rule?.reveal ?? []).some((role) => hasRole(principal, role)))
+  );
+};
+
+const reveal: Handle = (deps) => async (call) => {
+  const { principal, params, envelope } = call;
+  const it = await ownApproval(deps, call);
+  if (it === null) return notFound();
+  const { account, id: member_id } = principal;
+  const { at } = envelope;
+  const hidden = pointersOf(await hiddenOfSubject(deps, await subjectOf(deps.log, it), principal));
+  // Nothing is hidden from an admin, so nothing is revealed to one.
+  if (hidden.length === 0) {
+    return shownTo(deps, call, it);
+  }
+  if (!(await mayReveal(deps, it, principal))) {
+    return problem("forbidden", "The policy does not let your role reveal the fields that it hides: ask an admin.");
+  }
+  const command = { type: "RevealHiddenFields", account, member_id, hidden, at } as const;
+  const done = await deps.aggregates.handle(approval, approvalStream(params.id ?? ""), command, envelope);
+  if (done.outcome === "rejected") return PROBLEM_OF[done.rejection](done.state);
+  if (done.state.phase !== "requested") return notFound();
+  return shownTo(deps, call, done.state, { hidden: [], done: done.position });
+};
+
+/** Deciding needs a human: no key can. */
+const DECIDES = { session: "approver" } as const;
+
+export const approvalRoutes = (deps: ApprovalsDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/approvals",
+    who: READERS,
+    summary: "List the approvals, newest first",
+    tag: "approvals",
+    query: {
+      status: { enum: APPROVAL_STATUSES, description: "Only approvals with this status" },
+      ...LISTING_QUERY,
+    },
+    answers: { 200: listOf(APPROVAL) },
+    reads: [VIEW],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/approvals/{id}",
+    who: READERS,
+    summary:
+      "One approval with the payload that is to be approved and where it goes; below admin without what the policy redacts",
+    tag: "approvals",
+    answers: { 200: APPROVAL_DETAIL },
+    reads: [VIEW],
+    handle: get(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/approvals/{id}/approve",
+    who: DECIDES,
+    summary: "Approve what has this digest; once enough people have, it is executed, once",
+    tag: "approvals",
+    body: APPROVE_BODY,
+    problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
+    answers: { 200: APPROVAL_DETAIL },
+    handle: vote("approve")(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/approvals/{id}/reject",
+    who: DECIDES,
+    summary: "Reject it; one rejection is enough",
+    tag: "approvals",
+    body: REJECT_BODY,
+    problems: ["digest-mismatch", "already-decided", "expired", "self-approval", "conflict", "payload-damaged"],
+    answers: { 200: APPROVAL_DETAIL },
+    handle: vote("reject")(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/approvals/{id}/reveal",
+    who: { session: "viewer" },
+    summary:
+      "Show the fields that the policy hides, to a role that its approval.reveal names, while it is pending; recorded once " +
+      "for each member",
+    tag: "approvals",
+    problems: ["already-decided", "expired", "conflict"],
+    answers: { 200: APPROVAL_DETAIL },
+    handle: reveal(deps),
+  },
+];

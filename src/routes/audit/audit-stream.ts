@@ -1,0 +1,226 @@
+import type { EventLog, Position, ViewStore } from "../../../domain/ports.ts";
+import { type AuditHead, audit } from "../../../projections/audit.ts";
+import { credentialStreams } from "../../accounts/credentials.ts";
+import { eventsFrom } from "../../audit/records.ts";
+import {
+  EVENT_STREAM_TIMES,
+  type EventStreamTimes,
+  eventStream,
+  START_ID,
+  streamIdOf,
+} from "../../feed/event-stream.ts";
+import { recordCounts } from "../../feed/record-counts.ts";
+import { VIEW_WAIT_MS } from "../../http/limits.ts";
+import { invalid } from "../../http/listing.ts";
+import type { PositionText } from "../../http/position-text.ts";
+import type { Answer, Call, Route } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
+import type { ViewProgress } from "../../views/view-progress.ts";
+
+export type AuditStreamLimits = EventStreamTimes & { readonly accountMax: number; readonly max: number };
+
+const AUDIT_STREAM_LIMITS: AuditStreamLimits = {
+  ...EVENT_STREAM_TIMES,
+  /** A consumer needs one; more are several consumers, or connections that are not yet known to be gone. */
+  accountMax: 10,
+  /** Each holds a connection and, while its client is slow, some 100 KiB. */
+  max: 500,
+};
+
+export type AuditStreamDeps = {
+  readonly views: Pick<ViewStore, "get" | "getMany" | "position">;
+  readonly log: Pick<EventLog, "read" | "readAll" | "head">;
+  readonly progress: Pick<ViewProgress, "onProgress" | "waitFor">;
+  readonly aggregates: Pick<Aggregates, "watch">;
+  readonly positions: Pick<PositionText, "of">;
+  readonly onError: (error: unknown) => void;
+  readonly limits?: Partial<AuditStreamLimits>;
+};
+
+const VIEW = audit.schema.name;
+const RETRY_AFTER_S = 10;
+const LAST_EVENT_ID = "last-event-id";
+const INDEX_IN_ID = /^(\d{1,12})-/;
+
+/** Where a stream begins: the next index, the id of the record before it, and up to where records are passed over. */
+type Begin = { readonly next: number; readonly lastId: string; readonly newerThan: Position | null };
+
+/** Whether the view shows all that is in the log now; waits for it. */
+const hasCaughtUp = async ({ views, log, progress }: AuditStreamDeps): Promise<boolean> => {
+  const head = await log.head();
+  if (head === null) return true;
+  const isThere = async (): Promise<boolean> => {
+    // Asked of the store: a view that was dropped has lost what its projector remembers.
+    const upTo = await views.position(VIEW);
+    if (upTo !== null && upTo >= head) return true;
+    // What lies behind may be payloads alone.
+    return (await log.readAll(upTo, 1, "records")).length === 0;
+  };
+  if (await isThere()) return true;
+  await progress.waitFor([VIEW], head, VIEW_WAIT_MS);
+  return isThere();
+};
+
+const behind = (what: string): Problem =>
+  problem("view-behind", `The view is not as far as the record of this ${what} yet.`, { retryAfterS: 1 });
+
+/** As of the view. */
+const countOf = async ({ views }: AuditStreamDeps, account: string): Promise<number> =>
+  // Written by the projection under the account's id.
+  ((await views.get(VIEW, account)) as AuditHead | null)?.count ?? 0;
+
+/** Behind a record that the client says it has: it has to be there, and to be that one. */
+const resumed = async (deps: AuditStreamDeps, account: string, id: string): Promise<Begin | Problem> => {
+  if (id === START_ID) return { next: 0, lastId: id, newerThan: null };
+  const unknown = problem("invalid-request", "The Last-Event-ID does not belong to this account's stream.", {
+    errors: [{ path: `/${LAST_EVENT_ID}`, message: "must be the id of an event of this stream" }],
+  });
+  const digits = INDEX_IN_ID.exec(id)?.[1];
+  if (digits === undefined) return unknown;
+  const index = Number(digits);
+  const find = async () => (await eventsFrom(deps, account, index, 1))[0];
+  let record = await find();
+  if (record === undefined) {
+    const isAll = await hasCaughtUp(deps);
+    record = await find();
+    if (record === undefined && !isAll) return behind("Last-Event-ID");
+  }
+  return record !== undefined && streamIdOf(index, record) === id
+    ? { next: index + 1, lastId: id, newerThan: null }
+    : unknown;
+};
+
+const beginOf = async (
+  deps: AuditStreamDeps,
+  { principal: { account }, headers, query }: Call,
+  count: number,
+): Promise<Begin | Problem> => {
+  const id = headers[LAST_EVENT_ID];
+  if (id !== undefined) return resumed(deps, account, id);
+  // The route's schema has checked the shape.
+  const asked = query.from_index as number | undefined;
+  const next = asked ?? count;
+  // The view may not have folded yet what was recorded, and answered for, before the stream was asked for.
+  const newerThan = asked === undefined ? await deps.log.head() : null;
+  if (next > count) {
+    // Of a view that is folded anew the count begins at 0 again.
+    const isAll = await hasCaughtUp(deps);
+    const all = await countOf(deps, account);
+    if (next > all && !isAll) return behind("from_index");
+    if (next > all) return invalid("from_index", `must be at most ${all}, the number of records`);
+  }
+  const [before] = next === 0 ? [] : await eventsFrom(deps, account, next - 1, 1);
+  return { next, lastId: before === undefined ? START_ID : streamIdOf(next - 1, before), newerThan };
+};
+
+/** How many streams are open. */
+const slots = ({ accountMax, max }: AuditStreamLimits) => {
+  const open = new Map<string, number>();
+  let all = 0;
+  return {
+    take(account: string): Problem | null {
+      const own = open.get(account) ?? 0;
+      if (own >= accountMax) {
+        const detail = `An account may have ${accountMax} of these streams open at a time.`;
+        return problem("rate-limited", detail, { retryAfterS: RETRY_AFTER_S });
+      }
+      if (all >= max) {
+        return problem("overloaded", "Too many streams are open at the moment.", { retryAfterS: RETRY_AFTER_S });
+      }
+      open.set(account, own + 1);
+      all += 1;
+      return null;
+    },
+    giveBack(account: string): void {
+      const own = (open.get(account) ?? 0) - 1;
+      if (own > 0) open.set(account, own);
+      else open.delete(account);
+      all -= 1;
+    },
+  };
+};
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  // nginx and those that follow it would collect the events otherwise.
+  "x-accel-buffering": "no",
+};
+
+const follow = (deps: AuditStreamDeps): Route["handle"] => {
+  const limits = { ...AUDIT_STREAM_LIMITS, ...deps.limits };
+  const open = slots(limits);
+  const counts = recordCounts(deps.views, deps.progress, deps.onError);
+
+  const answer = async (call: Call): Promise<Answer | Problem> => {
+    const { account } = call.principal;
+    const count = await countOf(deps, account);
+    const begin = await beginOf(deps, call, count);
+    if ("problem" in begin) return begin;
+    const body = eventStream({
+      ...begin,
+      count: counts.follow(account, count),
+      read: (index, limit) => eventsFrom(deps, account, index, limit),
+      positions: deps.positions,
+      isStillAllowed: call.isStillAllowed,
+      watchCredential: (onChanged) => {
+        const watched = credentialStreams(call.principal).map((stream) => deps.aggregates.watch(stream, onChanged));
+        return () => {
+          for (const stop of watched) stop();
+        };
+      },
+      closing: call.closing,
+      times: limits,
+      onEnd: () => open.giveBack(account),
+    });
+    return { status: 200, headers: STREAM_HEADERS, body };
+  };
+
+  return async (call) => {
+    const refusal = open.take(call.principal.account);
+    if (refusal !== null) return refusal;
+    let isStreaming = false;
+    try {
+      const answered = await answer(call);
+      isStreaming = !("problem" in answered);
+      return answered;
+    } finally {
+      if (!isStreaming) open.giveBack(call.principal.account);
+    }
+  };
+};
+
+export const auditStreamRoutes = (deps: AuditStreamDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/audit/stream",
+    who: { session: "auditor", key: "auditor" },
+    summary: "Follow the account's records as server-sent events",
+    tag: "audit",
+    query: {
+      from_index: {
+        type: "integer",
+        minimum: 0,
+        description: "Begin with the record of this index, 0 being the first. Left out: with the next one to come.",
+      },
+    },
+    headers: {
+      [LAST_EVENT_ID]: {
+        type: "string",
+        description: "The `id` of the last event that came: the stream goes on behind it, without a gap or a repeat.",
+      },
+    },
+    problems: ["view-behind", "overloaded"],
+    answers: {
+      200: {
+        type: "string",
+        description:
+          "Each event's `data` is a record as CloudEvents 1.0 (JSON), its `event` the type and its `id` what resumes. " +
+          "The stream ends when its credential does: at once, on other nodes within 2 s.",
+      },
+    },
+    produces: "text/event-stream",
+    reads: [VIEW],
+    handle: follow(deps),
+  },
+];

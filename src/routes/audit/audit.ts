@@ -1,0 +1,185 @@
+import type { PersonalValue } from "../../../domain/personal/events.ts";
+import type { EventLog, JsonObject, ViewStore } from "../../../domain/ports.ts";
+import { type AuditDocument, audit } from "../../../projections/audit.ts";
+import { leafBytes, leafHash } from "../../audit/leaf.ts";
+import { eventOf } from "../../audit/records.ts";
+import { withoutSealed } from "../../audit/sealed.ts";
+import { searchAudit } from "../../audit/search.ts";
+import { commitmentsIn, type PersonalData } from "../../erasure/personal-data.ts";
+import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
+import { notFound } from "../../streams/problems.ts";
+
+export type AuditDeps = {
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
+  readonly log: Pick<EventLog, "read" | "last" | "bytesRemoved">;
+  readonly personal: Pick<PersonalData, "read" | "erase">;
+};
+
+const VIEW = audit.schema.name;
+const TEXT_LENGTH_MAX = 512;
+const searched = (description: string): JsonSchema => ({
+  type: "string",
+  minLength: 1,
+  maxLength: TEXT_LENGTH_MAX,
+  description,
+});
+
+const QUERY: Readonly<Record<string, JsonSchema>> = {
+  ...TIME_RANGE_QUERY,
+  type: searched("Only records of this type, as EventAdmitted"),
+  actor: searched("Only what this member, key, source or system part did"),
+  subject: searched("Only records about this id"),
+  stream: searched("Only records of this stream: its name, or the id in it"),
+  order: { enum: ["asc", "desc"], description: "Newest first unless `asc`" },
+  ...LISTING_QUERY,
+};
+
+const RECORD: JsonSchema = {
+  type: "object",
+  required: [
+    "index",
+    "stream",
+    "revision",
+    "id",
+    "type",
+    "recorded_at",
+    "actor",
+    "subject",
+    "data",
+    "personal",
+    "metadata",
+    "leaf_hash",
+    "sealed",
+  ],
+  properties: {
+    index: { type: "integer", description: "0, 1, 2 … in the account, in the order of the log, without a gap" },
+    stream: { type: "string" },
+    revision: { type: "integer" },
+    id: { type: "string", format: "uuid" },
+    type: { type: "string" },
+    recorded_at: { type: "string", format: "date-time" },
+    actor: {
+      type: "object",
+      required: ["kind", "id"],
+      properties: { kind: { enum: ["member", "key", "agent", "source", "system"] }, id: { type: "string" } },
+    },
+    subject: { type: "string" },
+    data: { type: "object", description: "As recorded, but for values that are stored sealed: those are `[sealed]`" },
+    personal: {
+      type: "object",
+      description:
+        "What the commitments in `data` (`{id, commitment, size}`) stand for, by their ids; an id is missing once its value was erased",
+      additionalProperties: { type: ["string", "object"] },
+    },
+    metadata: { type: "object" },
+    leaf_hash: { type: "string", pattern: "^[0-9a-f]{64}$", description: "RFC 6962 leaf hash of the record" },
+    sealed: { type: "boolean", description: "A signed checkpoint covers it" },
+  },
+};
+
+const personalOf = async (
+  personal: AuditDeps["personal"],
+  account: string,
+  data: JsonObject,
+): Promise<Record<string, PersonalValue>> => {
+  const values = await Promise.all(
+    commitmentsIn(data).map(async (it) => [it.id, await personal.read(it, account)] as const),
+  );
+  return Object.fromEntries(values.flatMap(([id, value]) => (value === null ? [] : [[id, value]])));
+};
+
+const shown = async ({ log, personal }: AuditDeps, record: AuditDocument) => {
+  const { index, stream, revision, type, recorded_at, actor_kind, actor_id, subject } = record;
+  const event = await eventOf(log, record);
+  return {
+    index,
+    stream,
+    revision,
+    id: event.id,
+    type,
+    recorded_at,
+    actor: { kind: actor_kind, id: actor_id },
+    subject,
+    data: withoutSealed(event.data),
+    personal: await personalOf(personal, event.meta.account, event.data),
+    metadata: event.meta,
+    leaf_hash: leafHash(leafBytes(index, event)),
+    sealed: false,
+  };
+};
+
+const isIndex = (value: unknown): value is number => Number.isSafeInteger(value);
+
+const optional = (name: string, value: unknown) => (value === undefined ? {} : { [name]: String(value) });
+
+const search =
+  (deps: AuditDeps): Route["handle"] =>
+  async ({ principal, query }) => {
+    const { views, log } = deps;
+    const range = timeRangeOf(query);
+    if ("problem" in range) return range;
+    const filter = {
+      account: principal.account,
+      ...range,
+      ...optional("type", query.type),
+      ...optional("actor", query.actor),
+      ...optional("subject", query.subject),
+      ...optional("stream", query.stream),
+      order: query.order === "asc" ? "asc" : "desc",
+    } as const;
+    const records: Pick<ViewStore, "page"> = {
+      async page(_view, { after, limit }) {
+        const seen = after?.value ?? null;
+        // A cursor of another list, or of nobody's: there is no record half-way between two.
+        if (seen !== null && !isIndex(seen)) return [];
+        const found = await searchAudit({ views, log }, { ...filter, after: seen }, limit);
+        return found.map((document) => ({ id: String(document.index), document }));
+      },
+    };
+    const sort = { field: "index", order: filter.order } as const;
+    // Found by `records` alone, which gives records.
+    const page = await pageOf(records, { view: VIEW, where: [], sort }, query, (document) => document as AuditDocument);
+    if (!isPage(page)) return page;
+    const data = await Promise.all(page.data.map((record) => shown(deps, record)));
+    return { status: 200, body: { data, next_cursor: page.next_cursor } };
+  };
+
+const ERASED = object({ id: text, erased_at: time, bytes_removed: BYTES_REMOVED });
+
+const eraseOne =
+  ({ log, personal }: AuditDeps): Route["handle"] =>
+  async ({ params: { id = "" }, body, envelope }) => {
+    // The route's schema has checked the shape.
+    const { reason } = body as { readonly reason: string };
+    const ran = await personal.erase(id, reason, envelope);
+    if (ran === null || ran.outcome === "rejected") return notFound();
+    const { erasedAt } = ran.known.state;
+    return { status: 200, body: { id, erased_at: erasedAt, bytes_removed: log.bytesRemoved }, ...positionOf(ran) };
+  };
+
+export const auditRoutes = (deps: AuditDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/audit",
+    who: { session: "auditor", key: "auditor" },
+    summary: "Search the account's records",
+    tag: "audit",
+    query: QUERY,
+    answers: { 200: listOf(RECORD) },
+    reads: [VIEW],
+    handle: search(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/audit/personal/{id}",
+    who: { session: "owner" },
+    summary: "Erase the personal data of one commitment; the records that name it stay as they are",
+    tag: "audit",
+    body: REASON_BODY,
+    answers: { 200: ERASED },
+    handle: eraseOne(deps),
+  },
+];

@@ -1,0 +1,92 @@
+import { planNamed } from "../../../domain/account/overage.ts";
+import { OVERAGE_BLOCK_EUR, PLANS } from "../../../domain/account/plans.ts";
+import { largestIn, overageIn, planAt, type Subscription } from "../../../domain/account/subscription.ts";
+import { monthEnd, monthOf } from "../../../domain/calendar.ts";
+import type { Clock, ViewStore } from "../../../domain/ports.ts";
+import { sources } from "../../../projections/sources.ts";
+import { type UsageDocument, usage, usageId } from "../../../projections/usage.ts";
+import { sourcesInUse } from "../../billing/notices.ts";
+import { integer, number, object, time } from "../../http/json-schema.ts";
+import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
+
+export type BillingDeps = {
+  readonly views: Pick<ViewStore, "get" | "count">;
+  readonly clock: Clock;
+  readonly subscriptionOf: (account: string) => Promise<Subscription>;
+  /** Who bills an account that nobody has billed yet. */
+  readonly provider: string;
+};
+
+const plan: JsonSchema = { enum: Object.keys(PLANS) };
+const SUMMARY = object({
+  plan,
+  price_eur_month: number,
+  status: { enum: ["active", "past_due", "cancelled"] },
+  scheduled_change: {
+    anyOf: [object({ plan, from: time }), { type: "null" }],
+    description: "The plan that follows without further action, and when; null: the present one continues",
+  },
+  period: object({ start: time, end: time }),
+  usage: object({
+    events: { type: "integer", description: "Admitted events of sources, each once" },
+    blocked: { type: "integer", description: "Refused requests; they cost nothing" },
+    included: { type: "integer", description: "In the largest plan of the month; the free plan stops here" },
+    overage_blocks: { type: "integer", description: "Started blocks of 25,000 events beyond what is included" },
+    overage_eur: number,
+    endpoints: { type: "integer", description: "Sources in use" },
+    endpoints_included: integer,
+  }),
+  estimated_total_eur: number,
+  provider: { type: "string" },
+});
+
+const summary =
+  ({ views, clock, subscriptionOf, provider }: BillingDeps): Route["handle"] =>
+  async ({ principal: { account } }) => {
+    const now = clock.now();
+    const at = new Date(now).toISOString();
+    const month = monthOf(now);
+    const subscription = await subscriptionOf(account);
+    const { scheduled } = subscription;
+    const current = planNamed(planAt(subscription, at));
+    const largest = planNamed(largestIn(subscription, month));
+    // Written by the projection alone.
+    const used = (await views.get(usage.schema.name, usageId(account, month))) as UsageDocument | null;
+    const events = used?.events ?? 0;
+    const blocks = overageIn(subscription, month, events);
+    const overage = blocks * OVERAGE_BLOCK_EUR;
+    return {
+      status: 200,
+      body: {
+        plan: current.name,
+        price_eur_month: current.priceEurMonth,
+        status: subscription.status,
+        scheduled_change: scheduled !== null && scheduled.from > at ? scheduled : null,
+        period: { start: `${month}-01T00:00:00.000Z`, end: new Date(monthEnd(now)).toISOString() },
+        usage: {
+          events,
+          blocked: used?.blocked ?? 0,
+          included: (current.hardStop ? current : largest).eventsPerMonth,
+          overage_blocks: blocks,
+          overage_eur: overage,
+          endpoints: await sourcesInUse(views, account),
+          endpoints_included: current.endpoints,
+        },
+        estimated_total_eur: current.priceEurMonth + overage,
+        provider: subscription.provider ?? provider,
+      },
+    };
+  };
+
+export const billingRoutes = (deps: BillingDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/billing/summary",
+    who: READERS,
+    summary: "The plan, this month's usage and its estimated total",
+    tag: "billing",
+    answers: { 200: SUMMARY },
+    reads: [usage.schema.name, sources.schema.name],
+    handle: summary(deps),
+  },
+];

@@ -1,0 +1,233 @@
+import { account as accountDecider } from "../../../domain/account/decider.ts";
+import { planNamed } from "../../../domain/account/overage.ts";
+import type { Plan } from "../../../domain/account/plans.ts";
+import { planAt, type Subscription } from "../../../domain/account/subscription.ts";
+import type { BillingPage, BillingProvider, Clock, Payer, ViewStore } from "../../../domain/ports.ts";
+import { accountStream } from "../../accounts/accounts.ts";
+import { following } from "../../billing/following.ts";
+import { noticesFor, PAID, sourcesInUse } from "../../billing/notices.ts";
+import type { RecordCall } from "../../calls/call-records.ts";
+import { time } from "../../http/json-schema.ts";
+import { type Call, type JsonSchema, positionOf, type Route } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
+
+export type CheckoutDeps = {
+  readonly aggregates: Pick<Aggregates, "load" | "handle">;
+  readonly views: Pick<ViewStore, "count">;
+  readonly provider: BillingProvider;
+  readonly subscriptionOf: (account: string) => Promise<Subscription>;
+  readonly clock: Clock;
+  readonly recordCall: RecordCall;
+};
+
+/** Longer addresses do not fit everywhere: old browsers and proxies take 2,083. */
+const URL_LENGTH_MAX = 2_048;
+
+const url: JsonSchema = { type: "string", format: "uri" };
+const address = (description: string): JsonSchema => ({
+  type: "string",
+  minLength: 1,
+  maxLength: URL_LENGTH_MAX,
+  description: `http or https: ${description}`,
+});
+
+const START_BODY: JsonSchema = {
+  type: "object",
+  required: ["plan"],
+  additionalProperties: false,
+  properties: {
+    plan: { enum: PAID },
+    success_url: address("where the person goes when all is done"),
+    cancel_url: address("where they go who turn back"),
+  },
+};
+
+const PORTAL_BODY: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { return_url: address("where the portal leads back to") },
+};
+
+const STARTED: JsonSchema = {
+  type: "object",
+  required: ["checkout_url", "session_id", "expires_at", "notices"],
+  properties: {
+    checkout_url: url,
+    session_id: { type: "string" },
+    expires_at: time,
+    notices: {
+      type: "array",
+      items: { type: "string" },
+      description: "What is in use that the plan does not include, and what it will no longer keep",
+    },
+  },
+};
+
+const OPENED: JsonSchema = {
+  type: "object",
+  required: ["portal_url", "expires_at"],
+  properties: { portal_url: url, expires_at: time },
+};
+
+/**
+ * Normalised, so that it can stand in a page; null: not an address that a browser should be sent to. Encoded it may be nine
+ * times as long as it was written, and a link that carries it longer than a request may be.
+ */
+const webAddress = (text: string): string | null => {
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.href.length > URL_LENGTH_MAX) return null;
+  // What stands before an @ looks like whose address it is, and is not.
+  return parsed.username === "" && parsed.password === "" ? parsed.href : null;
+};
+
+const MUST_BE = `must be an http or https address without a user name, of at most ${URL_LENGTH_MAX} characters when encoded`;
+
+/** Of the members of a body that are addresses: each, normalised or null where it was left out. */
+const addressesIn = <K extends string>(body: Partial<Record<K, string>>, names: readonly K[]) => {
+  const found = names.map((name) => [name, body[name] === undefined ? null : webAddress(body[name])] as const);
+  const errors = found
+    .filter(([name, href]) => href === null && body[name] !== undefined)
+    .map(([name]) => ({ path: `/${name}`, message: MUST_BE }));
+  const [first] = errors;
+  if (first !== undefined) {
+    return problem("invalid-request", `In the body: ${first.path} ${first.message}.`, { errors });
+  }
+  // Every name is there.
+  return Object.fromEntries(found) as Record<K, string | null>;
+};
+
+const payerOf = ({ principal }: Call, { customer }: Subscription): Payer => ({
+  account: principal.account,
+  // The route lets sessions in alone.
+  email: principal.kind === "member" ? principal.email : "",
+  by: principal.id,
+  customer,
+});
+
+/** Before anybody is sent there: webhooks of the customer must find the account's own name for it. */
+const remember = async (
+  { aggregates, provider }: CheckoutDeps,
+  { principal, envelope }: Call,
+  { customer, sessionId }: BillingPage,
+  before: Subscription,
+): Promise<void> => {
+  if (customer === null || (customer === before.customer && provider.name === before.provider)) return;
+  const about = { provider: provider.name, customer, reference: sessionId, by: principal.id, at: envelope.at };
+  await aggregates.handle(
+    accountDecider,
+    accountStream(principal.account),
+    { type: "NameCustomer", ...about },
+    envelope,
+  );
+};
+
+/** Before the link is given to anybody: whoever has it can change what the account pays. */
+const recordLink = (
+  { provider, recordCall }: CheckoutDeps,
+  call: Call,
+  { sessionId, expiresAt }: BillingPage,
+  what: { readonly page: "checkout" | "portal"; readonly plan: string | null },
+) =>
+  recordCall(call.principal.account, call, (client) => ({
+    type: "BillingLinkMade",
+    data: {
+      ...{ ...what, provider: provider.name, session_id: sessionId, expires_at: expiresAt },
+      ...{ client, at: call.envelope.at },
+    },
+  }));
+
+/**
+ * A webhook may be late, or lost for good: whoever wants to buy is told of what holds at the provider, and neither sold what
+ * they have nor refused what they have lost.
+ */
+const caughtUp = async (deps: CheckoutDeps, { principal: { account }, envelope }: Call): Promise<Subscription> => {
+  const { provider, subscriptionOf } = deps;
+  const known = asKnownTo(provider, await subscriptionOf(account));
+  // Without webhooks a provider is ourselves: there is nobody else to ask.
+  if (known.customer === null || provider.webhooks === null) return known;
+  await following(
+    provider,
+    provider.webhooks,
+    deps,
+  )({ reference: envelope.commandId, customer: known.customer, account });
+  return asKnownTo(provider, await subscriptionOf(account));
+};
+
+/** What another provider called the account is no name here. */
+const asKnownTo = ({ name }: BillingProvider, subscription: Subscription): Subscription =>
+  subscription.provider === name ? subscription : { ...subscription, customer: null };
+
+const samePlan = (wanted: Plan["name"], { scheduled }: Subscription, at: string): Problem => {
+  const more = scheduled !== null && scheduled.from > at ? " What is scheduled can be taken back in the portal." : "";
+  return problem("conflict", `The account has the plan ${wanted} already.${more}`);
+};
+
+const start =
+  (deps: CheckoutDeps): Route["handle"] =>
+  async (call) => {
+    // The route's schema has checked the shape.
+    const body = call.body as {
+      readonly plan: Plan["name"];
+      readonly success_url?: string;
+      readonly cancel_url?: string;
+    };
+    const addresses = addressesIn(body, ["success_url", "cancel_url"]);
+    if ("problem" in addresses) return addresses;
+    const { account } = call.principal;
+    const subscription = await caughtUp(deps, call);
+    // The provider may have been asked meanwhile, and what it said is newer than the call.
+    const at = new Date(deps.clock.now()).toISOString();
+    const holding = planAt(subscription, at);
+    if (holding === body.plan) return samePlan(body.plan, subscription, at);
+    const order = { plan: body.plan, successUrl: addresses.success_url, cancelUrl: addresses.cancel_url };
+    const page = await deps.provider.startCheckout(payerOf(call, subscription), order);
+    await remember(deps, call, page, subscription);
+    const position = await recordLink(deps, call, page, { page: "checkout", plan: body.plan });
+    const notices = noticesFor(planNamed(body.plan), planNamed(holding), await sourcesInUse(deps.views, account));
+    return {
+      status: 200,
+      body: { checkout_url: page.url, session_id: page.sessionId, expires_at: page.expiresAt, notices },
+      ...positionOf({ position }),
+    };
+  };
+
+const portal =
+  (deps: CheckoutDeps): Route["handle"] =>
+  async (call) => {
+    // As above.
+    const addresses = addressesIn(call.body as { readonly return_url?: string }, ["return_url"]);
+    if ("problem" in addresses) return addresses;
+    const subscription = asKnownTo(deps.provider, await deps.subscriptionOf(call.principal.account));
+    const page = await deps.provider.portal(payerOf(call, subscription), addresses.return_url);
+    await remember(deps, call, page, subscription);
+    const position = await recordLink(deps, call, page, { page: "portal", plan: null });
+    const body = { portal_url: page.url, expires_at: page.expiresAt };
+    return { status: 200, body, ...positionOf({ position }) };
+  };
+
+export const checkoutRoutes = (deps: CheckoutDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/billing/checkout/start",
+    who: { session: "admin" },
+    summary: "Create a checkout page; upgrades take effect at once, downgrades at the end of the period",
+    tag: "billing",
+    body: START_BODY,
+    problems: ["conflict", "not-found"],
+    answers: { 200: STARTED },
+    handle: start(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/billing/portal",
+    who: { session: "admin" },
+    summary: "Create a portal page, where the plan can be viewed, changed and cancelled",
+    tag: "billing",
+    body: PORTAL_BODY,
+    bodyOptional: true,
+    problems: ["conflict", "not-found"],
+    answers: { 200: OPENED },
+    handle: portal(deps),
+  },
+];

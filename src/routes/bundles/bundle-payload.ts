@@ -1,0 +1,44 @@
+import { bundleErasure } from "../../../domain/bundle/erasure.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import { eraseBundle } from "../../erasure/erasures.ts";
+import { type Answer, type Call, positionOf } from "../../http/route.ts";
+import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
+import { notFound, type Problem, problem } from "../../streams/problems.ts";
+import { readOn } from "../../streams/run-command.ts";
+
+type Reason = { readonly reason: string };
+
+/** `erasedAt`: ISO-8601 UTC. */
+export type BundleErased = { readonly erasedAt: string | null; readonly written: Pick<Answer, "position"> };
+
+/** Erases the bundle's own payload, and all that the steps and their undos were sent and answered. */
+export const eraseOwnBundle = async (log: EventLog, id: string, call: Call): Promise<BundleErased | Problem> => {
+  if (!isBundleId(id)) return notFound();
+  let owner: string | null = null;
+  const known = await readOn(
+    log,
+    bundleErasure,
+    bundleStream(id),
+    { state: bundleErasure.initial, revision: null },
+    ({ meta }) => {
+      owner ??= meta.account;
+    },
+  );
+  if (owner !== call.principal.account) return notFound();
+  // The route's schema has checked the shape.
+  const { reason } = call.body as Reason;
+  const ran = await eraseBundle(log, id, known, { reason, at: call.envelope.at }, call.envelope);
+  if (ran.outcome === "rejected") {
+    if (ran.rejection === "absent") return notFound();
+    return problem("conflict", "The bundle has not ended: its payloads can be erased once it has.");
+  }
+  return { erasedAt: ran.known.state.erasedAt, written: positionOf(ran) };
+};
+
+export const eraseBundlePayload = async (log: EventLog, call: Call): Promise<Answer | Problem> => {
+  const { id = "" } = call.params;
+  const erased = await eraseOwnBundle(log, id, call);
+  if ("problem" in erased) return erased;
+  const body = { bundle_id: id, erased_at: erased.erasedAt, bytes_removed: log.bytesRemoved };
+  return { status: 200, body, ...erased.written };
+};

@@ -1,0 +1,122 @@
+import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
+import { BUNDLE_STATUSES, STEP_STATUSES } from "../../../projections/schemas/bundles.ts";
+import { STEPS_MAX } from "../../bundles/plan.ts";
+import { BYTES_REMOVED, nonBlank, nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
+import type { JsonSchema } from "../../http/route.ts";
+import { ASKING, RESULT } from "../agents/asking.ts";
+
+const NAME_LENGTH_MAX = 100;
+const REASON_LENGTH_MAX = 500;
+const COMMENT_LENGTH_MAX = 1_000;
+
+export const BUNDLE_BODY: JsonSchema = {
+  type: "object",
+  required: ["steps"],
+  additionalProperties: false,
+  properties: {
+    name: { ...nonBlank(NAME_LENGTH_MAX), description: "For people" },
+    steps: {
+      type: "array",
+      minItems: 1,
+      maxItems: STEPS_MAX,
+      items: {
+        type: "object",
+        required: ["action", "payload"],
+        additionalProperties: false,
+        properties: {
+          action: { type: "string", minLength: 1, maxLength: ACTION_NAME_MAX },
+          payload: {
+            description:
+              'Any JSON: the body that the target receives; {"$result": {"step": 0, "pointer": "/id"}} anywhere in it is ' +
+              "what the target of that earlier step answered, at the JSON Pointer. At most 100 of them; with them it has " +
+              "at most 256 KiB",
+          },
+        },
+      },
+      description: "Executed in this order; an irreversible action can only be the last one",
+    },
+    ...ASKING,
+  },
+};
+
+export const CANCEL_BODY: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { reason: nonBlank(REASON_LENGTH_MAX) },
+};
+
+export const RESOLVE_BODY: JsonSchema = {
+  type: "object",
+  required: ["comment"],
+  additionalProperties: false,
+  properties: {
+    comment: { ...nonBlank(COMMENT_LENGTH_MAX), description: "How it was undone" },
+  },
+};
+
+const step = {
+  index: { type: "integer", description: "Its place: 0, 1, 2 …" },
+  action: text,
+  status: {
+    enum: STEP_STATUSES,
+    description:
+      "skipped: never sent; failed: refused by its target, or never reached it; unknown: it may have done what it was asked",
+  },
+  event_id: nullable("string", "Null until it is started"),
+  compensation_event_id: nullable(
+    "string",
+    "Of what takes it back; null when that was not started: of a compensated one nothing had to be sent",
+  ),
+  reversibility: { enum: ["reversible", "compensable", "irreversible"] },
+  compensation: nullable("string", "The action that takes it back"),
+  cost_eur: nullable(
+    "number",
+    "The estimate; once it has ended what it has cost, and with its undo once the bundle has; null of a skipped one",
+  ),
+  refusal: { ...object({ code: text, detail: text }), type: ["object", "null"], description: "Why it was never sent" },
+  resolution: {
+    ...object({ by: text, comment: text, at: time }),
+    type: ["object", "null"],
+    description: "A person has undone it by hand",
+  },
+} satisfies Record<string, JsonSchema>;
+
+const LEFT = object({ index: { type: "integer" }, action: text, why: text });
+
+const summary = {
+  id: text,
+  name: nullable("string"),
+  status: { enum: BUNDLE_STATUSES },
+  agent_id: text,
+  verdict: { type: "object" },
+  cost_eur: nullable("number", "The estimate, and once it has ended what it has cost"),
+  run_id: nullable("string"),
+  created_at: time,
+  ended_at: nullableTime,
+} satisfies Record<string, JsonSchema>;
+
+const sometimes = {
+  approval_id: { type: "string", description: "If it is or was held for approval" },
+  reason: { type: "string", description: "Why it is rolled back, was cancelled, or could no longer be cancelled" },
+  hold_outcome: { enum: ["rejected", "expired", "cancelled"], description: "If it was held and never started" },
+} satisfies Record<string, JsonSchema>;
+
+const shaped = (members: Record<string, JsonSchema>, more: Record<string, JsonSchema>): JsonSchema => ({
+  ...object(members),
+  properties: { ...members, ...more },
+});
+
+export const BUNDLE_SUMMARY: JsonSchema = shaped(
+  { ...summary, steps: { type: "array", items: object(step) } },
+  sometimes,
+);
+
+export const BUNDLE: JsonSchema = shaped(
+  { ...summary, steps: { type: "array", items: object({ ...step, result: RESULT }) }, payload_erased_at: nullableTime },
+  {
+    ...sometimes,
+    left: { type: "array", items: LEFT, description: "What a person has to undo by hand, if rollback_incomplete" },
+  },
+);
+
+export const ERASED: JsonSchema = object({ bundle_id: text, erased_at: time, bytes_removed: BYTES_REMOVED });

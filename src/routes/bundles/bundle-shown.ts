@@ -1,0 +1,32 @@
+import { eurOrNull } from "../../../domain/gate/cost.ts";
+import type { BundleDocument, BundleStepDocument } from "../../../projections/bundles.ts";
+
+const stepShown = (step: BundleStepDocument) => ({
+  index: step.index,
+  action: step.action,
+  status: step.status,
+  event_id: step.event_id,
+  compensation_event_id: step.compensation_event_id,
+  reversibility: step.reversibility,
+  compensation: step.compensation,
+  cost_eur: eurOrNull(step.cost),
+  refusal: step.refusal,
+  resolution: step.resolution,
+});
+
+/** The list's shape of a bundle; `bundleAnswer` adds the results to it, and what is left to be done by hand. */
+export const bundleSummary = (id: string, it: BundleDocument) => ({
+  id,
+  name: it.name,
+  status: it.status,
+  agent_id: it.agent_id,
+  steps: it.steps.map(stepShown),
+  ...(it.approval_id === undefined ? {} : { approval_id: it.approval_id }),
+  verdict: it.verdict,
+  cost_eur: eurOrNull(it.cost),
+  run_id: it.run_id,
+  ...(it.reason === null ? {} : { reason: it.reason }),
+  ...(it.hold_outcome === null ? {} : { hold_outcome: it.hold_outcome }),
+  created_at: it.created_at,
+  ended_at: it.ended_at,
+});

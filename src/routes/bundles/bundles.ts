@@ -1,0 +1,296 @@
+import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
+import { type Bundle, bundle } from "../../../domain/bundle/decider.ts";
+import type { EventLog, Json, ViewStore } from "../../../domain/ports.ts";
+import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
+import { BUNDLE_STATUSES } from "../../../projections/schemas/bundles.ts";
+import type { ApprovalRequests } from "../../approvals/approval-requests.ts";
+import { bundleAnswer, hasEnded, heldFor, requestOf, type ShowResults } from "../../bundles/answer.ts";
+import type { BeginBundle } from "../../bundles/claiming.ts";
+import type { CountedCalls } from "../../calls/counted-calls.ts";
+import { directDocuments } from "../../documents/documents.ts";
+import type { Outcomes } from "../../execute/outcomes.ts";
+import { untilEndedOrHeld } from "../../execute/until-ended.ts";
+import { REASON_BODY } from "../../http/json-schema.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { type Answer, type Call, calledBy, type Principal, positionOf, type Route } from "../../http/route.ts";
+import { GATE_PROBLEMS } from "../../http/route-problems.ts";
+import { hidingOf } from "../../redaction/hidden-answer.ts";
+import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
+import { notFound, type Problem, problem } from "../../streams/problems.ts";
+import { type Known, latestOf, readOn, runCommand } from "../../streams/run-command.ts";
+import { DEPTH_HEADER, depthOf, WAIT_MS, WAITING } from "../agents/asking.ts";
+import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fields.ts";
+import { eraseBundlePayload } from "./bundle-payload.ts";
+import { BUNDLE, BUNDLE_BODY, BUNDLE_SUMMARY, CANCEL_BODY, ERASED, RESOLVE_BODY } from "./bundle-schemas.ts";
+import { bundleSummary } from "./bundle-shown.ts";
+
+export type BundleRoutesDeps = HiddenDeps & {
+  readonly calls: Pick<CountedCalls, "payloadRead">;
+  readonly views: Pick<ViewStore, "page">;
+  readonly begin: BeginBundle;
+  readonly approvals: Pick<ApprovalRequests, "recorded">;
+  readonly outcomes: Pick<Outcomes<Bundle>, "wait" | "changed">;
+};
+
+type Handle = (deps: BundleRoutesDeps) => Route["handle"];
+
+type Asked = {
+  readonly name?: string;
+  readonly steps: readonly { readonly action: string; readonly payload: Json }[];
+  readonly run_id?: string;
+  readonly wait_ms?: number;
+};
+
+const VIEW = bundles.schema.name;
+/** More digits are no index of a step, and each has one name. */
+const INDEX = /^(?:0|[1-9]\d?)$/;
+
+const REASON = {
+  agent: "The agent cancelled it.",
+  member: "A person cancelled it.",
+  key: "It was cancelled.",
+} as const;
+
+/** Each rejection of the decider as it is answered. */
+const PROBLEM_OF: Record<BundleRejection, () => Problem> = {
+  "not-found": notFound,
+  "already-ended": () => problem("conflict", "The bundle has ended: nothing is left to cancel."),
+  "nothing-to-resolve": () =>
+    problem("conflict", "Nothing of this step is left to undo by hand: read the bundle again."),
+  "already-decided": () => problem("conflict", "The bundle has already been decided."),
+  "not-held": () => problem("conflict", "The bundle is not held."),
+  "not-next": () => problem("conflict", "The bundle has gone on meanwhile."),
+  "digest-mismatch": () => problem("digest-mismatch", "This is not the bundle that was approved."),
+};
+
+const begin: Handle =
+  ({ log, begin, outcomes }) =>
+  async (call) => {
+    const { principal, envelope, key, userAgent } = call;
+    // The route's schema has checked the shape, and the table that there is a key.
+    const { name = null, steps, run_id: runId = null, wait_ms: waitMs = WAIT_MS } = call.body as Asked;
+    const depth = depthOf(call);
+    if (typeof depth !== "number") return depth;
+    const { account, id: agentId } = principal;
+    const { trace } = envelope;
+    const begun = await begin({ account, agentId, key: key ?? "", name, steps, runId, depth, userAgent, trace });
+    if ("problem" in begun) return begun;
+    const { bundleId: id, known, replayed, position } = begun;
+    const awaited = { id, known, heldFor, hasEnded };
+    const seen = await untilEndedOrHeld(log, outcomes, awaited, { account, waitMs, signal: call.closing });
+    const answer = await bundleAnswer(log, seen);
+    return {
+      ...answer,
+      ...(replayed ? { headers: { ...answer.headers, "idempotent-replayed": "true" } } : {}),
+      ...positionOf({ position: latestOf(position, answer.position) }),
+    };
+  };
+
+/** The bundle as its stream has it; null for an agent's that it is not, and for any id of another account. */
+const own = async (log: EventLog, { principal, params }: Call): Promise<Known<Bundle> | null> => {
+  const { id = "" } = params;
+  if (!isBundleId(id)) return null;
+  let owner: string | null = null;
+  const from = { state: bundle.initial, revision: null };
+  const known = await readOn(log, bundle, bundleStream(id), from, ({ meta }) => {
+    owner ??= meta.account;
+  });
+  const request = requestOf(known.state);
+  if (request === null || owner !== principal.account) return null;
+  return principal.kind === "agent" && request.origin.id !== principal.id ? null : known;
+};
+
+/** What people below admin see of what each step's target answered. */
+const shownResults = async (
+  deps: BundleRoutesDeps,
+  principal: Principal,
+  { state }: Known<Bundle>,
+): Promise<ShowResults> => {
+  const { documents = directDocuments } = deps;
+  const request = requestOf(state);
+  const paths = request === null ? [] : await hiddenOfSteps(deps, request, principal);
+  const came = state.phase === "running" ? state.steps : [];
+  return async (results) => {
+    const hidings = await Promise.all(
+      results.map(async (result, index) => {
+        const hidden = paths[index] ?? [];
+        const step = request?.steps[index];
+        if (result === null || hidden.length === 0 || step === undefined) return null;
+        const sent = came[index]?.payload ?? null;
+        return hidingOf(hidden, sent === null ? null : await deps.payloads.read(step.event_id, sent));
+      }),
+    );
+    return documents.run(principal.account, "results", { results, hidings });
+  };
+};
+
+/** An agent reads what it was answered. That an admin reads what is hidden from others is recorded. */
+const answerTo = async (deps: BundleRoutesDeps, call: Call, known: Known<Bundle>): Promise<Answer> => {
+  const { principal, params } = call;
+  if (principal.kind === "agent") return bundleAnswer(deps.log, known);
+  const request = requestOf(known.state);
+  if (request !== null && (await seesHidden(deps.log, request, principal)))
+    deps.calls.payloadRead(calledBy(call), params.id ?? "");
+  return bundleAnswer(deps.log, known, await shownResults(deps, principal, known));
+};
+
+/** What is asked for is there, however far it is. */
+const shown = (answer: Answer): Answer => ({ ...answer, status: 200 });
+
+const show: Handle = (deps) => async (call) => {
+  const { principal, params, query, closing: signal } = call;
+  const { id = "" } = params;
+  const known = await own(deps.log, call);
+  if (known === null) return notFound();
+  const waitMs = Number(query.wait_ms ?? 0);
+  const { account } = principal;
+  const seen = await deps.outcomes.wait(id, known, { account, isEnough: hasEnded, waitMs, signal });
+  // Only commands answer with a position.
+  const busy = deps.documents?.indebted(account) ?? null;
+  if (busy !== null) return busy;
+  const { position: _, ...answer } = await answerTo(deps, call, seen);
+  return shown(answer);
+};
+
+const list: Handle =
+  ({ views }) =>
+  async ({ principal, query }) => {
+    const { status } = query;
+    const where = [
+      { field: "account", is: "=", value: principal.account },
+      ...(principal.kind === "agent" ? [{ field: "agent_id", is: "=", value: principal.id } as const] : []),
+      ...(status === undefined ? [] : [{ field: "status", is: "=", value: String(status) } as const]),
+    ] as const;
+    const sort = { field: "created_at", order: "desc" } as const;
+    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) =>
+      // What the view's own projection has put.
+      bundleSummary(id, document as unknown as BundleDocument),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const tell = async (
+  deps: BundleRoutesDeps,
+  call: Call,
+  known: Known<Bundle>,
+  command: BundleCommand,
+): Promise<Answer | Problem> => {
+  const { params, envelope } = call;
+  const { id = "" } = params;
+  const ran = await runCommand(deps.log, bundle, bundleStream(id), known, command, envelope);
+  if (ran.outcome === "rejected") return PROBLEM_OF[ran.rejection]();
+  deps.outcomes.changed(id, ran.known);
+  const position = await deps.approvals.recorded(bundleStream(id), ran.known);
+  const answer = await answerTo(deps, call, ran.known);
+  return { ...answer, ...positionOf({ position: latestOf(position, answer.position) }) };
+};
+
+const cancel: Handle = (deps) => async (call) => {
+  const known = await own(deps.log, call);
+  if (known === null) return notFound();
+  // The route's schema has checked the shape.
+  const { reason = REASON[call.principal.kind] } = call.body as { readonly reason?: string };
+  return tell(deps, call, known, { type: "Cancel", reason, at: call.envelope.at });
+};
+
+const resolve: Handle = (deps) => async (call) => {
+  const { principal, params, envelope } = call;
+  const { index = "" } = params;
+  const known = await own(deps.log, call);
+  const steps = known === null ? [] : (requestOf(known.state)?.steps ?? []);
+  if (known === null || !INDEX.test(index) || Number(index) >= steps.length) return notFound();
+  // A body may be half a minute under way: who has lost the role or the session meanwhile says nothing.
+  if (principal.kind !== "member" || !(await call.isStillAllowed())) {
+    return problem("forbidden", "Only a person with a session and the role approver says that it was done by hand.");
+  }
+  // The route's schema has checked the shape.
+  const { comment } = call.body as { readonly comment: string };
+  const said = { index: Number(index), by: principal.id, comment: comment.trim(), at: envelope.at };
+  const answer = await tell(deps, call, known, { type: "Resolve", ...said });
+  return "problem" in answer ? answer : shown(answer);
+};
+
+const READS = { session: "viewer", key: "viewer", agent: true } as const;
+const TAG = "bundles";
+
+export const bundleRoutes = (deps: BundleRoutesDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/bundles",
+    who: { agent: true },
+    summary: "Execute several actions as one: if one fails, those that were done are undone",
+    tag: TAG,
+    headers: DEPTH_HEADER,
+    body: BUNDLE_BODY,
+    problems: [
+      "agent-suspended",
+      "unknown-action",
+      "invalid-bundle",
+      "irreversible-not-last",
+      "no-compensation",
+      ...GATE_PROBLEMS,
+    ],
+    answers: { 200: BUNDLE, 202: BUNDLE },
+    answersRepeats: true,
+    waits: true,
+    handle: begin(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/bundles",
+    who: READS,
+    summary: "List the bundles, newest first; an agent sees its own",
+    tag: TAG,
+    query: { status: { enum: BUNDLE_STATUSES, description: "Only bundles with this status" }, ...LISTING_QUERY },
+    answers: { 200: listOf(BUNDLE_SUMMARY) },
+    reads: [VIEW],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/bundles/{id}",
+    who: READS,
+    summary: "One bundle with its steps and what their targets answered; an agent sees its own",
+    tag: TAG,
+    query: { wait_ms: { ...WAITING, default: 0, description: "How long to wait for the end" } },
+    answers: { 200: BUNDLE },
+    reads: [VIEW],
+    waits: true,
+    handle: show(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/bundles/{id}/cancel",
+    who: { session: "admin", key: "admin", agent: true },
+    summary: "Cancel a bundle: start no further step and undo what was done; an agent cancels its own",
+    tag: TAG,
+    body: CANCEL_BODY,
+    bodyOptional: true,
+    problems: ["conflict"],
+    answers: { 200: BUNDLE, 202: BUNDLE },
+    handle: cancel(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/bundles/{id}/steps/{index}/resolve",
+    // That somebody did it by hand is for a human to say: no key can.
+    who: { session: "approver" },
+    summary: "Mark a step that could not be undone as undone by hand",
+    tag: TAG,
+    body: RESOLVE_BODY,
+    problems: ["conflict"],
+    answers: { 200: BUNDLE },
+    handle: resolve(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/bundles/{id}/payload",
+    who: { session: "admin" },
+    summary: "Erase all that an ended bundle's steps and compensations were sent and answered; the records stay",
+    tag: TAG,
+    body: REASON_BODY,
+    problems: ["conflict"],
+    answers: { 200: ERASED },
+    handle: (call) => eraseBundlePayload(deps.log, call),
+  },
+];

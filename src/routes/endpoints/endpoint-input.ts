@@ -1,0 +1,175 @@
+import { HEADER_NAME_LENGTH_MAX, HEADER_VALUE_LENGTH_MAX, HEADERS_MAX } from "../../../domain/endpoint/own-headers.ts";
+import { URL_LENGTH_MAX } from "../../../infra/http/addresses.ts";
+import { nonBlank, nullable, nullableTime, time } from "../../http/json-schema.ts";
+import type { JsonSchema } from "../../http/route.ts";
+import { NOTIFICATIONS } from "../../notifications/names.ts";
+
+/** What an endpoint has that says nothing else. */
+export const DEFAULTS = {
+  timeout_ms: 15_000,
+  retry_schedule_s: [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400],
+  /** What a small application's workers manage at once. */
+  concurrency: 16,
+  rate_per_second: null,
+} as const;
+
+/** How a header's value is shown, since it is often a credential. Sent back in a change it keeps the value there is. */
+export const REDACTED = "[redacted]";
+
+const TIMEOUT_MS = { minimum: 1_000, maximum: 60_000 };
+const RETRIES_MAX = 20;
+const RETRY_DELAY_S = { minimum: 1, maximum: 86_400 };
+const CONCURRENCY = { minimum: 1, maximum: 256 };
+const RATE_PER_SECOND = { minimum: 1, maximum: 10_000 };
+
+const HEADER_VALUE = { type: "string", minLength: 1, maxLength: HEADER_VALUE_LENGTH_MAX } as const;
+
+const FIELDS = {
+  name: nonBlank(100),
+  url: { type: "string", minLength: 1, maxLength: URL_LENGTH_MAX, description: "http or https, a public address" },
+  timeout_ms: {
+    type: "integer",
+    ...TIMEOUT_MS,
+    description: "for one attempt, from the DNS look-up to the complete response",
+  },
+  retry_schedule_s: {
+    type: "array",
+    maxItems: RETRIES_MAX,
+    items: { type: "integer", ...RETRY_DELAY_S },
+    description: "seconds between one attempt and the next; its length is the number of retries",
+  },
+  concurrency: { type: "integer", ...CONCURRENCY, description: "requests in flight at the same time" },
+  rate_per_second: { type: ["integer", "null"], ...RATE_PER_SECOND, description: "null: no limit" },
+  headers: {
+    type: "object",
+    maxProperties: HEADERS_MAX,
+    propertyNames: { type: "string", minLength: 1, maxLength: HEADER_NAME_LENGTH_MAX },
+    additionalProperties: {
+      oneOf: [
+        HEADER_VALUE,
+        {
+          type: "object",
+          required: ["value", "secret"],
+          additionalProperties: false,
+          properties: { value: HEADER_VALUE, secret: { type: "boolean" } },
+        },
+      ],
+    },
+    description: `sent with every delivery; the values are kept sealed and shown as ${REDACTED}. An approval is bound to the values, but to a secret header by its name alone: where the endpoint is under an approval, only a person with a session changes the value of a secret header`,
+  },
+  notifications: {
+    type: "array",
+    maxItems: NOTIFICATIONS.length,
+    uniqueItems: true,
+    items: { enum: NOTIFICATIONS },
+    description: "what it is notified about, each as a signed event of its own",
+  },
+  policy_id: {
+    type: ["string", "null"],
+    maxLength: 64,
+    description: "a policy that whatever goes to this endpoint has to pass, whoever asks; null: none",
+  },
+} as const satisfies Record<string, JsonSchema>;
+
+/** A header's value, or with it that it is secret. */
+export type GivenHeader = string | { readonly value: string; readonly secret: boolean };
+
+/** A body that has passed `NEW_ENDPOINT` or `ENDPOINT_CHANGES`. */
+export type EndpointBody = {
+  readonly name?: string;
+  readonly url?: string;
+  readonly timeout_ms?: number;
+  readonly retry_schedule_s?: readonly number[];
+  readonly concurrency?: number;
+  readonly rate_per_second?: number | null;
+  readonly headers?: Readonly<Record<string, GivenHeader>>;
+  readonly notifications?: readonly string[];
+  readonly policy_id?: string | null;
+};
+
+export const NEW_ENDPOINT: JsonSchema = {
+  type: "object",
+  required: ["name", "url"],
+  additionalProperties: false,
+  properties: FIELDS,
+};
+
+export const ENDPOINT_CHANGES: JsonSchema = { type: "object", additionalProperties: false, properties: FIELDS };
+
+const HEALTH: JsonSchema = {
+  type: "object",
+  properties: {
+    state: { enum: ["healthy", "degraded", "open", "disabled"] },
+    success_rate_1h: nullable("number"),
+    p50_ms: nullable("number"),
+    p99_ms: nullable("number"),
+    consecutive_failures: { type: "integer" },
+    last_success_at: nullableTime,
+    last_failure: {
+      type: ["object", "null"],
+      properties: { at: time, kind: { type: "string" }, status_code: { type: ["integer", "null"] } },
+    },
+    next_probe_at: nullableTime,
+    queued: { type: "integer" },
+  },
+};
+
+const SHOWN = {
+  id: { type: "string" },
+  ...FIELDS,
+  headers: {
+    type: "object",
+    additionalProperties: {
+      oneOf: [
+        { const: REDACTED },
+        {
+          type: "object",
+          required: ["value", "secret"],
+          properties: { value: { const: REDACTED }, secret: { const: true } },
+        },
+      ],
+    },
+  },
+  disabled: { type: ["object", "null"], properties: { reason: { type: "string" }, at: time } },
+  created_at: time,
+  health: HEALTH,
+};
+
+export const ENDPOINT: JsonSchema = { type: "object", required: Object.keys(SHOWN), properties: SHOWN };
+
+const SIGNING_SECRET: JsonSchema = { type: "string", description: "shown only once" };
+
+export const REGISTERED: JsonSchema = {
+  type: "object",
+  required: [...Object.keys(SHOWN), "signing_secret"],
+  properties: { ...SHOWN, signing_secret: SIGNING_SECRET },
+};
+
+export const ROTATED: JsonSchema = {
+  type: "object",
+  required: ["signing_secret", "previous_valid_until"],
+  properties: { signing_secret: SIGNING_SECRET, previous_valid_until: time },
+};
+
+export const TESTED: JsonSchema = {
+  type: "object",
+  required: ["outcome", "status_code", "timings_ms", "failure"],
+  properties: {
+    outcome: { enum: ["succeeded", "failed"] },
+    status_code: { type: ["integer", "null"] },
+    timings_ms: {
+      type: "object",
+      properties: {
+        dns: { type: "integer" },
+        connect: { type: "integer" },
+        tls: { type: "integer" },
+        first_byte: { type: ["integer", "null"] },
+        total: { type: "integer" },
+      },
+    },
+    failure: {
+      type: ["object", "null"],
+      properties: { kind: { type: "string" }, detail: { type: "string" } },
+    },
+  },
+};

@@ -1,0 +1,80 @@
+import { failureOf } from "../../../domain/delivery/failure-of.ts";
+import { endpoint as endpointDecider, type PresentEndpoint } from "../../../domain/endpoint/decider.ts";
+import type { Clock, HttpSender } from "../../../domain/ports.ts";
+import { derivedId } from "../../../infra/crypto/ids.ts";
+import type { RecordCall } from "../../calls/call-records.ts";
+import type { Outbound } from "../../delivery/outbound.ts";
+import { type Answer, type Call, positionOf } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+
+export type EndpointTestDeps = {
+  readonly aggregates: Pick<Aggregates, "handle">;
+  readonly sender: Pick<HttpSender, "send">;
+  readonly outbound: Pick<Outbound, "headers">;
+  readonly clock: Clock;
+  readonly recordCall: RecordCall;
+  /** What waits for an endpoint may go. */
+  readonly wake: () => void;
+};
+
+/** Somebody waits for the answer of a test, whatever the endpoint's own limit. */
+const TIMEOUT_MAX_MS = 15_000;
+/** A person has tried it once: that says that it is there, and nothing of how often it fails. */
+const NOTHING_COUNTED = {
+  consecutiveFailures: 0,
+  failingSince: null,
+  lastFailureAt: null,
+  attempts: 0,
+  failed: 0,
+} as const;
+
+/**
+ * Sends a test, also to a disabled endpoint, as one tries it before enabling it. It is no event. Its record says that it was
+ * sent; an endpoint whose circuit is open and that takes it is well again.
+ */
+export const sendTest =
+  (deps: EndpointTestDeps) =>
+  async (call: Call, endpoint: PresentEndpoint): Promise<Answer> => {
+    const { account } = call.principal;
+    const { envelope } = call;
+    const { commandId, trace, at } = envelope;
+    const { endpointId, settings, circuit, disabled } = endpoint;
+    const eventId = derivedId("test_", account, commandId);
+    const data = { endpoint_id: endpointId };
+    const body = Buffer.from(JSON.stringify({ type: "countersign.test", timestamp: at, data }));
+    const nowMs = deps.clock.now();
+    const headers = deps.outbound.headers({
+      job: { eventId, account, endpointId },
+      endpoint,
+      number: 1,
+      contentType: "application/json",
+      contentEncoding: "",
+      body,
+      trace,
+      nowMs,
+    });
+    // Before it is sent: no signed request leaves without a record.
+    const test = { endpoint_id: endpointId, webhook_id: eventId, url: settings.url, at };
+    const recorded = await deps.recordCall(endpointId, call, (client) => ({
+      type: "EndpointTestSent",
+      data: { ...test, client },
+    }));
+    const timeoutMs = Math.min(settings.timeout_ms, TIMEOUT_MAX_MS);
+    const sent = await deps.sender.send({ account, url: settings.url, headers, body, timeoutMs });
+    const failure = failureOf(sent);
+    const answer = {
+      outcome: failure === null ? "succeeded" : "failed",
+      status_code: sent.statusCode ?? null,
+      timings_ms: sent.timings,
+      failure,
+    };
+    if (failure !== null || disabled !== null || circuit.state !== "open")
+      return { status: 200, body: answer, ...positionOf({ position: recorded }) };
+
+    const endedAt = new Date(deps.clock.now()).toISOString();
+    const seen = { startedAt: new Date(nowMs).toISOString(), succeeded: true, notBefore: null };
+    const command = { type: "ReportAttempt", account, seen, counted: NOTHING_COUNTED, at: endedAt } as const;
+    const done = await deps.aggregates.handle(endpointDecider, `endpoint-${endpointId}`, command, envelope);
+    deps.wake();
+    return { status: 200, body: answer, ...(done.outcome === "rejected" ? {} : positionOf(done)) };
+  };

@@ -1,0 +1,129 @@
+import { erasure } from "../../../domain/delivery/erasure.ts";
+import type { BundleStep, DeliveryEvent } from "../../../domain/delivery/events.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import type { EventDocument } from "../../../projections/events.ts";
+import type { CountedCalls } from "../../calls/counted-calls.ts";
+import { directDocuments } from "../../documents/documents.ts";
+import { erase } from "../../erasure/erasures.ts";
+import { type Answer, type Call, calledBy, positionOf } from "../../http/route.ts";
+import { isEventId } from "../../streams/event-id.ts";
+import { payloadDamaged } from "../../streams/payload-damage.ts";
+import { notFound, type Problem, problem } from "../../streams/problems.ts";
+import { readOn } from "../../streams/run-command.ts";
+import { eraseOwnBundle } from "../bundles/bundle-payload.ts";
+import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
+
+/** Whatever a sender put there must not run in the console's origin. */
+const safeHeaders = (id: string, contentType: string, contentEncoding: string | undefined): Record<string, string> => ({
+  // A content type comes from outside: what cannot stand in a header is not repeated.
+  "content-type": /^[\x21-\x7e][\x20-\x7e]*$/.test(contentType) ? contentType : "application/octet-stream",
+  "content-disposition": `attachment; filename="${id}"`,
+  "content-security-policy": "sandbox; default-src 'none'",
+  // Under its own name the client would decode: other bytes than were received and signed, or none if the sender was wrong.
+  ...(contentEncoding === undefined ? {} : { "countersign-content-encoding": contentEncoding }),
+});
+
+/** The bytes as this reader sees them. */
+export type VisiblePayload = {
+  readonly body: Buffer;
+  readonly contentType: string;
+  readonly contentEncoding: string | undefined;
+  /** Only the first bytes of it are stored. */
+  readonly isHead: boolean;
+  /** Fields are hidden, so that it is not what was received. */
+  readonly isRedacted: boolean;
+};
+
+export type PayloadDeps = HiddenDeps & { readonly calls: Pick<CountedCalls, "payloadRead"> };
+
+/** The bytes as received, which is recorded; for a role below admin the fields that the policy redacts are hidden. */
+export const visiblePayload = async (
+  deps: PayloadDeps,
+  id: string,
+  event: EventDocument,
+  call: Call,
+): Promise<VisiblePayload | Problem> => {
+  const kept = event.payload.erased_at === null ? await deps.payloads.read(id, event.payload) : null;
+  if (kept === "damaged") return payloadDamaged();
+  if (kept === null) return problem("not-found", "The payload was erased; the event's record stays.");
+  const { body, content_encoding: contentEncoding } = kept;
+  const { content_type: contentType } = event.payload;
+  const hidden = await hiddenOfEvent(deps, event, call.principal);
+  const isHead = event.payload.head !== undefined;
+  if (hidden.length === 0) {
+    deps.calls.payloadRead(calledBy(call), id);
+    return { body, contentType, contentEncoding, isHead, isRedacted: false };
+  }
+  const { documents = directDocuments } = deps;
+  const { account } = call.principal;
+  const order = { body, hidden };
+  const busy = documents.busy(account, "text", order);
+  if (busy !== null) return busy;
+  const shown = await documents.run(account, "text", order);
+  // Nothing is shown rather than too much.
+  if (shown === null)
+    return problem("forbidden", "The policy hides fields of this payload, and it is not JSON: an admin can read it.");
+  return { body: Buffer.from(shown), contentType, contentEncoding, isHead, isRedacted: true };
+};
+
+export const readPayload = async (
+  deps: PayloadDeps,
+  id: string,
+  event: EventDocument,
+  call: Call,
+): Promise<Answer | Problem> => {
+  const it = await visiblePayload(deps, id, event, call);
+  if ("problem" in it) return it;
+  // The beginning of a document is no document of its type.
+  const contentType = it.isHead ? "application/octet-stream" : it.contentType;
+  return {
+    status: 200,
+    body: it.body,
+    headers: {
+      ...safeHeaders(id, contentType, it.contentEncoding),
+      ...(it.isHead ? { "countersign-payload-kept": "head" } : {}),
+      ...(it.isRedacted ? { "countersign-redacted": "true" } : {}),
+    },
+  };
+};
+
+/** How long one attempt may last at most is the endpoint's affair; a caller may as well look again soon. */
+const RETRY_AFTER_S = 5;
+
+/** Its payload is in that of the bundle as well, and in that of its undo. */
+const eraseOfBundle = async (log: EventLog, id: string, step: BundleStep, call: Call): Promise<Answer | Problem> => {
+  const erased = await eraseOwnBundle(log, step.id, call);
+  if (!("problem" in erased)) {
+    const body = { event_id: id, erased_at: erased.erasedAt, bytes_removed: log.bytesRemoved };
+    return { status: 200, body, ...erased.written };
+  }
+  if (erased.problem !== "conflict") return erased;
+  const detail = `The event belongs to the bundle ${step.id}, which has not ended: end or cancel the bundle first.`;
+  return problem("conflict", detail);
+};
+
+/** What a bundle's step or undo was sent goes with all of its bundle. */
+export const erasePayload = async (log: EventLog, id: string, call: Call): Promise<Answer | Problem> => {
+  if (!isEventId(id)) return notFound();
+  const stream = `delivery-${id}`;
+  const about: { owner?: string; step?: BundleStep } = {};
+  const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null }, (recorded) => {
+    about.owner ??= recorded.meta.account;
+    // The stream's category says which events are in it.
+    const event = recorded as unknown as DeliveryEvent;
+    if (event.type === "EventAdmitted" && event.data.bundle !== undefined) about.step = event.data.bundle;
+  });
+  if (about.owner !== call.principal.account) return notFound();
+  if (about.step !== undefined) return eraseOfBundle(log, id, about.step, call);
+  // The route's schema has checked the shape.
+  const { reason } = call.body as { readonly reason: string };
+  const command = { type: "ErasePayload", eventId: id, reason, at: call.envelope.at } as const;
+  const ran = await erase(log, erasure, stream, known, command, call.envelope);
+  if (ran.outcome === "rejected") {
+    if (ran.rejection === "absent") return notFound();
+    const detail = "An attempt to deliver this event is under way: its payload can be erased once that has ended.";
+    return problem("conflict", detail, { retryAfterS: RETRY_AFTER_S });
+  }
+  const body = { event_id: id, erased_at: ran.known.state.erasedAt, bytes_removed: log.bytesRemoved };
+  return { status: 200, body, ...positionOf(ran) };
+};

@@ -1,0 +1,226 @@
+import type { Verdict } from "../../../domain/gate/verdict.ts";
+import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../../domain/ports.ts";
+import { events } from "../../../projections/events.ts";
+import { refusalIn, refusals } from "../../../projections/refusals.ts";
+import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";
+import { type Page, pageOf } from "../../http/listing.ts";
+import { mergedPages, type Newest } from "../../http/merged-pages.ts";
+import type { JsonSchema } from "../../http/route.ts";
+import { TIME_RANGE_QUERY, timeRangeOf } from "../../http/time-range.ts";
+import type { Problem } from "../../streams/problems.ts";
+import { type Meant, meaningOf, satisfies, thoseOf } from "./event-text.ts";
+
+/** Longer than any delivery id or type that a provider sends. */
+const TEXT_LENGTH_MAX = 512;
+const text = (description: string): JsonSchema => ({
+  type: "string",
+  minLength: 1,
+  maxLength: TEXT_LENGTH_MAX,
+  description,
+});
+
+export const EVENT_SEARCH_QUERY: Readonly<Record<string, JsonSchema>> = {
+  status: { enum: EVENT_STATUSES, description: "Only events with this status" },
+  source_id: text("Only events of this source"),
+  agent_id: text("Only requests of this agent"),
+  endpoint_id: text("Only events for this endpoint"),
+  action: text("Only requests for this action"),
+  ...TIME_RANGE_QUERY,
+  q: text(
+    "An event's id, a sender's delivery id, a part of an event type, or what refused it: a gate, as `gate-budget`, or its code",
+  ),
+};
+
+type Views = Pick<ViewStore, "get" | "getMany" | "page" | "count">;
+type Query = Readonly<Record<string, unknown>>;
+
+const VIEW = events.schema.name;
+const REFUSALS = refusals.schema.name;
+const BLOCKED: Condition = { field: "status", is: "=", value: "blocked" };
+const SORT = { field: "received_at", order: "desc" } as const;
+
+const equal = (field: string, value: unknown): Condition[] =>
+  value === undefined ? [] : [{ field, is: "=", value: String(value) }];
+
+/** Which of two filters is the rarer is not counted any further, which takes a store a millisecond or two. */
+const COUNTED_MAX = 20_000;
+/** So few types the store looks for itself among those that a filter lets through, a walk for each: it need not send the others. */
+const TYPES_WALKED_MAX = 4;
+/** Types counted at once. */
+const TYPES_AT_ONCE = 16;
+/** Documents looked at in one go where the store does not filter: as many as are asked for, then more and more. */
+const CHUNK_MAX = 500;
+
+/** The documents that pass, of a list that the store cannot filter. */
+const passing =
+  (list: Newest, passes: (found: Found) => boolean): Newest =>
+  async (query) => {
+    const passed: Found[] = [];
+    for (let next = query; passed.length < query.limit; ) {
+      const found = await list(next);
+      passed.push(...found.filter(passes));
+      const last = found.at(-1);
+      if (last === undefined || found.length < next.limit) break;
+      const after = { value: String(last.document[SORT.field]), id: last.id };
+      next = { ...next, after, limit: Math.max(query.limit, Math.min(2 * next.limit, CHUNK_MAX)) };
+    }
+    return passed.slice(0, query.limit);
+  };
+
+/** An account's events, by the filters and the time that were asked for. */
+type Asked = {
+  readonly account: Condition;
+  /** Each has an index. */
+  readonly filters: readonly Condition[];
+  /** These have none. */
+  readonly others: readonly Condition[];
+  readonly range: readonly Condition[];
+};
+
+const everyCondition = ({ account, filters, others, range }: Asked): readonly Condition[] => [
+  account,
+  ...filters,
+  ...others,
+  ...range,
+];
+
+const countOf = (views: Views, { account }: Asked, condition: Condition): Promise<number> =>
+  views.count(VIEW, [account, condition], COUNTED_MAX);
+
+/** The filter that the fewest events meet: each has an index, and none of them is one for two. */
+const rarest = async (
+  views: Views,
+  asked: Asked,
+): Promise<{ readonly field: string; readonly count: number } | null> => {
+  const counted = await Promise.all(
+    asked.filters.map(async (it) => ({ field: it.field, count: await countOf(views, asked, it) })),
+  );
+  return counted.sort((a, b) => a.count - b.count).at(0) ?? null;
+};
+
+/** A single filter leads without being counted. */
+const leadOf = async (views: Views, asked: Asked): Promise<string | undefined> =>
+  asked.filters.length < 2 ? asked.filters[0]?.field : (await rarest(views, asked))?.field;
+
+const listOf = (views: Views, asked: Asked, lead: string | undefined, more: readonly Condition[] = []): Newest => {
+  const where = [...everyCondition(asked), ...more];
+  return (query) => views.page(VIEW, { ...query, where, ...(lead === undefined ? {} : { lead }) });
+};
+
+/** What was refused so, as events: those that were admitted later are left out. */
+const refusedList = (views: Views, asked: Asked, by: Condition): Newest => {
+  const { account, range } = asked;
+  const wanted = [...everyCondition(asked), BLOCKED];
+  const all: Newest = async (query) => {
+    const found = await views.page(REFUSALS, { ...query, where: [account, by, ...range] });
+    const documents = await views.getMany(
+      VIEW,
+      found.map(({ id }) => id),
+    );
+    // What is not there yet has no status, so does not pass.
+    return found.map(({ id, document }) => ({
+      id,
+      document: documents.get(id) ?? { received_at: document.received_at ?? null },
+    }));
+  };
+  return passing(all, ({ document }) => satisfies(document, wanted));
+};
+
+/** The same of an event's document, without its refusal's. */
+const isRefused = ({ document }: Found, by: Condition): boolean => {
+  if (!satisfies(document, [BLOCKED])) return false;
+  // Written by the projection; whatever has a status has a verdict.
+  const refusal = refusalIn(document.verdict as unknown as Verdict);
+  return refusal !== undefined && satisfies({ gate: refusal.gate, code: refusal.code }, [by]);
+};
+
+type Words = Extract<Meant, { readonly kind: "words" }>;
+
+const typeOf = (value: string): Condition => ({ field: "type", is: "=", value });
+
+/** Whether the events of these types are no more than `count`: of common ones the first few tell. */
+const areRarer = async (
+  views: Views,
+  { account }: Asked,
+  types: readonly string[],
+  count: number,
+): Promise<boolean> => {
+  let [sum, from, some] = [0, 0, 1];
+  while (from < types.length && sum <= count) {
+    const left = count + 1 - sum;
+    const counts = await Promise.all(
+      types.slice(from, from + some).map((type) => views.count(VIEW, [account, typeOf(type)], left)),
+    );
+    sum = counts.reduce((all, it) => all + it, sum);
+    from += some;
+    some = Math.min(2 * some, TYPES_AT_ONCE);
+  }
+  return sum <= count;
+};
+
+/** Each list is read by what the fewest events meet: a type, a refusal, or the rarest of the filters for the rest of them. */
+const wordLists = async (views: Views, asked: Asked, { types, refused: named }: Words): Promise<readonly Newest[]> => {
+  const filter = await rarest(views, asked);
+  // Where both are too common to be counted, the store finds enough of either type soon.
+  const isByType =
+    filter === null || filter.count >= COUNTED_MAX || (await areRarer(views, asked, types, filter.count));
+  // What was refused stands as that, and as nothing else.
+  const refused = asked.filters.some(({ field, value }) => field === BLOCKED.field && value !== BLOCKED.value)
+    ? []
+    : named;
+  const counted = await Promise.all(
+    refused.map(async (by) => ({ by, count: await views.count(REFUSALS, [asked.account, by], COUNTED_MAX) })),
+  );
+  const byRefusal = counted.filter(({ count }) => filter === null || count <= filter.count).map(({ by }) => by);
+  const lists = [
+    ...(isByType ? types : []).map((type) => listOf(views, asked, "type", [typeOf(type)])),
+    ...byRefusal.map((by) => refusedList(views, asked, by)),
+  ];
+  if (filter === null || (isByType && byRefusal.length === refused.length)) return lists;
+  if (byRefusal.length === refused.length && types.length <= TYPES_WALKED_MAX)
+    return [...lists, ...types.map((type) => listOf(views, asked, filter.field, [typeOf(type)]))];
+  const wanted = new Set<unknown>(types);
+  const passes = (found: Found): boolean =>
+    wanted.has(found.document.type) || refused.some((by) => isRefused(found, by));
+  return [...lists, passing(listOf(views, asked, filter.field), passes)];
+};
+
+const pagesOf = async (views: Views, asked: Asked, meant: Meant | null): Promise<Pick<ViewStore, "page">> => {
+  if (meant?.kind === "events") return thoseOf(views, meant.ids);
+  if (meant?.kind === "words") return mergedPages(await wordLists(views, asked, meant));
+  const list = listOf(views, asked, await leadOf(views, asked), meant?.where);
+  return {
+    page: (_view, { sort, after, limit }: ViewQuery) =>
+      list({ sort, limit, ...(after === undefined ? {} : { after }) }),
+  };
+};
+
+/** A page of an account's events by the filters of `EVENT_SEARCH_QUERY`, newest first. */
+export const searchEvents = async <T>(
+  views: Views,
+  accountId: string,
+  query: Query,
+  show: (document: Document, id: string) => T,
+): Promise<Page<T> | Problem> => {
+  const range = timeRangeOf(query);
+  if ("problem" in range) return range;
+  const asked: Asked = {
+    account: { field: "account", is: "=", value: accountId },
+    filters: [
+      ...equal("origin_id", query.source_id),
+      ...equal("origin_id", query.agent_id),
+      ...equal("endpoint_id", query.endpoint_id),
+      // An agent's request has the action's name as its type.
+      ...equal("type", query.action),
+      ...equal("status", query.status),
+    ],
+    others: query.action === undefined ? [] : equal("origin_kind", "agent"),
+    range: [
+      ...(range.from === null ? [] : [{ field: "received_at", is: ">=", value: range.from } as const]),
+      ...(range.to === null ? [] : [{ field: "received_at", is: "<", value: range.to } as const]),
+    ],
+  };
+  const meant = query.q === undefined ? null : await meaningOf(views, accountId, String(query.q));
+  const pages = await pagesOf(views, asked, meant);
+  return pageOf(pages, { view: VIEW, where: everyCondition(asked), sort: SORT }, query, show);
+};

@@ -1,0 +1,84 @@
+import type { Condition, Document, Found, ViewStore } from "../../../domain/ports.ts";
+import { events, type SeenInAccount } from "../../../projections/events.ts";
+import { refusals } from "../../../projections/refusals.ts";
+import type { Cursor } from "../../http/listing.ts";
+import { newestFirst } from "../../http/merged-pages.ts";
+import { eventIdOf, isEventId } from "../../streams/event-id.ts";
+
+/** What a text means among an account's events. */
+export type Meant =
+  /** These alone: it is their id, or the sender's name for them. */
+  | { readonly kind: "events"; readonly ids: readonly string[] }
+  /** Types that contain it, and what was refused by the gate or for the reason that is called so. */
+  | { readonly kind: "words"; readonly types: readonly string[]; readonly refused: readonly Condition[] }
+  /** More types than are known: those that begin with it, as a range. */
+  | { readonly kind: "range"; readonly where: readonly Condition[] };
+
+type Views = Pick<ViewStore, "get" | "getMany" | "count">;
+
+const VIEW = events.schema.name;
+/** Behind every text that begins with the one before it: no character has a higher code point. */
+const LAST_CHARACTER = "\u{10ffff}";
+
+const HOLDS: Readonly<Record<Condition["is"], (a: string | number, b: string | number) => boolean>> = {
+  "=": (a, b) => a === b,
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+};
+
+export const satisfies = (document: Document, where: readonly Condition[]): boolean =>
+  where.every(({ field, is, value }) => {
+    const kept = document[field];
+    return (typeof kept === "string" || typeof kept === "number") && HOLDS[is](kept, value);
+  });
+
+const isBehind = ({ id, document }: Found, after: Cursor): boolean =>
+  newestFirst({ id: after.id, document: { received_at: after.value } }, { id, document }) < 0;
+
+/** Events found by their ids, as if they had been searched for. */
+export const thoseOf = (views: Pick<ViewStore, "getMany">, ids: readonly string[]): Pick<ViewStore, "page"> => ({
+  async page(view, { where, after, limit }) {
+    const documents = await views.getMany(view, ids);
+    return [...documents]
+      .map(([id, document]) => ({ id, document }))
+      .filter((it) => satisfies(it.document, where) && (after === undefined || isBehind(it, after)))
+      .sort(newestFirst)
+      .slice(0, limit);
+  },
+});
+
+/** `gate-budget` is the problem's code, `budget` the gate, and what the gate says in particular is a code of its own. */
+export const refusedBy = (q: string): readonly Condition[] => [
+  { field: "gate", is: "=", value: q.replace(/^gate-/, "").replaceAll("-", "_") },
+  { field: "code", is: "=", value: q },
+];
+
+/** Of the two, those that any refusal of the account is found by. */
+const known = async (views: Views, account: string, q: string): Promise<readonly Condition[]> => {
+  const own: Condition = { field: "account", is: "=", value: account };
+  const counted = await Promise.all(
+    refusedBy(q).map(async (it) => ((await views.count(refusals.schema.name, [own, it], 1)) > 0 ? [it] : [])),
+  );
+  return counted.flat();
+};
+
+/** An event's id, a sender's delivery id, a part of an event type, or what refused it. */
+export const meaningOf = async (views: Views, account: string, q: string): Promise<Meant> => {
+  if (isEventId(q)) return { kind: "events", ids: [q] };
+  // Written by the projection under the account's id.
+  const seen = (await views.get(VIEW, account)) as SeenInAccount | null;
+  if (seen === null) return { kind: "events", ids: [] };
+  const ids = seen.origins.map((origin) => eventIdOf(account, origin, q));
+  const named = [...(await views.getMany(VIEW, ids)).keys()];
+  if (named.length > 0) return { kind: "events", ids: named };
+  const refused = await known(views, account, q);
+  const types = seen.types.filter((type) => type.includes(q));
+  if (seen.types_complete || refused.length > 0) return { kind: "words", types, refused };
+  const begins: Condition[] = [
+    { field: "type", is: ">=", value: q },
+    { field: "type", is: "<", value: q + LAST_CHARACTER },
+  ];
+  return { kind: "range", where: begins };
+};

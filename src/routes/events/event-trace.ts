@@ -1,0 +1,44 @@
+import type { EventLog, ViewStore } from "../../../domain/ports.ts";
+import { type EventDocument, events } from "../../../projections/events.ts";
+import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
+import { notFound } from "../../streams/problems.ts";
+import { otlpJson } from "../../traces/otlp.ts";
+import { spansOfEvent, traceOfBundle } from "../../traces/reading.ts";
+
+export type EventTraceDeps = {
+  readonly views: Pick<ViewStore, "get">;
+  readonly log: Pick<EventLog, "read">;
+  readonly version: string;
+  /** What the service is called in a trace. */
+  readonly serviceName: string;
+};
+
+const VIEW = events.schema.name;
+
+const TRACE: JsonSchema = {
+  type: "object",
+  required: ["resourceSpans"],
+  properties: { resourceSpans: { type: "array", items: { type: "object" } } },
+  description: "An OTLP/JSON ExportTraceServiceRequest: a collector takes it at /v1/traces",
+};
+
+export const eventTraceRoutes = ({ views, log, version, serviceName }: EventTraceDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/events/{id}/trace",
+    who: READERS,
+    summary: "The event's trace as OTLP/JSON, built from the log; for a bundle's step, the trace of the whole bundle",
+    tag: "events",
+    answers: { 200: TRACE },
+    reads: [VIEW],
+    async handle({ principal, params: { id = "" } }) {
+      const document = await views.get(VIEW, id);
+      if (document === null || document.account !== principal.account) return notFound();
+      // The view's own projection has put it.
+      const { bundle } = document as unknown as EventDocument;
+      const spans = await (bundle === undefined ? spansOfEvent(log, id) : traceOfBundle(log, bundle.id));
+      const resource = { "service.name": serviceName, "service.version": version };
+      return { status: 200, body: otlpJson(resource, { name: "countersign", version }, spans) };
+    },
+  },
+];

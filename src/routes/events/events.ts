@@ -1,0 +1,193 @@
+import type { Document, EventLog, ViewStore } from "../../../domain/ports.ts";
+import { type EventDocument, events } from "../../../projections/events.ts";
+import { refusals } from "../../../projections/refusals.ts";
+import type { CountedCalls } from "../../calls/counted-calls.ts";
+import { type Documents, directDocuments } from "../../documents/documents.ts";
+import {
+  eventDetail,
+  eventSummary,
+  requestHeadersShown,
+  type ShownAttempt,
+  timelineShown,
+} from "../../documents/event-shown.ts";
+import { BYTES_REMOVED, object, REASON_BODY, text, time } from "../../http/json-schema.ts";
+import { isPage, LISTING_QUERY, listOf } from "../../http/listing.ts";
+import { type Answer, type Call, calledBy, READERS, type Route } from "../../http/route.ts";
+import { hidingOf } from "../../redaction/hidden-answer.ts";
+import { type Exchanges, exchangesOf } from "../../streams/exchanges.ts";
+import type { Payloads } from "../../streams/payloads.ts";
+import { notFound, type Problem, payloadNotKept } from "../../streams/problems.ts";
+import { CURL_QUERY, curlCommand, receiverOf } from "./event-curl.ts";
+import { erasePayload, readPayload, visiblePayload } from "./event-payload.ts";
+import { ATTEMPTS, EVENT_DETAIL, EVENT_SUMMARY, TIMELINE } from "./event-schemas.ts";
+import { EVENT_SEARCH_QUERY, searchEvents } from "./event-search.ts";
+import { hiddenOfEvent, seesHidden } from "./hidden-fields.ts";
+
+export type EventsDeps = {
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "count">;
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+  /** Where the payload can be fetched. */
+  readonly publicUrl: () => string;
+  readonly calls: Pick<CountedCalls, "payloadRead">;
+  /** Left out: all documents are shown by this thread. */
+  readonly documents?: Documents;
+};
+
+const VIEW = events.schema.name;
+
+// The view's documents are what its projection writes; what an account has seen stands beside them and names no account.
+const eventOf = (document: Document): EventDocument => document as unknown as EventDocument;
+
+type Found = { readonly id: string; readonly event: EventDocument };
+
+const found = async ({ views }: EventsDeps, { principal, params }: Call): Promise<Found | Problem> => {
+  const { id = "" } = params;
+  const document = await views.get(VIEW, id);
+  return document === null || document.account !== principal.account ? notFound() : { id, event: eventOf(document) };
+};
+
+const list =
+  ({ views }: EventsDeps): Route["handle"] =>
+  async ({ principal, query }) => {
+    const page = await searchEvents(views, principal.account, query, (document, id) =>
+      eventSummary(id, eventOf(document)),
+    );
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const numbersOf = ({ attempts }: EventDocument): readonly number[] => attempts.map(({ number }) => number);
+
+/** The request of the last attempt where there is one. */
+const curl = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Answer | Problem> => {
+  const payload = await visiblePayload(deps, id, event, call);
+  if ("problem" in payload) return payload;
+  if (payload.isHead) return payloadNotKept(payload.body.length, event.payload.size);
+  const { responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
+  const sent = [...responses.values()].at(-1)?.request_headers ?? {};
+  const to = receiverOf(call.query);
+  if (typeof to !== "string") return to;
+  const text = curlCommand({ id, payload, sent, to, publicUrl: deps.publicUrl(), at: call.envelope.at });
+  return { status: 200, body: Buffer.from(text), headers: { "content-type": "text/plain; charset=utf-8" } };
+};
+
+/** A read of one event; another account's is none. */
+const ofOne =
+  (deps: EventsDeps, show: (it: Found, call: Call) => Promise<Answer | Problem>): Route["handle"] =>
+  async (call) => {
+    const it = await found(deps, call);
+    return "problem" in it ? it : show(it, call);
+  };
+
+type Exchanged = Pick<Exchanges, "headers"> & { readonly attempts: readonly ShownAttempt[] };
+
+/** What was sent and answered, without what this reader does not see of it. */
+const exchanged = async (deps: EventsDeps, { id, event }: Found, call: Call): Promise<Exchanged | Problem> => {
+  const { documents = directDocuments } = deps;
+  const { principal } = call;
+  if (await seesHidden(deps.log, event, principal)) deps.calls.payloadRead(calledBy(call), id);
+  const paths = await hiddenOfEvent(deps, event, principal);
+  const { headers, responses } = await exchangesOf(deps.log, id, event.payload.revision, numbersOf(event));
+  // The payload is read only to tell what an answer repeats of it.
+  const isCompared = paths.length > 0 && responses.size > 0 && event.payload.erased_at === null;
+  const payload = isCompared ? await deps.payloads.read(id, event.payload) : null;
+  const order = { attempts: event.attempts, responses, hiding: hidingOf(paths, payload) };
+  const busy = documents.busy(principal.account, "attempts", order);
+  if (busy !== null) return busy;
+  const shown = headers && requestHeadersShown(headers, paths.length > 0);
+  return { headers: shown, attempts: await documents.run(principal.account, "attempts", order) };
+};
+
+export const eventRoutes = (deps: EventsDeps): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1/events",
+    who: READERS,
+    summary: "Search events, newest first",
+    tag: "events",
+    query: { ...EVENT_SEARCH_QUERY, ...LISTING_QUERY },
+    answers: { 200: listOf(EVENT_SUMMARY) },
+    reads: [VIEW, refusals.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}",
+    who: READERS,
+    summary: "One event with its verdict, attempts and timeline",
+    tag: "events",
+    answers: { 200: EVENT_DETAIL },
+    reads: [VIEW],
+    handle: ofOne(deps, async (it, call) => {
+      const shown = await exchanged(deps, it, call);
+      if ("problem" in shown) return shown;
+      return { status: 200, body: eventDetail(it.id, it.event, shown.headers, shown.attempts) };
+    }),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/payload",
+    who: READERS,
+    summary: "The payload's bytes; for readers below admin without the fields that the policy redacts",
+    tag: "events",
+    problems: ["payload-damaged"],
+    answers: { 200: { type: "string", format: "binary" } },
+    reads: [VIEW],
+    handle: ofOne(deps, ({ id, event }, call) => readPayload(deps, id, event, call)),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/attempts",
+    who: READERS,
+    summary:
+      "All delivery attempts of an event, with request and response; for readers below admin responses are redacted",
+    tag: "events",
+    answers: { 200: ATTEMPTS },
+    reads: [VIEW],
+    handle: ofOne(deps, async (it, call) => {
+      const shown = await exchanged(deps, it, call);
+      return "problem" in shown ? shown : { status: 200, body: { data: shown.attempts, next_cursor: null } };
+    }),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/timeline",
+    who: READERS,
+    summary: "What happened to an event, in order",
+    tag: "events",
+    answers: { 200: TIMELINE },
+    reads: [VIEW],
+    handle: ofOne(deps, async ({ event }) => ({
+      status: 200,
+      body: { data: timelineShown(event), next_cursor: null },
+    })),
+  },
+  {
+    method: "GET",
+    path: "/v1/events/{id}/curl",
+    who: READERS,
+    summary: "A curl command that repeats the delivery to a receiver on this machine, signed with a test secret",
+    tag: "events",
+    query: CURL_QUERY,
+    problems: ["payload-damaged", "payload-not-kept", "conflict"],
+    answers: { 200: { type: "string" } },
+    produces: "text/plain",
+    reads: [VIEW],
+    handle: ofOne(deps, (it, call) => curl(deps, it, call)),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/events/{id}/payload",
+    who: { session: "admin" },
+    summary:
+      "Erase the payload and what was sent and answered; the record stays. Of a step or undo of a bundle, once that has " +
+      "ended: those of the whole bundle",
+    tag: "events",
+    body: REASON_BODY,
+    problems: ["conflict"],
+    answers: {
+      200: object({ event_id: text, erased_at: time, bytes_removed: BYTES_REMOVED }),
+    },
+    handle: (call) => erasePayload(deps.log, call.params.id ?? "", call),
+  },
+];

@@ -1,0 +1,108 @@
+import { bundle } from "../../../domain/bundle/decider.ts";
+import type { BundleRequest } from "../../../domain/bundle/events.ts";
+import type { Request } from "../../../domain/delivery/events.ts";
+import { parseFieldPath } from "../../../domain/gate/field-path.ts";
+import { type PolicyRef, policiesOf } from "../../../domain/gate/verdict.ts";
+import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import type { PolicyEvent } from "../../../domain/policy/events.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import { requestOf } from "../../bundles/answer.ts";
+import { type Documents, directDocuments } from "../../documents/documents.ts";
+import { type PlacesOrder, placesOfResults } from "../../documents/result-places.ts";
+import { hasRole, type Principal } from "../../http/route.ts";
+import type { Hidden } from "../../redaction/hidden-answer.ts";
+import { bundleStream } from "../../streams/bundle-id.ts";
+import type { Payloads } from "../../streams/payloads.ts";
+import { readOn } from "../../streams/run-command.ts";
+
+export type HiddenDeps = {
+  readonly log: EventLog;
+  readonly payloads: Pick<Payloads, "read">;
+  /** Left out: all documents are read by this thread. */
+  readonly documents?: Documents;
+};
+
+/** Members of what a compensation is sent: what its step was sent, and what the step's target answered. */
+const STEP_PAYLOAD = "payload";
+const STEP_RESULT = "result";
+
+/** One version of a policy as it was published. */
+export const publishedVersion = async (
+  log: EventLog,
+  { id, version }: { readonly id: string; readonly version: number },
+): Promise<PolicyDefinition> => {
+  // Version n is the n-th record of the policy's stream.
+  const [record] = await log.read(`policy-${id}`, version === 1 ? null : version - 2, 1);
+  const published = record as unknown as PolicyEvent | undefined;
+  if (published?.data.version !== version) throw new Error(`policy ${id} has no version ${version}`);
+  return published.data.definition;
+};
+
+/** What one version of a policy hides. */
+const pathsOf = async (log: EventLog, ref: PolicyRef): Promise<Hidden> => {
+  const { redact = [] } = await publishedVersion(log, ref);
+  return redact.map(parseFieldPath).filter((path) => path !== null);
+};
+
+/** What the policy versions of the verdict hide from this reader: nothing from an admin. */
+export const hiddenPaths = async (
+  log: EventLog,
+  { verdict }: Pick<Request, "verdict">,
+  principal: Principal,
+): Promise<Hidden> => {
+  if (hasRole(principal, "admin")) return [];
+  return (await Promise.all(policiesOf(verdict).map((policy) => pathsOf(log, policy)))).flat();
+};
+
+/**
+ * Whether this reader sees what a policy of the verdict hides from others. True if that cannot be told: it changes no
+ * answer.
+ */
+export const seesHidden = async (
+  log: EventLog,
+  { verdict }: Pick<Request, "verdict">,
+  principal: Principal,
+): Promise<boolean> => {
+  if (!hasRole(principal, "admin")) return false;
+  try {
+    const definitions = await Promise.all(policiesOf(verdict).map((policy) => publishedVersion(log, policy)));
+    return definitions.some(({ redact = [] }) => redact.length > 0);
+  } catch {
+    return true;
+  }
+};
+
+/**
+ * For each step of a bundle. A value that comes from a result may be a hidden field of that under another name: where the
+ * policy hides anything, it is hidden as well.
+ */
+export const hiddenOfSteps = async (
+  { log, payloads, documents = directDocuments }: HiddenDeps,
+  request: BundleRequest,
+  principal: Principal,
+): Promise<readonly Hidden[]> => {
+  const paths = await hiddenPaths(log, request, principal);
+  if (paths.length === 0) return request.steps.map(() => paths);
+  const placesOf = (order: PlacesOrder) => documents.run(principal.account, "places", order);
+  return (await placesOfResults(payloads, request, placesOf)).map((places) => [...paths, ...places]);
+};
+
+/** Of any event; an undo has inside it what its step was sent and answered. */
+export const hiddenOfEvent = async (
+  deps: HiddenDeps,
+  event: Pick<Request, "verdict" | "bundle">,
+  principal: Principal,
+): Promise<Hidden> => {
+  const paths = await hiddenPaths(deps.log, event, principal);
+  const { bundle: step } = event;
+  if (paths.length === 0 || step === undefined) return paths;
+  const from = { state: bundle.initial, revision: null };
+  const request = requestOf((await readOn(deps.log, bundle, bundleStream(step.id), from)).state);
+  if (request === null) throw new Error(`${step.id} was never decided, and has a step`);
+  const hidden = (await hiddenOfSteps(deps, request, principal))[step.index] ?? paths;
+  if (!step.undo) return hidden;
+  // A target may repeat a hidden value anywhere in its answer, also within a text, so the answer is hidden as a whole.
+  const inside = [...hidden.map((path) => [STEP_PAYLOAD, ...path]), [STEP_RESULT]];
+  // The whole of the step's payload is not the whole of the undo's.
+  return [...hidden.filter(({ length }) => length > 0), ...inside];
+};

@@ -1,0 +1,238 @@
+import type { Clock, Document, ViewStore } from "../../../domain/ports.ts";
+import { merged, percentile, sizeOf } from "../../../projections/histogram.ts";
+import {
+  DAYS_KEPT,
+  dayId,
+  type Health,
+  healthId,
+  hourId,
+  SLOT_MS,
+  type StatusCounts,
+  type StatusHealth,
+  type StatusHour,
+  slotOf,
+  status,
+} from "../../../projections/status.ts";
+import { nullable, object, text } from "../../http/json-schema.ts";
+import type { Answer, JsonSchema, Route } from "../../http/route.ts";
+import { STATUS_CSP, type StatusBody, statusPage } from "./status-page.ts";
+
+export type Component = { readonly name: string; readonly check: () => Promise<Health> };
+
+export type StatusDeps = {
+  readonly views: Pick<ViewStore, "getMany">;
+  readonly clock: Clock;
+  /** The parts of the service by the names the public knows; the first that is down takes the service with it. */
+  readonly components: readonly Component[];
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Smaller counts could be one tenant's: they are not told apart, nor can they be computed from the others, which are told
+ * in tens. */
+const COUNT_SHOWN_MIN = 10;
+/** In looks five minutes apart. A restart is no bad day. */
+const DEGRADED_LOOKS = 2;
+/** Of a day. */
+const DOWN_SHARE = 0.5;
+const SLOTS_A_DAY = DAY_MS / SLOT_MS;
+/** Anyone may ask, as often as they like: the answer is made once in this time, and caches may keep it as long. */
+const MAX_AGE_S = 15;
+const CHECK_TIMEOUT_MS = 1_000;
+
+const shownCount = (count: number): number | string =>
+  count < COUNT_SHOWN_MIN ? `<${COUNT_SHOWN_MIN}` : count - (count % COUNT_SHOWN_MIN);
+
+const NOTHING: StatusCounts = { admitted: 0, blocked: 0, delivered: 0, failed: 0 };
+
+const sum = (all: readonly StatusCounts[]): StatusCounts =>
+  all.reduce(
+    (total, { admitted, blocked, delivered, failed }) => ({
+      admitted: total.admitted + admitted,
+      blocked: total.blocked + blocked,
+      delivered: total.delivered + delivered,
+      failed: total.failed + failed,
+    }),
+    NOTHING,
+  );
+
+/** Of the finished deliveries; null when there are too few. */
+const successRate = ({ delivered, failed }: StatusCounts): number | null =>
+  delivered + failed < COUNT_SHOWN_MIN ? null : delivered / (delivered + failed);
+
+const DECIMALS_MAX = 4;
+
+/** Rounded down, to so many places that one unit of the last is at least ten deliveries: at least so many succeed. */
+const shownRate = (counts: StatusCounts): number | null => {
+  const decimals = Math.min(DECIMALS_MAX, Math.floor(Math.log10((counts.delivered + counts.failed) / COUNT_SHOWN_MIN)));
+  const rate = successRate(counts);
+  return rate === null || decimals < 1 ? null : Math.floor(rate * 10 ** decimals) / 10 ** decimals;
+};
+
+const last24h = (hours: readonly StatusHour[]) => {
+  const total = sum(hours);
+  const latency = merged(hours.map((hour) => hour.latency));
+  const enough = sizeOf(latency) >= COUNT_SHOWN_MIN;
+  return {
+    admitted: shownCount(total.admitted),
+    blocked: shownCount(total.blocked),
+    delivered: shownCount(total.delivered),
+    failed: shownCount(total.failed),
+    delivery_success_rate: shownRate(total),
+    delivery_p50_ms: enough ? percentile(latency, 0.5) : null,
+    delivery_p99_ms: enough ? percentile(latency, 0.99) : null,
+  };
+};
+
+/** `from` and `to`: slots of the day in which somebody should have looked. */
+const healthOfDay = (found: StatusHealth | undefined, from: number, to: number): Health => {
+  const { operational, degraded, down } = found ?? { operational: 0, degraded: 0, down: 0 };
+  // One look is the slot that runs.
+  const missing = Math.max(0, to - from - operational - degraded - down);
+  if (down + missing >= DOWN_SHARE * SLOTS_A_DAY) return "down";
+  return degraded + down + missing > DEGRADED_LOOKS ? "degraded" : "operational";
+};
+
+const dayShown = (date: string, health: Health, observed: boolean, counts: StatusCounts) => ({
+  date,
+  status: health,
+  observed,
+  admitted: shownCount(counts.admitted),
+  delivered: shownCount(counts.delivered),
+  failed: shownCount(counts.failed),
+});
+
+const healthOf = async ({ name, check }: Component): Promise<{ name: string; status: Health }> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(() => resolve("down"), CHECK_TIMEOUT_MS);
+  });
+  try {
+    return { name, status: await Promise.race([check(), late]) };
+  } catch {
+    return { name, status: "down" };
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const overall = (components: readonly { status: Health }[]): Health => {
+  if (components.every((component) => component.status === "operational")) return "operational";
+  return components[0]?.status === "down" ? "down" : "degraded";
+};
+
+/** How the service is at this moment. */
+export const statusNow = async (components: readonly Component[]): Promise<Health> =>
+  overall(await Promise.all(components.map(healthOf)));
+
+const range = (count: number, stepMs: number, now: number): string[] =>
+  Array.from({ length: count }, (_, i) => new Date(now - i * stepMs).toISOString());
+
+/** Newest first. Of a day before anybody looked nothing is said against it, and `observed` is false. */
+const daysShown = (days: readonly string[], documents: ReadonlyMap<string, Document>, now: number) => {
+  // Written by the projection alone.
+  const healthAt = (at: string) => documents.get(healthId(at)) as StatusHealth | undefined;
+  const firstLook = days.findLastIndex((at) => healthAt(at) !== undefined);
+  return days.map((at, index) => {
+    const counts = (documents.get(dayId(at)) as StatusCounts | undefined) ?? NOTHING;
+    const observed = index <= firstLook;
+    const found = healthAt(at);
+    const from = index === firstLook ? (found?.first ?? 0) : 0;
+    const to = index === 0 ? slotOf(new Date(now).toISOString()) : SLOTS_A_DAY;
+    const health = observed ? healthOfDay(found, from, to) : "operational";
+    return dayShown(at.slice(0, "YYYY-MM-DD".length), health, observed, counts);
+  });
+};
+
+const made = async ({ views, clock, components }: StatusDeps): Promise<Answer> => {
+  const now = clock.now();
+  const hours = range(24, HOUR_MS, now).map(hourId);
+  const range90 = range(DAYS_KEPT, DAY_MS, now);
+  const checks = Promise.all(components.map(healthOf));
+  // A page that says what is down has to be there when the views are not.
+  const documents = await views
+    .getMany(status.schema.name, [...hours, ...range90.map(dayId), ...range90.map(healthId)])
+    .catch(() => new Map<string, Document>());
+  const checked = await checks;
+  // Written by the projection alone.
+  const found = hours.flatMap((id) => (documents.get(id) as StatusHour | undefined) ?? []);
+  const body = {
+    status: overall(checked),
+    updated_at: new Date(now).toISOString(),
+    components: checked,
+    last_24h: last24h(found),
+    days: daysShown(range90, documents, now),
+  };
+  return { status: 200, body, headers: { "cache-control": `public, max-age=${MAX_AGE_S}` } };
+};
+
+const count: JsonSchema = {
+  type: ["integer", "string"],
+  description: `In tens, rounded down; "<${COUNT_SHOWN_MIN}" below ${COUNT_SHOWN_MIN}`,
+};
+const health: JsonSchema = { enum: ["operational", "degraded", "down"] };
+const SUMMARY = object({
+  status: health,
+  updated_at: { type: "string", format: "date-time" },
+  components: { type: "array", items: object({ name: text, status: health }) },
+  last_24h: object({
+    admitted: count,
+    blocked: count,
+    delivered: count,
+    failed: count,
+    delivery_success_rate: nullable("number"),
+    delivery_p50_ms: nullable("number"),
+    delivery_p99_ms: nullable("number"),
+  }),
+  days: {
+    type: "array",
+    items: object({
+      date: text,
+      status: health,
+      observed: { type: "boolean", description: "Whether the service checked itself by then" },
+      admitted: count,
+      delivered: count,
+      failed: count,
+    }),
+  },
+});
+
+export const statusRoutes = (deps: StatusDeps): readonly Route[] => {
+  let latest: { readonly answer: Promise<Answer>; readonly madeAt: number } | null = null;
+  const answer = (): Promise<Answer> => {
+    const now = deps.clock.now();
+    const age = latest === null ? Number.POSITIVE_INFINITY : now - latest.madeAt;
+    // A clock that was set back makes the age negative.
+    if (latest === null || age < 0 || age >= MAX_AGE_S * 1_000) latest = { answer: made(deps), madeAt: now };
+    return latest.answer;
+  };
+  return [
+    {
+      method: "GET",
+      path: "/public/status/summary",
+      who: "anyone",
+      summary: "The service's status, without tenant data",
+      tag: "operations",
+      answers: { 200: SUMMARY },
+      handle: answer,
+    },
+    {
+      method: "GET",
+      path: "/status",
+      who: "anyone",
+      summary: "The status as a web page",
+      tag: "operations",
+      answers: { 200: null },
+      async handle() {
+        const { body, headers } = await answer();
+        const page = {
+          ...headers,
+          "content-type": "text/html; charset=utf-8",
+          "content-security-policy": STATUS_CSP,
+        };
+        // Made by `made`.
+        return { status: 200, body: Buffer.from(statusPage(body as StatusBody)), headers: page };
+      },
+    },
+  ];
+};

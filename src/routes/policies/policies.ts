@@ -1,0 +1,234 @@
+import { onlyWhile } from "../../../domain/decider.ts";
+import { type Policy, type PublishedPolicy, policy } from "../../../domain/policy/decider.ts";
+import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import type { Document, JsonObject, ViewStore } from "../../../domain/ports.ts";
+import { derivedId } from "../../../infra/crypto/ids.ts";
+import { type PolicyDocument, policies, policyVersions } from "../../../projections/policies.ts";
+import type { ValidatePolicy } from "../../admission/definitions.ts";
+import { policyPart } from "../../controls/control-parts.ts";
+import type { Controls } from "../../controls/controls.ts";
+import { isPolicyId } from "../../controls/references.ts";
+import type { DefinitionRate } from "../../gates/definition-rate.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "../../http/route.ts";
+import type { Slots } from "../../ledgers/slots.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { changedMeanwhile, limitReached, notFound, type Problem, problem } from "../../streams/problems.ts";
+import { DEFINITION_BODY, POLICY, PUBLISHED } from "./policy-schema.ts";
+import { policyWarnings } from "./policy-warnings.ts";
+
+export type PoliciesDeps = {
+  readonly aggregates: Aggregates;
+  readonly views: Pick<ViewStore, "page">;
+  readonly compile: ValidatePolicy;
+  readonly definitionRate: DefinitionRate;
+  readonly controls: Controls;
+  readonly slots: Slots;
+};
+
+export const policyStream = (policyId: string): string => `policy-${policyId}`;
+
+const show = (it: {
+  readonly id: string;
+  readonly version: number;
+  readonly definition: PolicyDefinition | Document;
+  readonly createdBy: string;
+  readonly createdAt: string;
+}) => ({
+  ...it.definition,
+  id: it.id,
+  version: it.version,
+  created_at: it.createdAt,
+  created_by: it.createdBy,
+});
+
+const showDocument = (document: Document) => {
+  // What the view's own projection has put.
+  const {
+    policy_id: id,
+    version,
+    definition,
+    created_by: createdBy,
+    created_at: createdAt,
+  } = document as PolicyDocument;
+  return show({ id, version, definition, createdBy, createdAt });
+};
+
+/** The policy of this account; null for another's, and for an id that is none. */
+export const ownPolicy = async (
+  { aggregates }: Pick<PoliciesDeps, "aggregates">,
+  { principal, params }: Call,
+): Promise<PublishedPolicy | null> => {
+  const { id = "" } = params;
+  if (!isPolicyId(id)) return null;
+  const { state } = await aggregates.load(policy, policyStream(id));
+  return state.phase === "published" && state.account === principal.account ? state : null;
+};
+
+const invalid = (errors: NonNullable<Problem["errors"]>): Problem => {
+  const [first] = errors;
+  const where = first === undefined || first.path === "" ? "the policy" : first.path;
+  return problem("invalid-policy", `${where} ${first?.message ?? "is not valid"}.`, { errors });
+};
+
+/** Of a policy that is published; null for none. */
+const versionOf = (it: Policy): number | null => (it.phase === "published" ? it.version : null);
+
+const publish = async (
+  deps: PoliciesDeps,
+  call: Call,
+  type: "PublishPolicy" | "PublishPolicyVersion",
+  policyId: string,
+) => {
+  const { principal, body, envelope } = call;
+  const tooMany = deps.definitionRate(principal.account, body);
+  if (tooMany !== null) return tooMany;
+  const compiled = await deps.compile(body, principal.account);
+  if (!compiled.ok) return invalid(compiled.errors);
+  const { definition } = compiled;
+  const { state: before } = await deps.aggregates.load(policy, policyStream(policyId), 0);
+  const part = policyPart(definition);
+  // A member that the new version leaves out is gone, so the part is replaced as a whole.
+  const change = { kind: "policy", id: policyId, base: null, changes: part, replaces: true } as const;
+  const command = { type, policyId, account: principal.account, definition, by: principal.id, at: envelope.at };
+  // A schema is JSON by its parser.
+  const deferred = { command, after: definition as unknown as JsonObject };
+  const refused = await deps.controls.authorize(call, change, type === "PublishPolicy" ? undefined : deferred);
+  if (refused !== null) return refused;
+  const decider = onlyWhile(policy, (now) => versionOf(now) === versionOf(before));
+  const handled = await deps.slots.register("policies", policyId, decider, command, envelope);
+  if (handled.outcome === "full") {
+    await deps.controls.withdraw(call, "policy", policyId);
+    return limitReached("policies", handled.limit);
+  }
+  if (handled.outcome === "rejected" && handled.rejection === "changed-meanwhile") return changedMeanwhile();
+  const { state } = handled;
+  if (handled.outcome === "rejected" || state.phase !== "published") return notFound();
+  return {
+    status: type === "PublishPolicy" ? 201 : 200,
+    body: {
+      ...show({ id: policyId, ...state }),
+      warnings: await policyWarnings(deps, principal.account, state.definition),
+    },
+    ...positionOf(handled),
+  };
+};
+
+const publishNew =
+  (deps: PoliciesDeps): Route["handle"] =>
+  (call) =>
+    publish(deps, call, "PublishPolicy", derivedId("pol_", call.principal.account, call.envelope.commandId));
+
+const publishVersion =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    // Another account's policy is not there, whatever is sent to it.
+    const there = await ownPolicy(deps, call);
+    return there === null ? notFound() : publish(deps, call, "PublishPolicyVersion", there.policyId);
+  };
+
+const one =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    const there = await ownPolicy(deps, call);
+    if (there === null) return notFound();
+    const liftsAt = await deps.controls.liftsAt(there.account, there.policyId);
+    const lift = liftsAt === null ? {} : { protection_lifts_at: liftsAt };
+    return { status: 200, body: { ...show({ id: there.policyId, ...there }), ...lift } };
+  };
+
+const cancelLift =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    const there = await ownPolicy(deps, call);
+    const cancelled = there === null ? null : await deps.controls.cancelLift(call, there.policyId);
+    return cancelled === null ? notFound() : { status: 204, ...cancelled };
+  };
+
+const list =
+  ({ views }: PoliciesDeps): Route["handle"] =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "first_at", order: "desc" } as const;
+    const page = await pageOf(views, { view: policies.schema.name, where, sort }, query, showDocument);
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const versions =
+  (deps: PoliciesDeps): Route["handle"] =>
+  async (call) => {
+    const there = await ownPolicy(deps, call);
+    if (there === null) return notFound();
+    const where = [
+      { field: "account", is: "=", value: there.account },
+      { field: "policy_id", is: "=", value: there.policyId },
+    ] as const;
+    const listing = { view: policyVersions.schema.name, where, sort: { field: "version", order: "desc" } } as const;
+    const page = await pageOf(deps.views, listing, call.query, showDocument);
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+export const policyRoutes = (deps: PoliciesDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/policies",
+    who: ADMINS,
+    summary: "Publish a policy, version 1",
+    tag: "policies",
+    body: DEFINITION_BODY,
+    problems: ["invalid-policy", "limit-reached", "person-required", "conflict"],
+    answers: { 201: PUBLISHED },
+    handle: publishNew(deps),
+  },
+  {
+    method: "PUT",
+    path: "/v1/policies/{id}",
+    who: ADMINS,
+    summary: "Publish a new version; an unchanged definition keeps its version",
+    tag: "policies",
+    body: DEFINITION_BODY,
+    problems: ["invalid-policy", "person-required", "too-few-approvers", "limit-reached", "conflict"],
+    answers: { 200: PUBLISHED, 202: HELD_CHANGE },
+    handle: publishVersion(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/policies",
+    who: READERS,
+    summary: "List the newest version of each policy, newest policy first",
+    tag: "policies",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(POLICY) },
+    reads: [policies.schema.name],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/policies/{id}",
+    who: READERS,
+    summary: "The newest version of a policy",
+    tag: "policies",
+    answers: { 200: POLICY },
+    handle: one(deps),
+  },
+  {
+    method: "DELETE",
+    path: "/v1/policies/{id}/protection-lift",
+    who: { session: "admin" },
+    summary: "Cancel the end of the policy's protection that was asked for on the service's machine",
+    tag: "policies",
+    answers: { 204: null },
+    handle: cancelLift(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/policies/{id}/versions",
+    who: READERS,
+    summary: "All versions of a policy, newest first",
+    tag: "policies",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(POLICY) },
+    reads: [policyVersions.schema.name],
+    handle: versions(deps),
+  },
+];

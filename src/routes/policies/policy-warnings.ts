@@ -1,0 +1,38 @@
+import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
+import type { JsonSchema } from "../../http/route.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { isApprover, peopleOf } from "../approvals/approval-people.ts";
+
+export type PolicyWarning = { readonly path: string; readonly message: string };
+
+export const WARNINGS: JsonSchema = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["path", "message"],
+    properties: { path: { type: "string" }, message: { type: "string" } },
+  },
+  description: "What the policy says that cannot work as the account is now; it was published all the same",
+};
+
+/**
+ * Whether the account has enough people for the policy's approvals. A requester who is excluded is one of them, as long
+ * as somebody else could not be: whoever made the key in force counts as the requester.
+ */
+export const policyWarnings = async (
+  deps: { readonly aggregates: Pick<Aggregates, "load"> },
+  account: string,
+  { approval }: PolicyDefinition,
+): Promise<readonly PolicyWarning[]> => {
+  if (approval === undefined) return [];
+  const { min_approvals: needed = 1, exclude_requester: excludes = false } = approval;
+  const people = await peopleOf(deps, account);
+  const approvers = [...(people?.members.values() ?? [])].filter(isApprover).length;
+  if (approvers >= needed + (excludes ? 1 : 0)) return [];
+  const there = approvers === 1 ? "1 member can approve" : `${approvers} members can approve`;
+  const wanted = `${needed} ${needed === 1 ? "approval" : "approvals"}`;
+  const message = excludes
+    ? `${there} in this account, and the requester, who may be one of them, is excluded: nothing may ever get ${wanted}. Invite another approver.`
+    : `${there} in this account, and ${wanted} are needed: nothing will ever be approved. Invite another approver.`;
+  return [{ path: excludes ? "/approval/exclude_requester" : "/approval/min_approvals", message }];
+};

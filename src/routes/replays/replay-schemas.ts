@@ -1,0 +1,92 @@
+import { nullable, nullableTime, object, text, time } from "../../http/json-schema.ts";
+import type { JsonSchema } from "../../http/route.ts";
+
+const count: JsonSchema = { type: "integer", minimum: 0 };
+
+const REASON_LENGTH_MAX = 500;
+export const REASON: JsonSchema = {
+  type: "string",
+  minLength: 1,
+  maxLength: REASON_LENGTH_MAX,
+  description: "Why, for the audit",
+};
+
+/** Of every replay: as many requests as most receivers stand beside their own work. */
+export const RATE_DEFAULT = 10;
+const RATE_MAX = 1_000;
+const ID_LENGTH_MAX = 64;
+
+const FILTER: JsonSchema = {
+  ...object(
+    {
+      status: { enum: ["failed", "blocked"], description: "blocked: they pass the gates again" },
+      source_id: { ...text, minLength: 1, maxLength: ID_LENGTH_MAX },
+      endpoint_id: { ...text, minLength: 1, maxLength: ID_LENGTH_MAX },
+      from: { ...time, description: "Received at this time or later" },
+      to: { ...time, description: "Received before this time" },
+    },
+    ["status"],
+  ),
+  additionalProperties: false,
+};
+
+export const REASON_BODY: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { reason: REASON },
+};
+
+export const NEW_REPLAY: JsonSchema = {
+  ...object(
+    {
+      filter: FILTER,
+      dry_run: { type: "boolean", default: false, description: "Only say what it would do" },
+      rate_per_second: { type: "number", minimum: 1, maximum: RATE_MAX, default: RATE_DEFAULT },
+      reason: REASON,
+    },
+    ["filter"],
+  ),
+  additionalProperties: false,
+};
+
+export const PLAN: JsonSchema = object({
+  count,
+  oldest: nullableTime,
+  newest: nullableTime,
+  endpoints: { type: "array", items: object({ id: nullable("string"), count }) },
+  estimated_s: { type: "number", description: "By its rate, and those of the endpoints" },
+});
+
+export const BY = object({ kind: { enum: ["member", "key"] }, id: text });
+
+export const STARTED: JsonSchema = object({ id: text, status: { enum: ["running"] }, total: count });
+
+export const CANCELLED: JsonSchema = object({ id: text, status: { enum: ["cancelled"] } });
+
+export const REPLAY: JsonSchema = object({
+  id: text,
+  status: { enum: ["running", "done", "cancelled"] },
+  filter: FILTER,
+  total: count,
+  done: { ...count, description: "Dealt with: replayed or skipped" },
+  delivered: count,
+  failed: { ...count, description: "Failed, refused, rejected or cancelled once more" },
+  skipped: { ...count, description: "Could not be replayed, or had come to something else before their turn" },
+  rate_per_second: { type: "number" },
+  by: BY,
+  reason: nullable("string"),
+  started_at: time,
+  ended_at: nullableTime,
+  cancelled: { ...object({ by: BY, reason: nullable("string") }), type: ["object", "null"] },
+});
+
+export const REPLAYED_EVENT: JsonSchema = object({ event_id: text, replay_id: text, status: text, approval_id: text }, [
+  "event_id",
+  "replay_id",
+  "status",
+]);
+
+export const EVENT_REPLAYS: JsonSchema = {
+  type: "array",
+  items: object({ id: text, by: BY, reason: nullable("string"), at: time }),
+};

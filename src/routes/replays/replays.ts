@@ -1,0 +1,265 @@
+import type { Replayer } from "../../../domain/delivery/events.ts";
+import { statusOf } from "../../../domain/delivery/status.ts";
+import type { Document, EventLog, ViewStore } from "../../../domain/ports.ts";
+import { replay as replayDecider } from "../../../domain/replay/decider.ts";
+import type { ReplayFilter } from "../../../domain/replay/events.ts";
+import { RUNNING_MAX } from "../../../domain/replay/places.ts";
+import { derivedId } from "../../../infra/crypto/ids.ts";
+import { endpoints as endpointsView } from "../../../projections/endpoints.ts";
+import { events } from "../../../projections/events.ts";
+import { type ReplayDocument, replays } from "../../../projections/replays.ts";
+import type { CountedCalls } from "../../calls/counted-calls.ts";
+import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
+import { ADMINS, type Call, calledBy, type Principal, positionOf, READERS, type Route } from "../../http/route.ts";
+import { GATE_PROBLEMS } from "../../http/route-problems.ts";
+import { timeRangeOf } from "../../http/time-range.ts";
+import { type PlanDeps, planReplay, type ReplayPlan } from "../../replays/plan.ts";
+import type { Replaying } from "../../replays/replaying.ts";
+import type { ReplaysLoop } from "../../replays/running.ts";
+import type { StartingReplays } from "../../replays/starting.ts";
+import { isReplayId, replayStream } from "../../replays/stream.ts";
+import type { Aggregates } from "../../streams/aggregates.ts";
+import { isEventId } from "../../streams/event-id.ts";
+import { notFound, type Problem, problem } from "../../streams/problems.ts";
+import {
+  CANCELLED,
+  NEW_REPLAY,
+  PLAN,
+  RATE_DEFAULT,
+  REASON_BODY,
+  REPLAY,
+  REPLAYED_EVENT,
+  STARTED,
+} from "./replay-schemas.ts";
+
+export type ReplayRoutesDeps = Pick<PlanDeps, "progress"> & {
+  readonly log: Pick<EventLog, "identity" | "head">;
+  readonly views: Pick<ViewStore, "get" | "getMany" | "page" | "position">;
+  readonly aggregates: Aggregates;
+  readonly replaying: Replaying;
+  readonly starting: StartingReplays;
+  readonly loop: Pick<ReplaysLoop, "begin">;
+  readonly calls: Pick<CountedCalls, "replayTried">;
+};
+
+type Handle = (deps: ReplayRoutesDeps) => Route["handle"];
+
+type NewReplay = {
+  readonly filter: ReplayFilter;
+  readonly dry_run?: boolean;
+  readonly rate_per_second?: number;
+  readonly reason?: string;
+};
+
+const VIEW = replays.schema.name;
+
+/** A walk through so many takes seconds; what is more is replayed in parts, by time. */
+const EVENTS_MAX = 100_000;
+
+const replayerOf = ({ kind, id }: Principal): Replayer => {
+  // The table lets no agent through.
+  if (kind === "agent") throw new Error("an agent replays nothing");
+  return { kind, id };
+};
+
+/** Nobody said. */
+const reasonOf = (call: Call): string | null =>
+  // The route's schema has checked the shape.
+  ((call.body ?? {}) as { readonly reason?: string }).reason ?? null;
+
+const replayEvent: Handle = (deps) => async (call) => {
+  const { params, principal, envelope } = call;
+  const { id: eventId = "" } = params;
+  if (!isEventId(eventId)) return notFound();
+  // The same command again is the same replay.
+  const id = derivedId("rpl_", envelope.commandId, eventId);
+  const replay = { id, by: replayerOf(principal), reason: reasonOf(call) };
+  const done = await deps.replaying({ eventId, replay, envelope });
+  if (done.outcome !== "replayed") return done.problem;
+  const { state, position } = done;
+  const approval = state.phase === "held" ? { approval_id: state.approval.approval_id } : {};
+  return {
+    status: 202,
+    body: { event_id: eventId, replay_id: id, status: statusOf(state), ...approval },
+    ...positionOf({ position }),
+  };
+};
+
+/** With its times as they are compared; a time without its zone is a problem. */
+const filterOf = (given: ReplayFilter): ReplayFilter | Problem => {
+  const range = timeRangeOf(given);
+  if ("problem" in range) {
+    return { ...range, errors: (range.errors ?? []).map((it) => ({ ...it, path: `/filter${it.path}` })) };
+  }
+  const { from: _from, to: _to, ...rest } = given;
+  const { from, to } = range;
+  return { ...rest, ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
+};
+
+/** By the replay's rate, or that of the endpoint that takes longest. */
+const estimatedS = async ({ views }: ReplayRoutesDeps, plan: ReplayPlan, rate: number): Promise<number> => {
+  const ids = [...plan.endpoints.keys()].filter((id) => id !== null);
+  const found = await views.getMany(endpointsView.schema.name, ids);
+  const ofEndpoints = ids.map((id) => {
+    const limit = found.get(id)?.rate_per_second;
+    return typeof limit === "number" ? (plan.endpoints.get(id) ?? 0) / limit : 0;
+  });
+  return Math.ceil(Math.max(plan.count / rate, ...ofEndpoints));
+};
+
+const begin: Handle = (deps) => async (call) => {
+  const { principal, envelope } = call;
+  // The route's schema has checked the shape.
+  const { filter: given, dry_run = false, rate_per_second: rate = RATE_DEFAULT } = call.body as NewReplay;
+  const filter = filterOf(given);
+  if ("problem" in filter) return filter;
+  const plan = await planReplay(deps, principal.account, filter, EVENTS_MAX);
+  if (plan === "view-behind") {
+    const detail = "The list of events is not complete at the moment: what the filter chooses cannot be counted yet.";
+    return problem("view-behind", detail, { retryAfterS: 1 });
+  }
+  if (plan === "too-many") {
+    const message = `would walk through more than ${EVENTS_MAX} events: choose fewer, as by from and to`;
+    return problem("invalid-request", `The filter ${message}.`, { errors: [{ path: "/filter", message }] });
+  }
+  const { count, oldest, newest, upTo } = plan;
+  if (dry_run) {
+    const endpoints = [...plan.endpoints].map(([id, ofThis]) => ({ id, count: ofThis }));
+    deps.calls.replayTried(calledBy(call), { filter, events: count });
+    const estimated_s = await estimatedS(deps, plan, rate);
+    return { status: 200, body: { count, oldest, newest, endpoints, estimated_s } };
+  }
+  const id = derivedId("rpl_", envelope.commandId);
+  const { account } = principal;
+  const about = { replay_id: id, account, filter, total: count, rate_per_second: rate };
+  const replay = {
+    ...about,
+    by: replayerOf(principal),
+    reason: reasonOf(call),
+    up_to: upTo,
+    log: await deps.log.identity(),
+  };
+  const started = await deps.starting({ replay, at: envelope.at }, envelope);
+  if (started === "full") {
+    const detail = `${RUNNING_MAX} replays of the account are running: wait until one has ended, or cancel one.`;
+    return problem("conflict", detail);
+  }
+  if (started.outcome === "rejected" || started.state.phase === "absent") return notFound();
+  deps.loop.begin(id, account);
+  const { total } = started.state.started;
+  const headers = { location: `/v1/replays/${id}` };
+  return { status: 202, headers, body: { id, status: "running", total }, ...positionOf(started) };
+};
+
+const show = (id: string, document: Document) => {
+  // What the view's own projection has put.
+  const { account: _, replayed, ...rest } = document as unknown as ReplayDocument;
+  return { id, ...rest, done: replayed + rest.skipped };
+};
+
+const list: Handle =
+  ({ views }) =>
+  async ({ principal, query }) => {
+    const where = [{ field: "account", is: "=", value: principal.account }] as const;
+    const sort = { field: "started_at", order: "desc" } as const;
+    const page = await pageOf(views, { view: VIEW, where, sort }, query, (document, id) => show(id, document));
+    return isPage(page) ? { status: 200, body: page } : page;
+  };
+
+const get: Handle =
+  ({ views }) =>
+  async ({ principal, params }) => {
+    const { id = "" } = params;
+    const document = await views.get(VIEW, id);
+    if (document === null || document.account !== principal.account) return notFound();
+    return { status: 200, body: show(id, document) };
+  };
+
+const cancel: Handle =
+  ({ aggregates }) =>
+  async (call) => {
+    const { principal, params, envelope } = call;
+    const { id = "" } = params;
+    if (!isReplayId(id)) return notFound();
+    const by = replayerOf(principal);
+    const { account } = principal;
+    const command = { type: "CancelReplay", account, by, reason: reasonOf(call), at: envelope.at } as const;
+    const done = await aggregates.handle(replayDecider, replayStream(id), command, envelope);
+    if (done.outcome === "rejected") {
+      return done.rejection === "ended"
+        ? problem("conflict", "The replay has ended: there is nothing left to stop.")
+        : notFound();
+    }
+    return { status: 200, body: { id, status: "cancelled" }, ...positionOf(done) };
+  };
+
+export const replayRoutes = (deps: ReplayRoutesDeps): readonly Route[] => [
+  {
+    method: "POST",
+    path: "/v1/events/{id}/replay",
+    who: ADMINS,
+    summary: "Send a failed event again under its webhook-id, or decide a blocked one again",
+    tag: "replays",
+    body: REASON_BODY,
+    bodyOptional: true,
+    problems: [
+      "already-delivered",
+      "in-progress",
+      "conflict",
+      "source-paused",
+      "agent-suspended",
+      "unknown-action",
+      "endpoint-disabled",
+      "payload-damaged",
+      "payload-not-kept",
+      ...GATE_PROBLEMS,
+    ],
+    answers: { 202: REPLAYED_EVENT },
+    handle: replayEvent(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/replays",
+    who: ADMINS,
+    summary: "Replay all events that match a filter, or preview that (dry run)",
+    tag: "replays",
+    body: NEW_REPLAY,
+    problems: ["conflict", "not-found"],
+    answers: { 200: PLAN, 202: STARTED },
+    reads: [events.schema.name],
+    handle: begin(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/replays",
+    who: READERS,
+    summary: "List the replays, newest first",
+    tag: "replays",
+    query: LISTING_QUERY,
+    answers: { 200: listOf(REPLAY) },
+    reads: [VIEW],
+    handle: list(deps),
+  },
+  {
+    method: "GET",
+    path: "/v1/replays/{id}",
+    who: READERS,
+    summary: "Show the progress of a replay",
+    tag: "replays",
+    answers: { 200: REPLAY },
+    reads: [VIEW],
+    handle: get(deps),
+  },
+  {
+    method: "POST",
+    path: "/v1/replays/{id}/cancel",
+    who: ADMINS,
+    summary: "Stop a replay; what it has already resent is not undone",
+    tag: "replays",
+    body: REASON_BODY,
+    bodyOptional: true,
+    problems: ["conflict"],
+    answers: { 200: CANCELLED },
+    handle: cancel(deps),
+  },
+];

@@ -1,0 +1,154 @@
+import { parseFieldPath } from "../../../domain/gate/field-path.ts";
+import {
+  type DedupeRule,
+  type HmacAuth,
+  PROVIDER_TYPES,
+  type ProviderType,
+  type SourceSettings,
+} from "../../../domain/source/events.ts";
+import { SAME_BODY_MS } from "../../admission/body-keys.ts";
+import { nonBlank, time } from "../../http/json-schema.ts";
+import type { JsonSchema } from "../../http/route.ts";
+import { checkSecret, isProviderType } from "../../providers/catalogue.ts";
+import { hmacDefaults, PROVIDERS } from "../../providers/table.ts";
+import { type Problem, problem } from "../../streams/problems.ts";
+
+const NAME: JsonSchema = nonBlank(100);
+const ID: JsonSchema = { type: ["string", "null"], maxLength: 64 };
+const STATUS: JsonSchema = { enum: ["active", "paused"] };
+/** A field name of HTTP (RFC 9110, section 5.1), shorter than any limit on header lines. */
+const HEADER: JsonSchema = { type: "string", minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" };
+const SECRET: JsonSchema = { type: "string", minLength: 1, maxLength: 512, description: "left out: one is generated" };
+
+const AUTH: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  description: "hmac only",
+  properties: {
+    header: { ...HEADER, description: "X-Signature when left out" },
+    algorithm: { enum: ["sha256", "sha512"], description: "sha256 when left out" },
+    encoding: { enum: ["hex", "base64"], description: "hex when left out" },
+    prefix: { type: "string", minLength: 1, maxLength: 32, pattern: "^[\\x21-\\x7e]+$" },
+    timestamp_header: { ...HEADER, description: "signed is `<timestamp>.` and the body; 300 s either way" },
+  },
+};
+
+/** What stands where is said by `newSourceOf`, as of a oneOf nobody could tell which of its sides was meant. */
+const DEDUPE: JsonSchema = {
+  type: ["object", "string"],
+  additionalProperties: false,
+  description:
+    "Where the delivery id is: {header} or {pointer}; left out: by the provider's rule. hmac, bearer and slack: requests without " +
+    `a delivery id and with the same body are one delivery for ${SAME_BODY_MS / 1_000} s from the first ("body", as when left out), or never ("none").`,
+  properties: { header: HEADER, pointer: { type: "string", minLength: 1, maxLength: 256 } },
+};
+
+export const NEW_SOURCE: JsonSchema = {
+  type: "object",
+  required: ["name", "type"],
+  additionalProperties: false,
+  properties: {
+    name: NAME,
+    type: { type: "string", maxLength: 64, description: PROVIDER_TYPES.join(", ") },
+    secret: SECRET,
+    policy_id: ID,
+    endpoint_id: ID,
+    dedupe: DEDUPE,
+    auth: AUTH,
+  },
+};
+
+export const SOURCE_CHANGES: JsonSchema = {
+  type: "object",
+  additionalProperties: false,
+  properties: { name: NAME, policy_id: ID, endpoint_id: ID, status: STATUS },
+};
+
+export const NEW_SECRET: JsonSchema = { type: "object", additionalProperties: false, properties: { secret: SECRET } };
+
+export const SOURCE: JsonSchema = {
+  type: "object",
+  required: ["id", "name", "type", "ingest_url", "status", "policy_id", "endpoint_id", "auth", "dedupe", "created_at"],
+  properties: {
+    id: { type: "string" },
+    name: NAME,
+    type: { enum: PROVIDER_TYPES },
+    ingest_url: { type: "string" },
+    status: STATUS,
+    policy_id: ID,
+    endpoint_id: ID,
+    auth: { anyOf: [AUTH, { type: "null" }] },
+    dedupe: { anyOf: [DEDUPE, { type: "null" }] },
+    created_at: time,
+    secret: { type: "string", description: "only if it was generated, and shown only once" },
+  },
+};
+
+export const ROTATED: JsonSchema = {
+  type: "object",
+  required: ["previous_valid_until"],
+  properties: {
+    secret: { type: "string", description: "only if it was generated, and shown only once" },
+    previous_valid_until: time,
+  },
+};
+
+/** What `NEW_SOURCE` lets through. */
+export type NewSourceBody = Pick<SourceSettings, "name"> & {
+  readonly type: string;
+  readonly secret?: string;
+  readonly policy_id?: string | null;
+  readonly endpoint_id?: string | null;
+  readonly dedupe?: DedupeRule;
+  readonly auth?: Partial<HmacAuth>;
+};
+
+export type NewSource = {
+  readonly type: ProviderType;
+  readonly settings: SourceSettings;
+  readonly auth: HmacAuth | null;
+  readonly dedupe: DedupeRule | null;
+  readonly secret: string | null;
+};
+
+export const invalid = (path: string, message: string): Problem =>
+  problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });
+
+export const secretProblem = (type: ProviderType, secret: string): Problem | null => {
+  const fault = checkSecret(type, secret);
+  return fault === null ? null : problem("invalid-request", fault, { errors: [{ path: "/secret", message: fault }] });
+};
+
+/** Names of headers do not differ by case (RFC 9110, section 5.1). */
+const isSameHeader = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+const dedupeFault = (type: ProviderType, dedupe: DedupeRule): Problem | null => {
+  if (typeof dedupe === "string") {
+    if (dedupe !== "body" && dedupe !== "none") return invalid("/dedupe", 'must be an object, "body" or "none"');
+    return PROVIDERS[type].mayHaveNoKey ? null : invalid("/dedupe", `${dedupe} is for hmac, bearer and slack alone`);
+  }
+  if (Object.keys(dedupe).length !== 1) return invalid("/dedupe", "must have either header or pointer");
+  if ("pointer" in dedupe && parseFieldPath(dedupe.pointer) === null)
+    return invalid("/dedupe/pointer", "must be a JSON Pointer or a dotted path");
+  return null;
+};
+
+/** A new source out of a body of the right shape. */
+export const newSourceOf = (body: NewSourceBody): NewSource | Problem => {
+  const { type, secret = null, dedupe, auth, policy_id = null, endpoint_id = null } = body;
+  if (!isProviderType(type)) {
+    return problem("unknown-provider", `The type must be one of ${PROVIDER_TYPES.join(", ")}.`, {
+      extra: { providers: PROVIDER_TYPES },
+    });
+  }
+  if (auth !== undefined && type !== "hmac") return invalid("/auth", "is for the type hmac alone");
+  if (auth?.timestamp_header !== undefined && isSameHeader(auth.timestamp_header, hmacDefaults(auth).header))
+    return invalid("/auth/timestamp_header", "must be another header than the signature's");
+  const wrong = dedupe === undefined ? null : dedupeFault(type, dedupe);
+  if (wrong !== null) return wrong;
+  const fault = secret === null ? null : secretProblem(type, secret);
+  if (fault !== null) return fault;
+  const settings = { name: body.name.trim(), policy_id, endpoint_id, status: "active" } as const;
+  const rule = dedupe ?? (PROVIDERS[type].mayHaveNoKey ? "body" : null);
+  return { type, settings, auth: type === "hmac" ? hmacDefaults(auth ?? {}) : null, dedupe: rule, secret };
+};

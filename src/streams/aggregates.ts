@@ -1,0 +1,163 @@
+import type { Decider } from "../../domain/decider.ts";
+import type { Clock, EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { Envelope, Fact } from "./envelope.ts";
+import { type Foldable, type Known, readOn, runLooked } from "./run-command.ts";
+
+export type Loaded<S> = Known<S>;
+
+export type Handled<S, R> =
+  | { readonly outcome: "accepted"; readonly state: S; readonly position: Position; readonly revision: Revision }
+  /** `position`: of the stream's last record; undefined when it has none. */
+  | { readonly outcome: "unchanged"; readonly state: S; readonly position: Position | undefined }
+  | { readonly outcome: "rejected"; readonly rejection: R; readonly state: S };
+
+export type Aggregates = {
+  /** The state of a stream, at most `maxAgeMs` behind what another node may have appended. */
+  load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<Loaded<S>>;
+  /** Reads, decides, appends; on a conflict reads what is missing and decides again. */
+  handle<S, C, E extends Fact, R>(
+    decider: Decider<S, C, E, R>,
+    stream: string,
+    command: C,
+    envelope: Envelope,
+  ): Promise<Handled<S, R>>;
+  /** The same with a command that `look` makes of the state each time the stream has been read. */
+  handleLooked<S, C, E extends Fact, R>(
+    decider: Decider<S, C, E, R>,
+    stream: string,
+    look: (state: S) => C | Promise<C>,
+    envelope: Envelope,
+  ): Promise<Handled<S, R>>;
+  /**
+   * Calls back whenever this process learns of new events of the stream: by its own append, or by a read of what another node
+   * has appended. Returns a function that stops it.
+   */
+  watch(stream: string, onChanged: () => void): () => void;
+};
+
+/** Streams kept folded in memory; the least recently used goes first. */
+const CACHED_STREAMS_MAX = 10_000;
+/** Commands remembered a stream, to recognise one that is sent again after its answer was lost. */
+const REMEMBERED_COMMANDS_MAX = 256;
+/** How far a cached source, policy or key may be behind another node's change. Own changes are seen at once. */
+export const STALENESS_MAX_MS = 100;
+
+type Cached = {
+  known: Known<unknown>;
+  readonly commands: Set<string>;
+  /** When the last look at the stream that ended well began. */
+  checkedAt: number;
+  /** The look that began last, while it is under way. */
+  looking: { readonly startedAt: number; readonly done: Promise<void> } | null;
+};
+
+const remember = (commands: Set<string>, commandId: string): void => {
+  commands.add(commandId);
+  if (commands.size <= REMEMBERED_COMMANDS_MAX) return;
+  for (const oldest of commands) {
+    commands.delete(oldest);
+    return;
+  }
+};
+
+export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
+  const cache = new Map<string, Cached>();
+  const watchers = new Map<string, Set<() => void>>();
+
+  const cached = (stream: string, initial: unknown): Cached => {
+    const entry = cache.get(stream) ?? {
+      known: { state: initial, revision: null },
+      commands: new Set<string>(),
+      checkedAt: Number.NEGATIVE_INFINITY,
+      looking: null,
+    };
+    cache.delete(stream);
+    cache.set(stream, entry);
+    if (cache.size > CACHED_STREAMS_MAX) {
+      const [oldest] = cache.keys();
+      if (oldest !== undefined) cache.delete(oldest);
+    }
+    return entry;
+  };
+
+  /** Two readers of one stream may be under way at once: the further one is kept. */
+  const keep = (entry: Cached, known: Known<unknown>, stream: string): void => {
+    const isNew = (known.revision ?? -1) > (entry.known.revision ?? -1);
+    if (isNew || known.revision === entry.known.revision) entry.known = known;
+    if (isNew) for (const onChanged of [...(watchers.get(stream) ?? [])]) onChanged();
+  };
+
+  const catchUp = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
+    const startedAt = clock.now();
+    const seen = (event: RecordedEvent): void => remember(entry.commands, event.meta.command_id);
+    // An entry is only ever used with the decider of its stream's category.
+    keep(entry, await readOn(log, decider, stream, entry.known as Known<S>, seen), stream);
+    entry.checkedAt = startedAt;
+  };
+
+  /** A clock that was set back makes an age negative: that is as good as old. */
+  const isYounger = (at: number, maxAgeMs: number): boolean => {
+    const age = clock.now() - at;
+    return age >= 0 && age < maxAgeMs;
+  };
+
+  const look = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
+    const looking = { startedAt: clock.now(), done: catchUp(entry, decider, stream) };
+    entry.looking = looking;
+    try {
+      await looking.done;
+    } finally {
+      if (entry.looking === looking) entry.looking = null;
+    }
+  };
+
+  const handleLooked: Aggregates["handleLooked"] = async <S, C, E extends Fact, R>(
+    decider: Decider<S, C, E, R>,
+    stream: string,
+    look: (state: S) => C | Promise<C>,
+    envelope: Envelope,
+  ): Promise<Handled<S, R>> => {
+    const entry = cached(stream, decider.initial);
+    await catchUp(entry, decider, stream);
+    const known = entry.known as Known<S>;
+    if (entry.commands.has(envelope.commandId)) {
+      return { outcome: "unchanged", state: known.state, position: known.position };
+    }
+    const ran = await runLooked(log, decider, stream, known, look, envelope);
+    keep(entry, ran.known, stream);
+    const { state, revision } = ran.known;
+    if (ran.outcome === "rejected") return { outcome: "rejected", rejection: ran.rejection, state };
+    remember(entry.commands, envelope.commandId);
+    if (ran.outcome === "unchanged") return { outcome: "unchanged", state, position: ran.position };
+    // Something was appended, so the stream has a last revision.
+    return { outcome: "accepted", state, position: ran.position, revision: revision ?? 0 };
+  };
+
+  return {
+    async load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs = STALENESS_MAX_MS) {
+      const entry = cached(stream, decider.initial);
+      if (!isYounger(entry.checkedAt, maxAgeMs)) {
+        // Many ask at once for what has just become too old: one look is for all of them.
+        const { looking } = entry;
+        await (looking !== null && isYounger(looking.startedAt, maxAgeMs)
+          ? looking.done
+          : look(entry, decider, stream));
+      }
+      return entry.known as Known<S>;
+    },
+
+    handle: (decider, stream, command, envelope) => handleLooked(decider, stream, () => command, envelope),
+    handleLooked,
+
+    watch(stream, onChanged) {
+      // An object of its own for each call: the same function may watch twice.
+      const watcher = (): void => onChanged();
+      watchers.set(stream, (watchers.get(stream) ?? new Set()).add(watcher));
+      return () => {
+        const others = watchers.get(stream);
+        others?.delete(watcher);
+        if (others?.size === 0) watchers.delete(stream);
+      };
+    },
+  };
+};

@@ -1,0 +1,62 @@
+import { hash } from "node:crypto";
+import type { Actor, JsonObject, Metadata, NewEvent, RecordedEvent } from "../../domain/ports.ts";
+
+export type Trace = {
+  readonly trace_id: string;
+  readonly span_id: string;
+  /** Of the caller, where the trace is a caller's. */
+  readonly parent_span_id?: string;
+};
+
+/** What is done beside any request belongs to no trace. */
+export const NO_TRACE: Trace = { trace_id: "0".repeat(32), span_id: "0".repeat(16) };
+
+/** The trace that a record belongs to. Of one that belongs to none a trace begins, the same each time. */
+export const traceOfRecord = ({ id, meta }: Pick<RecordedEvent, "id" | "meta">): Trace => {
+  if (meta.trace_id !== NO_TRACE.trace_id) return { trace_id: meta.trace_id, span_id: meta.span_id };
+  const h = hash("sha256", `trace/${id}`);
+  return { trace_id: h.slice(0, 32), span_id: h.slice(32, 48) };
+};
+
+/** Who wants something, when, and under which name: the same `commandId` again is the same command. */
+export type Envelope = {
+  readonly commandId: string;
+  readonly account: string;
+  readonly actor: Actor;
+  readonly trace: Trace;
+  /** ISO-8601 UTC; what the events carry as `recorded_at`. */
+  readonly at: string;
+  readonly causationId?: string;
+};
+
+export type Fact = { readonly type: string; readonly data: unknown };
+
+/** A UUID (version 8, RFC 9562 section 5.8) that a repeat of the same command mints again. */
+export const eventId = (commandId: string, index: number): string => {
+  const h = hash("sha256", `${commandId}/${index}`);
+  return `${h.slice(0, 8)}-${h.slice(8, 12)}-8${h.slice(13, 16)}-a${h.slice(17, 20)}-${h.slice(20, 32)}`;
+};
+
+const metadata = (envelope: Envelope): Metadata => ({
+  account: envelope.account,
+  actor: envelope.actor,
+  command_id: envelope.commandId,
+  trace_id: envelope.trace.trace_id,
+  span_id: envelope.trace.span_id,
+  ...(envelope.trace.parent_span_id === undefined ? {} : { parent_span_id: envelope.trace.parent_span_id }),
+  causation_id: envelope.causationId ?? null,
+  recorded_at: envelope.at,
+  schema: 1,
+});
+
+/** Facts of a decider as events for the log. */
+export const toEvents = (facts: readonly Fact[], envelope: Envelope): NewEvent[] => {
+  const meta = metadata(envelope);
+  return facts.map((fact, index) => ({
+    id: eventId(envelope.commandId, index),
+    type: fact.type,
+    // Every event type in domain/ is plain JSON; the compiler cannot see that through the type parameter.
+    data: fact.data as JsonObject,
+    meta,
+  }));
+};

@@ -1,0 +1,63 @@
+import { bundleDamage } from "../../domain/bundle/damage.ts";
+import type { Decider } from "../../domain/decider.ts";
+import { type Damage, type DamageRejection, damage, type FindDamage } from "../../domain/delivery/damage.ts";
+import type { Clock, EventLog, Metadata } from "../../domain/ports.ts";
+import { bundleStream, isBundleId } from "./bundle-id.ts";
+import type { Fact } from "./envelope.ts";
+import type { OnDamage } from "./payloads.ts";
+import { type Problem, problem } from "./problems.ts";
+import { readOn, runCommand } from "./run-command.ts";
+
+type DamageDecider<E extends Fact> = Decider<Damage, FindDamage, E, DamageRejection>;
+
+/** Resolves with whether this is the first record of it. */
+const record = async <E extends Fact>(
+  log: EventLog,
+  stream: string,
+  decider: DamageDecider<E>,
+  command: FindDamage,
+): Promise<boolean> => {
+  let first: Metadata | null = null;
+  const from = { state: decider.initial, revision: null };
+  const known = await readOn(log, decider, stream, from, ({ meta }) => {
+    first ??= meta;
+  });
+  // The compiler does not see that the callback above was called.
+  const meta = first as Metadata | null;
+  if (meta === null) return false;
+  const { subject, payload, at } = command;
+  const envelope = {
+    // The same name for each finder, so that the second one's record is the first one's.
+    commandId: `payload-damage/${subject}/${payload.revision}`,
+    account: meta.account,
+    actor: { kind: "system", id: "payloads" },
+    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
+    at,
+  } as const;
+  return (await runCommand(log, decider, stream, known, command, envelope)).outcome === "accepted";
+};
+
+/**
+ * Records that a stored payload does not match its hash: once for each payload, however many nodes and readers find it.
+ * Never rejects: if the log cannot be written to, the next reader of the payload finds the damage again.
+ */
+export const damageRecords =
+  (log: EventLog, clock: Clock, onError: (error: unknown) => void): OnDamage =>
+  async (subject, payload) => {
+    const command: FindDamage = { type: "FindDamage", subject, payload, at: new Date(clock.now()).toISOString() };
+    try {
+      const isNew = isBundleId(subject)
+        ? await record(log, bundleStream(subject), bundleDamage, command)
+        : await record(log, `delivery-${subject}`, damage, command);
+      if (isNew)
+        onError(new Error(`the stored payload of ${subject} does not match its hash: it is neither shown nor sent`));
+    } catch (error) {
+      onError(error);
+    }
+  };
+
+export const payloadDamaged = (): Problem =>
+  problem(
+    "payload-damaged",
+    "The stored payload does not match the hash in the event's record, so it is neither shown nor sent: restore it from a backup.",
+  );

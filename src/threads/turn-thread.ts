@@ -1,0 +1,116 @@
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { systemTimers, type Timers } from "../following/timers.ts";
+
+/** What the thread is sent, and what it answers. */
+export type ToThread<Order> = { readonly number: number; readonly order: Order };
+export type FromThread<Answer> = { readonly number: number; readonly answer: Answer };
+
+export type TurnThread<Order, Answer> = {
+  /** "full": too many orders of the account wait already. Never rejects. */
+  run(account: string, order: Order): Promise<Answer | "full">;
+  stop(): Promise<void>;
+};
+
+export type TurnThreadOptions<Order, Answer> = {
+  readonly name: string;
+  /** The module of its program, without an extension: it ends as this file does, compiled or not. */
+  readonly program: URL;
+  /** Orders of one account that may wait. */
+  readonly waitingMax: number;
+  readonly heapMb: number;
+  /** An order that takes longer is given up, and the thread with it. */
+  readonly answerMs: number;
+  /** The answer of an order that was given up. */
+  readonly lost: (order: Order) => Answer;
+};
+
+type Waiting<Order, Answer> = {
+  readonly account: string;
+  readonly order: Order;
+  readonly settle: (answer: Answer) => void;
+};
+
+/**
+ * One thread for work that takes long. It is started with the first order, and again after one that does not answer. One
+ * order is under way at a time, and the accounts take turns.
+ */
+export const turnThread = <Order, Answer>(
+  { name, program, waitingMax, heapMb, answerMs, lost }: TurnThreadOptions<Order, Answer>,
+  timers: Pick<Timers, "after"> = systemTimers,
+): TurnThread<Order, Answer> => {
+  /** By account, in the order of their next turns. */
+  const waiting = new Map<string, Waiting<Order, Answer>[]>();
+  let worker: Worker | null = null;
+  let current: (Waiting<Order, Answer> & { readonly number: number; readonly cancel: () => void }) | null = null;
+  let count = 0;
+
+  const finish = (answer: Answer): void => {
+    const done = current;
+    current = null;
+    done?.cancel();
+    worker?.unref();
+    done?.settle(answer);
+    next();
+  };
+
+  const giveUp = (): void => {
+    const ended = worker;
+    worker = null;
+    void ended?.terminate();
+    if (current !== null) finish(lost(current.order));
+  };
+
+  const started = (): Worker => {
+    const file = new URL(`${program.href}${extname(import.meta.url)}`);
+    const thread = new Worker(file, { name, resourceLimits: { maxOldGenerationSizeMb: heapMb } });
+    const isItsEnd = (): void => {
+      if (worker === thread) giveUp();
+    };
+    thread.on("message", ({ number, answer }: FromThread<Answer>) => {
+      if (current?.number === number) finish(answer);
+    });
+    thread.on("error", isItsEnd).on("exit", isItsEnd);
+    return thread;
+  };
+
+  const take = (): Waiting<Order, Answer> | null => {
+    for (const [account, queue] of waiting) {
+      const first = queue.shift();
+      waiting.delete(account);
+      if (queue.length > 0) waiting.set(account, queue);
+      if (first !== undefined) return first;
+    }
+    return null;
+  };
+
+  const next = (): void => {
+    if (current !== null) return;
+    const first = take();
+    if (first === null) return;
+    worker ??= started();
+    worker.ref();
+    count += 1;
+    current = { ...first, number: count, cancel: timers.after(answerMs, giveUp) };
+    worker.postMessage({ number: count, order: first.order } satisfies ToThread<Order>);
+  };
+
+  return {
+    run: (account, order) =>
+      new Promise((resolve) => {
+        const queue = waiting.get(account) ?? [];
+        if (queue.length >= waitingMax) {
+          resolve("full");
+          return;
+        }
+        queue.push({ account, order, settle: resolve });
+        waiting.set(account, queue);
+        next();
+      }),
+    async stop() {
+      const ended = worker;
+      worker = null;
+      await ended?.terminate();
+    },
+  };
+};

@@ -1,0 +1,31 @@
+import type { Position } from "../../domain/ports.ts";
+import type { Places } from "../engine/engines.ts";
+import type { ProjectorOptions } from "./projector.ts";
+import type { Reached } from "./reached-positions.ts";
+import type { DropReason } from "./view-follower.ts";
+import type { Progress } from "./view-progress.ts";
+
+/** What the projector's thread is started with. */
+export type ProjectorData = {
+  readonly places: Places;
+  /** The module that exports `PROJECTIONS`. */
+  readonly projectionsUrl: string;
+  readonly options: Omit<ProjectorOptions, "onProgress" | "onError" | "onDropped">;
+};
+
+/** An error as text: what a cause may hold cannot always be sent. */
+export type FailureText = {
+  readonly view: string | null;
+  readonly position: Position | null;
+  readonly text: string;
+  readonly retryInMs: number;
+};
+
+export type FromProjector =
+  | { readonly kind: "started" }
+  | { readonly kind: "reached"; readonly reached: readonly Reached[] }
+  | { readonly kind: "beat"; readonly progress: readonly Progress[] }
+  | { readonly kind: "dropped"; readonly views: readonly string[]; readonly reason: DropReason }
+  | { readonly kind: "failed"; readonly failure: FailureText };
+
+export type ToProjector = { readonly kind: "stop" };

@@ -1,0 +1,78 @@
+import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
+import { within } from "../../infra/within.ts";
+import { hasRecord } from "../following/place.ts";
+import type { Reached } from "./reached-positions.ts";
+import {
+  BEAT_MS,
+  type Distance,
+  measured,
+  type Progress,
+  unknownProgress,
+  type ViewProgress,
+} from "./view-progress.ts";
+
+export type WatchedViewsOptions = {
+  readonly log: Pick<EventLog, "head" | "readAll" | "identity" | "read">;
+  readonly views: Pick<ViewStore, "origin">;
+  readonly names: readonly string[];
+  readonly clock: Clock;
+  readonly distance?: Distance;
+};
+
+/** Between two looks at a view that another process writes. */
+const LOOK_MS = 25;
+/** Whoever asks how far the views are is not kept for longer by an engine that does not answer. */
+const MEASURE_MS = 2_000;
+
+/** The progress of views that a projector in another process writes: seen by looking at their checkpoints. */
+export const watchedViews = (options: WatchedViewsOptions): ViewProgress => {
+  const { log, views, names, clock, distance = () => 1 } = options;
+  let latest = unknownProgress(names.map((view) => ({ view, position: null })));
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  let measuring: Promise<readonly Progress[]> | null = null;
+
+  /** Views whose last record was found in this log once: a projector that follows this log has claimed them. */
+  const claimed = new Set<string>();
+
+  /** A position in another log is none in this one, nor is one whose record this log lacks, as after it was restored. */
+  const reachedOf = async (view: string): Promise<Reached> => {
+    const [identity, origin] = await Promise.all([log.identity(), views.origin(view)]);
+    if (origin?.log !== identity || origin.last === null) return { view, position: null };
+    if (!claimed.has(view)) {
+      if (!(await hasRecord(log, origin.last))) return { view, position: null };
+      claimed.add(view);
+    }
+    return { view, position: origin.last.position };
+  };
+
+  const measure = async (): Promise<readonly Progress[]> => {
+    try {
+      latest = await measured(log, await Promise.all(names.map(reachedOf)), clock, distance);
+      measuredAt = performance.now();
+      return latest;
+    } finally {
+      measuring = null;
+    }
+  };
+
+  return {
+    healthy: () => true,
+    /** Measured while somebody asks alone: nobody here needs it otherwise. */
+    async progress() {
+      if (performance.now() - measuredAt < BEAT_MS) return latest;
+      measuring ??= measure();
+      return within(MEASURE_MS, "the views cannot be measured", measuring).catch(() => latest);
+    },
+    onProgress: () => () => undefined,
+    async waitFor(wanted, position, timeoutMs) {
+      const end = performance.now() + timeoutMs;
+      for (;;) {
+        const reached = await Promise.all(wanted.map(reachedOf));
+        if (reached.every((it) => it.position !== null && it.position >= position)) return true;
+        if (performance.now() >= end) return false;
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    },
+    stop: async () => undefined,
+  };
+};

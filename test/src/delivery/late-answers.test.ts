@@ -1,0 +1,168 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { EventLog, HttpSender } from "../../../domain/ports.ts";
+import { randomId } from "../../../infra/crypto/ids.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { LogUnavailable } from "../../../infra/log-errors.ts";
+import { attempts } from "../../../src/delivery/attempts.ts";
+import { erasureReactions } from "../../../src/erasure/erasures.ts";
+import { isProblem } from "../../../src/http/route.ts";
+import { erasePayload } from "../../../src/routes/events/event-payload.ts";
+import { aggregates } from "../../../src/streams/aggregates.ts";
+import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
+import { payloadStream, payloads } from "../../../src/streams/payloads.ts";
+import { callOf } from "../../support/call.ts";
+import { enoughBytes } from "../../support/enough-bytes.ts";
+import { at, deliveryFacts, endpointRegistered } from "../../support/history.ts";
+import { testClock } from "../../support/http-app.ts";
+import { LOGS_WITH_BYTES } from "../../support/logs-with-bytes.ts";
+import { until } from "../../support/until.ts";
+
+/** A receiver's answer is appended by itself, and may come long after the record of its attempt. */
+
+const ENDPOINT_ID = "end_1";
+const SECONDS = 60;
+
+type Story = {
+  /** Of the second attempt: the answer to the first was lost with its node. */
+  readonly attempt: 1 | 2;
+  /** Before which of the log's calls the answer arrives, 1-based: those of the erasure, then those of the next start. */
+  readonly arrivesAt: number;
+  /** The node ends as soon as the answer is stored. */
+  readonly nodeDies: boolean;
+  /** The process that erases ends between the record and the erasure. */
+  readonly eraserDies: boolean;
+};
+
+const gate = () => {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
+};
+
+const answering = (text: string): HttpSender => ({
+  send: async () => ({
+    ...{ outcome: "answered", statusCode: 200, headers: {}, body: Buffer.from(text), truncated: false },
+    ...{ retryAfterMs: null, timings: { dns: 0, connect: 0, tls: 0, first_byte: 1, total: 1 } },
+  }),
+  close: async () => undefined,
+});
+
+/** Tells the story in a log; how many calls it made. */
+const told = async (
+  log: EventLog,
+  secret: string,
+  { attempt, arrivesAt, nodeDies, eraserDies }: Story,
+): Promise<number> => {
+  const id = randomId("evt_", randomness);
+  const is = deliveryFacts(id, ENDPOINT_ID);
+  const clock = testClock(Date.parse(at(SECONDS)));
+  const envelope = (commandId: string) => ({
+    ...{ commandId: `${commandId} ${id}`, account: "acc_1", actor: { kind: "member", id: "mem_1" } as const },
+    ...{ trace: NO_TRACE, at: at(SECONDS) },
+  });
+  const incoming = { body: Buffer.from(secret), contentType: "text/plain", contentEncoding: "", headers: {} };
+  const kept = await payloads(log, randomness).keepAgain(id, incoming, envelope("keep"));
+  const admitted = is.admitted({ payload: { ...kept, content_type: "text/plain", size: incoming.body.length } });
+  const first = attempt === 1 ? [] : [is.started(1, 1), is.attemptFailed(1, 2, at(3))];
+  await log.append(`delivery-${id}`, "absent", toEvents([admitted, ...first], envelope("admit")));
+
+  const late = gate();
+  let isGone = false;
+  const nodeLog: EventLog = {
+    ...log,
+    async append(stream, expected, events) {
+      if (isGone) throw new LogUnavailable("the node is gone");
+      if (events[0]?.type !== "ResponseKept") return log.append(stream, expected, events);
+      await late.opened;
+      const appended = await log.append(stream, expected, events);
+      isGone = nodeDies;
+      return appended;
+    },
+    async read(...of) {
+      if (isGone) throw new LogUnavailable("the node is gone");
+      return log.read(...of);
+    },
+  };
+  const node = attempts({
+    allowances: enoughBytes,
+    ...{ log: nodeLog, aggregates: aggregates(log, clock), clock, randomness, payloads: payloads(log, randomness) },
+    ...{ sender: answering(secret), node: "node_1", othersAreGone: false },
+    outbound: { headers: () => ({}), shown: (headers) => headers },
+    onError: (error) => assert.instance(error, LogUnavailable),
+    onEndpoint: () => true,
+    onAnswered: async () => undefined,
+    onWritten: () => undefined,
+  });
+  const record = await node.begin({ eventId: id, account: "acc_1", endpointId: ENDPOINT_ID });
+  const recording = record?.() ?? assert.unreachable("nothing was sent");
+  await until("the attempt is recorded", async () => (await log.last(`delivery-${id}`))?.type === "EventDelivered");
+
+  let calls = 0;
+  const before = async (): Promise<void> => {
+    calls += 1;
+    if (calls !== arrivesAt) return;
+    late.open();
+    await recording;
+  };
+  const watched: EventLog = {
+    ...log,
+    append: (...of) => before().then(() => log.append(...of)),
+    last: (...of) => before().then(() => log.last(...of)),
+    read: (...of) => before().then(() => log.read(...of)),
+    erase: (...of) => before().then(() => log.erase(...of)),
+  };
+  const erase = (): Promise<void> => Promise.reject(new LogUnavailable("the process is gone"));
+  const call = callOf({
+    principal: { kind: "member", account: "acc_1", id: "mem_1", email: "a@a.example", role: "admin", session: "s" },
+    body: { reason: "asked for" },
+    envelope: envelope("erase"),
+  });
+  const erasing = erasePayload(eraserDies ? { ...watched, erase } : watched, id, call);
+  const where = JSON.stringify({ attempt, arrivesAt, nodeDies, eraserDies });
+  if (eraserDies) assert.instance(await erasing.catch((error: unknown) => error), LogUnavailable, where);
+  else assert.not(isProblem(await erasing), where);
+  const [reaction] = erasureReactions(watched);
+  const erased = await log.last(`delivery-${id}`);
+  if (erased?.type === "PayloadErased") await reaction?.run(erased);
+  else assert.unreachable(`${where}: ${erased?.type}`);
+  late.open();
+  await recording;
+  assert.equal(await log.read(payloadStream(id), null, 10), [], where);
+  return calls;
+};
+
+for (const [engine, open] of Object.entries(LOGS_WITH_BYTES)) {
+  const test = suite(`late answers: ${engine}`);
+
+  test("a receiver's answer never outlives an erasure, whenever it arrives and whoever dies", async () => {
+    const { log, close, holds, remove } = await open();
+    const secrets: string[] = [];
+    try {
+      await log.append(
+        `endpoint-${ENDPOINT_ID}`,
+        "absent",
+        toEvents([endpointRegistered(ENDPOINT_ID)], {
+          ...{ commandId: "register", account: "acc_1", actor: { kind: "system", id: "test" } },
+          ...{ trace: NO_TRACE, at: at(0) },
+        }),
+      );
+      for (const attempt of [1, 2] as const)
+        for (const nodeDies of [false, true])
+          for (const eraserDies of [false, true])
+            for (let arrivesAt = 1, calls = 1; arrivesAt <= calls + 1; arrivesAt += 1) {
+              const secret = `«secret ${secrets.length}»`;
+              calls = await told(log, secret, { attempt, arrivesAt, nodeDies, eraserDies });
+              assert.ok(calls > 3, `${calls}`);
+              secrets.push(secret);
+            }
+      await close();
+      assert.equal(secrets.filter(holds), []);
+    } finally {
+      await close();
+      remove?.();
+    }
+  });
+
+  test.run();
+}

@@ -1,0 +1,108 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { catchUpRate } from "../../../domain/endpoint/circuit.ts";
+import type { PresentEndpoint } from "../../../domain/endpoint/decider.ts";
+import { paces } from "../../../src/delivery/paces.ts";
+import { at, START } from "../../support/history.ts";
+import { virtualTime } from "../../support/virtual-time.ts";
+
+const test = suite("paces");
+
+const endpoint = (over: Partial<PresentEndpoint["settings"]> = {}, wellAt: string | null = null): PresentEndpoint => ({
+  phase: "present",
+  endpointId: "end_1",
+  account: "acc_1",
+  underApproval: false,
+  settings: {
+    name: "app",
+    url: "https://app.example/",
+    timeout_ms: 1_000,
+    retry_schedule_s: [],
+    concurrency: 4,
+    rate_per_second: null,
+    headers: {},
+    notifications: [],
+    ...over,
+  },
+  secrets: [],
+  disabled: null,
+  circuit: { state: "healthy" },
+  wellAt,
+  urlSince: null,
+  createdAt: at(0),
+});
+
+/** How many requests begin in each of some seconds, when as many are begun as may. */
+const begunIn = async (state: PresentEndpoint, seconds: number): Promise<readonly number[]> => {
+  const time = virtualTime(START);
+  const pace = paces(time.clock, time.timers);
+  pace.see("end_1", state);
+  const begun = Array.from({ length: seconds }, () => 0);
+  const begin = (): void => {
+    while (time.clock.now() < START + seconds * 1_000 && pace.mayBegin("end_1", 0, begin)) {
+      const second = Math.floor((time.clock.now() - START) / 1_000);
+      begun[second] = (begun[second] ?? 0) + 1;
+    }
+  };
+  begin();
+  await time.runUntil(START + seconds * 1_000 - 1);
+  return begun;
+};
+
+test("until it was seen an endpoint gets one request at once, then as many as its settings say", () => {
+  const time = virtualTime(START);
+  const pace = paces(time.clock, time.timers);
+  const may = (running: number): boolean => pace.mayBegin("end_1", running, () => undefined);
+  assert.equal([may(0), may(1)], [true, false]);
+  assert.is(pace.see("end_1", endpoint()), null);
+  assert.equal([may(3), may(4)], [true, false]);
+});
+
+test("its rate is kept, also a high one, by timers that are whole milliseconds", async () => {
+  assert.equal(await begunIn(endpoint({ rate_per_second: 5 }), 3), [5, 5, 5]);
+  const [first = 0, second = 0] = await begunIn(endpoint({ rate_per_second: 4_000 }), 2);
+  assert.ok(Math.abs(first - 4_000) <= 4_000 * 0.03 && Math.abs(second - 4_000) <= 40, `${first}, ${second}`);
+});
+
+test("catching up it gets little at first, and never more than its own rate", async () => {
+  const slow = await begunIn(endpoint({}, at(0)), 31);
+  assert.ok((slow[0] ?? 0) >= 9 && (slow[0] ?? 0) <= 12, String(slow[0]));
+  assert.ok((slow[30] ?? 0) >= 76 && (slow[30] ?? 0) <= 88, String(slow[30]));
+  const limited = await begunIn(endpoint({ rate_per_second: 15 }, at(0)), 31);
+  assert.is(limited[30], 15);
+});
+
+test("one request that may not begin is told of once, when it may", async () => {
+  const time = virtualTime(START);
+  const pace = paces(time.clock, time.timers);
+  pace.see("end_1", endpoint({ rate_per_second: 1 }));
+  let woken = 0;
+  const wake = (): void => {
+    woken += 1;
+  };
+  const may = (): boolean => pace.mayBegin("end_1", 0, wake);
+  assert.equal([may(), may(), may()], [true, false, false]);
+  await time.runUntil(START + 5_000);
+  assert.is(woken, 1);
+});
+
+test("a clock that is set back stops nothing, neither its own rate nor a catch-up", async () => {
+  for (const state of [endpoint({ rate_per_second: 5 }), endpoint({ rate_per_second: 5 }, at(0))]) {
+    const time = virtualTime(START);
+    const pace = paces(time.clock, time.timers);
+    pace.see("end_1", state);
+    let begun = 0;
+    const begin = (): void => {
+      while (pace.mayBegin("end_1", 0, begin)) begun += 1;
+    };
+    begin();
+    await time.runUntil(START + 1_000);
+    assert.is(begun, 6);
+    time.set(-3_600_000);
+    await time.runUntil(START + 3_000);
+    assert.ok(begun >= 14 && begun <= 17, String(begun));
+  }
+  assert.is(catchUpRate(at(3_600), START), null);
+});
+
+test.run();

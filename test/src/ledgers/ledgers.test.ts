@@ -1,0 +1,336 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { LedgerEvent } from "../../../domain/ledger/events.ts";
+import type { EventLog } from "../../../domain/ports.ts";
+import { randomness } from "../../../infra/crypto/randomness.ts";
+import { memoryEventLog } from "../../../infra/memory/event-log.ts";
+import { type Ledgers, ledgers } from "../../../src/ledgers/ledgers.ts";
+
+const test = suite("ledgers");
+const NOON = Date.parse("2026-05-05T12:00:00Z");
+const TRACE = { trace_id: "1".repeat(32), span_id: "1".repeat(16) };
+const POLICY = { account: "acc_1", id: "pol_1", timeZone: "UTC" };
+
+type Fate = "free" | "spent" | "open";
+const node = (
+  log: EventLog,
+  clock: { ms: number },
+  fates: Record<string, Fate> = {},
+  orphanAgeMs = 30_000,
+  asked: string[] = [],
+): Ledgers =>
+  ledgers({
+    log,
+    clock: { now: () => clock.ms },
+    randomness,
+    fate: async (_account, event) => {
+      asked.push(event);
+      return fates[event] ?? "open";
+    },
+    orphanAgeMs,
+    onError: (error) => {
+      throw error;
+    },
+  });
+
+const recordsOf = async (log: EventLog, stream: string): Promise<LedgerEvent[]> => {
+  const found: LedgerEvent[] = [];
+  for (let after: number | null = null; ; ) {
+    const page = await log.read(stream, after, 1_000);
+    for (const event of page) {
+      found.push(event as unknown as LedgerEvent);
+      after = event.revision;
+    }
+    if (page.length === 0) return found;
+  }
+};
+
+const granted = (all: readonly { answer: { granted: boolean } }[]): number =>
+  all.filter(({ answer }) => answer.granted).length;
+
+test("200 at once from two nodes share one euro: exactly 14 are granted", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const nodes = [node(log, clock), node(log, clock)];
+  const asked = Array.from({ length: 200 }, (_, n) =>
+    nodes[n % 2]?.reserveDay(POLICY, `evt_${n}`, 70_000, { budget: 1_000_000 }, TRACE),
+  );
+  assert.is(granted((await Promise.all(asked)).filter((it) => it !== undefined)), 14);
+});
+
+test("two nodes and a third that settles reach each threshold of the day once", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b, c] = [node(log, clock), node(log, clock), node(log, clock)];
+  const ask = (event: string, at: Ledgers) => at.reserveDay(POLICY, event, 50_000, { budget: 1_000_000 }, TRACE);
+  const asked = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(`evt_${n}`, n % 2 === 0 ? a : b)));
+  await Promise.all(
+    asked.map(({ stream }, n) => (n % 2 === 0 ? c : a).settleNow(stream, "acc_1", `evt_${n}`, 100_000, TRACE)),
+  );
+  assert.is((await ask("evt_late", b)).answer.granted, false);
+  const told = (await recordsOf(log, "ledger-pol_1-2026-05-05")).flatMap((it) =>
+    it.type === "BudgetThresholdReached" ? [it.data] : [],
+  );
+  assert.equal(
+    told.map(({ threshold }) => threshold),
+    [50, 80, 100],
+  );
+  for (const { threshold, used, limit } of told) assert.ok(used * 100 >= threshold * limit && limit === 1_000_000);
+});
+
+test("300 at once from two nodes against 20 a minute: exactly 20, also across midnight", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: Date.parse("2026-05-05T23:59:59.500Z") };
+  const nodes = [node(log, clock), node(log, clock)];
+  const ask = (from: number, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        (nodes[n % 2] as Ledgers).reserveDay(POLICY, `evt_${from + n}`, 0, { rate: 20 }, TRACE),
+      ),
+    );
+  const before = granted(await ask(0, 12));
+  clock.ms += 1_000;
+  const behind = granted(await ask(100, 300));
+  assert.is(before + behind, 20);
+  clock.ms += 60_000;
+  assert.is(granted(await ask(1_000, 300)), 20);
+});
+
+test("once a day has begun nothing more is reserved in the one before, even by a node whose clock is behind", async () => {
+  const log = memoryEventLog();
+  const [slow, fast] = [{ ms: Date.parse("2026-05-05T23:59:50Z") }, { ms: Date.parse("2026-05-06T00:00:05Z") }];
+  const [a, b] = [node(log, slow), node(log, fast)];
+  await a.reserveDay(POLICY, "evt_1", 5, { budget: 100 }, TRACE);
+  await b.reserveDay(POLICY, "evt_2", 5, { budget: 100 }, TRACE);
+  const late = await a.reserveDay(POLICY, "evt_3", 5, { budget: 100 }, TRACE);
+  assert.is(late.stream, "ledger-pol_1-2026-05-06");
+});
+
+test("a day that has ended stays closed for a node that reads it from a checkpoint written later", async () => {
+  const log = memoryEventLog();
+  const midnight = Date.parse("2026-05-06T00:00:00Z");
+  const clock = { ms: midnight - 3_600_000 };
+  const it = node(log, clock);
+  const ask = async (by: Ledgers, from: number, count: number) => {
+    const asked = Array.from({ length: count }, (_, n) =>
+      by.reserveDay(POLICY, `evt_${from + n}`, 0, { rate: 20 }, TRACE),
+    );
+    return granted(await Promise.all(asked));
+  };
+  const late = Array.from({ length: 1_100 }, (_, n) => `evt_late_${n}`);
+  await Promise.all(late.map((event) => it.reserveDay(POLICY, event, 0, { rate: 10_000 }, TRACE)));
+  clock.ms = midnight - 10_000;
+  assert.is(await ask(it, 0, 10), 10);
+  clock.ms = midnight + 200;
+  assert.is(await ask(it, 100, 20), 10);
+  for (const event of late) await it.settleNow("ledger-pol_1-2026-05-05", "acc_1", event, 0, TRACE);
+  await it.idle();
+  assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
+  // The clock of the other node is behind, so it asks the old day's ledger first.
+  assert.is(await ask(node(log, { ms: midnight - 1_000 }), 200, 20), 0);
+});
+
+test("many at once are a few appends", async () => {
+  const log = memoryEventLog();
+  const it = node(log, { ms: NOON });
+  await Promise.all(
+    Array.from({ length: 500 }, (_, n) => it.reserveDay(POLICY, `evt_${n}`, 1, { budget: 1e9 }, TRACE)),
+  );
+  assert.ok((await recordsOf(log, "ledger-pol_1-2026-05-05")).length < 20);
+});
+
+test("after a crash what was admitted stays spent and what was not is given back", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const limits = { budget: 100 };
+  const first = node(log, clock);
+  for (const event of ["evt_admitted", "evt_lost", "evt_held"])
+    await first.reserveDay(POLICY, event, 30, limits, TRACE);
+  const restarted = node(log, clock, { evt_admitted: "spent", evt_lost: "free" }, 0);
+  const { answer } = await restarted.reserveDay(POLICY, "evt_new", 41, limits, TRACE);
+  assert.equal([answer.granted, answer.budget?.used], [false, 60]);
+  assert.is((await restarted.reserveDay(POLICY, "evt_new", 40, limits, TRACE)).answer.granted, true);
+});
+
+test("a place is not given back while its request may still be under way on another node", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  await node(log, clock).reserveDay(POLICY, "evt_1", 100, { budget: 100 }, TRACE);
+  const other = node(log, clock, { evt_1: "free" });
+  assert.is((await other.reserveDay(POLICY, "evt_2", 1, { budget: 100 }, TRACE)).answer.granted, false);
+  clock.ms += 30_000;
+  await other.sweep();
+  assert.is((await other.reserveDay(POLICY, "evt_2", 1, { budget: 100 }, TRACE)).answer.granted, true);
+});
+
+test("a place that another node gave back, or settled for less, is free on every node", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b] = [node(log, clock), node(log, clock)];
+  const limits = { budget: 100 };
+  const first = await a.reserveDay(POLICY, "evt_1", 60, limits, TRACE);
+  const second = await a.reserveDay(POLICY, "evt_2", 40, limits, TRACE);
+  assert.is((await b.reserveDay(POLICY, "evt_3", 1, limits, TRACE)).answer.granted, false);
+  await a.release(first, TRACE);
+  const { answer } = await b.reserveDay(POLICY, "evt_4", 60, limits, TRACE);
+  assert.equal([answer.granted, answer.budget?.used], [true, 40]);
+  assert.is((await b.reserveDay(POLICY, "evt_5", 10, limits, TRACE)).answer.granted, false);
+  a.settle(second, 30, TRACE);
+  await a.idle();
+  assert.is((await b.reserveDay(POLICY, "evt_6", 10, limits, TRACE)).answer.granted, true);
+});
+
+test("a place that one node took is given back by another that had not heard of it", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b] = [node(log, clock), node(log, clock)];
+  const take = (at: Ledgers, id: string) => at.reserve("ledger-acc_1-sources", "acc_1", id, { count: 2 }, TRACE);
+  await take(b, "src_1");
+  await b.release(await take(a, "src_2"), TRACE);
+  assert.is((await take(a, "src_3")).answer.granted, true);
+  assert.is((await take(b, "src_4")).answer.granted, false);
+});
+
+test("what a dead node holds is given back when it is 30 s old and somebody is refused for it, and not before", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const limits = { budget: 100 };
+  const other = node(log, clock, { evt_dead: "free" });
+  await other.reserveDay(POLICY, "evt_1", 40, limits, TRACE);
+  await node(log, clock).reserveDay(POLICY, "evt_dead", 60, limits, TRACE);
+  const ask = async (event: string) => (await other.reserveDay(POLICY, event, 60, limits, TRACE)).answer.granted;
+  assert.is(await ask("evt_2"), false);
+  clock.ms += 29_999;
+  assert.is(await ask("evt_3"), false);
+  clock.ms += 1;
+  assert.is(await ask("evt_4"), true);
+  assert.is(await ask("evt_5"), false);
+});
+
+test("what a source holds for as long as it lives is asked after by a sweep once an hour, and when the ledger is full", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const fates: Record<string, Fate> = {};
+  const asked: string[] = [];
+  const it = node(log, clock, fates, 30_000, asked);
+  const take = async (id: string) =>
+    (await it.reserve("ledger-acc_1-sources", "acc_1", id, { count: 1 }, TRACE)).answer;
+  await take("src_1");
+  for (let minute = 0; minute < 59; minute += 1) {
+    clock.ms += 60_000;
+    await it.sweep();
+  }
+  assert.equal(asked, ["src_1"]);
+  clock.ms += 120_000;
+  await it.sweep();
+  assert.equal(asked, ["src_1", "src_1"]);
+  assert.is((await take("src_2")).granted, false);
+  fates.src_1 = "free";
+  clock.ms += 5_000;
+  assert.is((await take("src_2")).granted, true);
+});
+
+test("a long ledger is read from its checkpoint and still decides exactly", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const limits = { rate: 5_000, budget: 3_000 };
+  const writer = node(log, clock);
+  for (let n = 0; n < 2_500; n += 1) {
+    clock.ms += 100;
+    writer.settle(await writer.reserveDay(POLICY, `evt_${n}`, 1, limits, TRACE), 1, TRACE);
+  }
+  await writer.idle();
+  assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
+  let read = 0;
+  const counting: EventLog = {
+    ...log,
+    read: async (...args) => {
+      const page = await log.read(...args);
+      read += page.length;
+      return page;
+    },
+  };
+  const restarted = node(counting, clock);
+  const { answer } = await restarted.reserveDay(POLICY, "evt_probe", 501, limits, TRACE);
+  assert.equal(answer.budget, { used: 2_500, limit: 3_000, over: true });
+  // One every 100 ms: 600 of them in the minute behind the last, which is exactly one minute younger than the oldest.
+  assert.is(answer.rate?.used, 600);
+  assert.ok(read < 3_000, `${read} of 5,000 records were read`);
+});
+
+test("what is charged is charged once, by every node and however late, on the day on which it was spent", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  const [a, b, late] = [node(log, clock), node(log, clock), node(log, clock)];
+  const [today, tomorrow] = ["ledger-pol_1-2026-05-05", "ledger-pol_1-2026-05-06"];
+  const charge = (at: Ledgers) => at.charge(POLICY, "evt_1/rpl_1", 5, NOON, TRACE);
+  await Promise.all([charge(a), charge(b), charge(a)]);
+  const spent = async (at: Ledgers, stream = today) => {
+    const { settled, overrun, open, reserved } = await at.figures(stream, "acc_1");
+    return [settled, overrun, open, reserved];
+  };
+  assert.equal(await spent(b), [5, 5, 0, 0]);
+  // So many records behind it that a checkpoint is made.
+  for (let n = 0; n < 1_100; n += 1) {
+    clock.ms += 1_000;
+    const reservation = await a.reserveDay(POLICY, `evt_${n}`, 0, { rate: 1_000 }, TRACE);
+    if (n > 100) await a.release(reservation, TRACE);
+  }
+  assert.ok((await log.last(`checkpoint-${today}`)) !== null);
+  await charge(node(log, clock));
+  clock.ms = NOON + 24 * 60 * 60 * 1_000;
+  await a.reserveDay(POLICY, "evt_next", 1, { budget: 100 }, TRACE);
+  await charge(late);
+  await charge(node(log, clock));
+  assert.equal((await spent(late))[0], 5);
+  assert.equal(await spent(late, tomorrow), [0, 0, 1, 1]);
+  await late.charge(POLICY, "evt_1/rpl_2", 7, NOON, TRACE);
+  assert.equal((await spent(a))[0], 12, "also when the day is closed");
+  assert.is((await late.reserveDay(POLICY, "evt_then", 99, { budget: 100 }, TRACE)).answer.granted, true);
+});
+
+test("what is charged counts against the budget, and a threshold that it reaches is told", async () => {
+  const log = memoryEventLog();
+  const it = node(log, { ms: NOON });
+  await it.reserveDay(POLICY, "evt_1", 10, { budget: 100 }, TRACE);
+  await it.charge(POLICY, "evt_2/rpl_1", 75, NOON, TRACE);
+  const records = await recordsOf(log, "ledger-pol_1-2026-05-05");
+  const told = records.filter((record) => record.type === "BudgetThresholdReached");
+  assert.equal(
+    told.map(({ data }) => data),
+    [
+      { threshold: 50, used: 85, limit: 100 },
+      { threshold: 80, used: 85, limit: 100 },
+    ],
+  );
+  const { answer } = await it.reserveDay(POLICY, "evt_3", 16, { budget: 100 }, TRACE);
+  assert.equal(answer.budget, { used: 85, limit: 100, over: true });
+});
+
+test("a failed append refuses its requests and the next ones are decided on what is in the stream", async () => {
+  const log = memoryEventLog();
+  const clock = { ms: NOON };
+  let broken = false;
+  const flaky: EventLog = {
+    ...log,
+    append: async (...args) => {
+      const outcome = await log.append(...args);
+      // Written, and the reply lost for good.
+      if (broken) throw new Error("cut");
+      return outcome;
+    },
+  };
+  const it = node(flaky, clock);
+  await it.reserveDay(POLICY, "evt_0", 10, { budget: 20 }, TRACE);
+  broken = true;
+  let refused = false;
+  await it.reserveDay(POLICY, "evt_1", 10, { budget: 20 }, TRACE).catch(() => {
+    refused = true;
+  });
+  broken = false;
+  assert.is(refused, true);
+  const { answer } = await it.reserveDay(POLICY, "evt_2", 10, { budget: 20 }, TRACE);
+  assert.equal([answer.granted, answer.budget?.used], [false, 20]);
+});
+
+test.run();

@@ -1,0 +1,259 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { ViewStore } from "../../../../domain/ports.ts";
+import { forbiddenFor } from "../../../../src/http/presented.ts";
+import type { Principal } from "../../../../src/http/route.ts";
+import { planReplay } from "../../../../src/replays/plan.ts";
+import { replayRoutes } from "../../../../src/routes/replays/replays.ts";
+import { caller } from "../../../support/call.ts";
+import { NO_CALLS } from "../../../support/no-calls.ts";
+import {
+  ACCOUNT,
+  ADMIN,
+  BY,
+  ENDPOINT_ID,
+  type ReplayWorld,
+  replayNode,
+  replayWorld,
+  SOURCE_ID,
+} from "../../../support/replay-world.ts";
+import { until } from "../../../support/until.ts";
+
+const test = suite("replay routes");
+const STRANGER: Principal = { kind: "key", account: "acc_b", id: "key_b", role: "admin" };
+const KEY: Principal = { kind: "key", account: ACCOUNT, id: "key_1", role: "admin" };
+
+const opened = async (world: ReplayWorld) => {
+  const node = await replayNode(world);
+  await node.shown();
+  const post = (path: string, body: unknown, principal = ADMIN, params = {}) =>
+    node.call("POST", path, { body, principal, params });
+  return {
+    node,
+    plan: (filter: object, more: object = {}) => post("/v1/replays", { filter, dry_run: true, ...more }),
+    start: (filter: object, more: object = {}, principal = ADMIN) =>
+      post("/v1/replays", { filter, ...more }, principal),
+    one: (id: string, body: unknown, principal = ADMIN) => post("/v1/events/{id}/replay", body, principal, { id }),
+    cancel: (id: unknown, principal = ADMIN) =>
+      post("/v1/replays/{id}/cancel", { reason: "enough" }, principal, { id }),
+    get: (id: unknown, principal = ADMIN) =>
+      node.call("GET", "/v1/replays/{id}", { principal, params: { id: String(id) } }),
+    list: (principal = ADMIN) => node.call("GET", "/v1/replays", { principal }),
+  };
+};
+const received = (number: number): string =>
+  new Date(Date.parse("2026-03-01T12:00:00.000Z") + number * 1_000).toISOString();
+
+test("a dry run is exact, by every filter, and writes nothing", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3, 4]) await world.failed(number);
+  const other = `end_${"b".repeat(32)}`;
+  await world.failed(5, { endpoint_id: other });
+  await world.failed(6, { bundle: { id: "bun_1", index: 0, undo: false } });
+  const erased = await world.failed(7);
+  await world.append(erased, [{ type: "PayloadErased", data: { event_id: erased, reason: "asked", at: received(9) } }]);
+  await world.admitted(8);
+  await world.blocked(9, { endpoint_id: null });
+  const { node, plan } = await opened(world);
+  const before = await world.log.head();
+  assert.equal((await plan({ status: "failed" }, { rate_per_second: 2 })).body, {
+    count: 5,
+    oldest: received(1),
+    newest: received(5),
+    endpoints: [
+      { id: ENDPOINT_ID, count: 4 },
+      { id: other, count: 1 },
+    ],
+    estimated_s: 3,
+  });
+  const counted = async (filter: object) => (await plan({ status: "failed", ...filter })).body.count;
+  assert.is(await counted({ endpoint_id: other }), 1);
+  assert.is(await counted({ source_id: SOURCE_ID }), 5);
+  assert.is(await counted({ source_id: `src_${"b".repeat(32)}` }), 0);
+  assert.is(await counted({ from: received(2), to: received(4) }), 2);
+  assert.is(await counted({ from: "2026-03-01T13:00:02+01:00" }), 4);
+  assert.equal((await plan({ status: "blocked" })).body, {
+    count: 1,
+    oldest: received(9),
+    newest: received(9),
+    endpoints: [{ id: null, count: 1 }],
+    estimated_s: 1,
+  });
+  assert.equal((await plan({ status: "failed", from: received(90) })).body, {
+    count: 0,
+    oldest: null,
+    newest: null,
+    endpoints: [],
+    estimated_s: 0,
+  });
+  assert.is((await plan({ status: "failed", from: "yesterday" })).outcome, "invalid-request");
+  assert.is(await world.log.head(), before);
+  await node.stop();
+});
+
+test("an endpoint's own rate counts for the time that it takes", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3, 4]) await world.failed(number);
+  const about = { endpoint_id: ENDPOINT_ID, at: received(0) };
+  await world.add(`endpoint-${ENDPOINT_ID}`, "EndpointChanged", { ...about, changes: { rate_per_second: 0.5 } });
+  const { node, plan } = await opened(world);
+  assert.is((await plan({ status: "failed" }, { rate_per_second: 100 })).body.estimated_s, 8);
+  await node.stop();
+});
+
+test("started it is shown with its progress to its account alone, and a repeat of the command is the same replay", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3]) await world.failed(number);
+  const { node, start, get, list, cancel } = await opened(world);
+  node.loop.start();
+  const { outcome, body, headers } = await start({ status: "failed" }, { rate_per_second: 500, reason: "mended" }, KEY);
+  assert.equal([outcome, body.status, body.total], [202, "running", 3]);
+  assert.is(headers.location, `/v1/replays/${body.id}`);
+  const shown = async () => {
+    await node.shown();
+    return (await get(body.id)).body;
+  };
+  await until("it is done", async () => (await shown()).status === "done");
+  const { started_at: _, ended_at: _ended, ...rest } = await shown();
+  assert.equal(rest, {
+    ...{ id: body.id, status: "done", filter: { status: "failed" }, total: 3, done: 3, delivered: 0, failed: 0 },
+    ...{ skipped: 0, rate_per_second: 500, by: { kind: "key", id: "key_1" }, reason: "mended", cancelled: null },
+  });
+  assert.is(((await list()).body.data as unknown[]).length, 1);
+  assert.is((await get(body.id, STRANGER)).outcome, "not-found");
+  assert.equal((await list(STRANGER)).body.data, []);
+  assert.is((await cancel(body.id, STRANGER)).outcome, "not-found");
+  assert.is((await cancel(body.id)).outcome, "conflict");
+  assert.is((await cancel("rpl_no")).outcome, "not-found");
+  await node.stop();
+});
+
+test("cancelled it says by whom and why", async () => {
+  const world = await replayWorld();
+  await world.failed(1);
+  const { node, start, get, cancel } = await opened(world);
+  const { body } = await start({ status: "failed" });
+  assert.equal([(await cancel(body.id)).outcome, (await cancel(body.id)).body.status], [200, "cancelled"]);
+  await node.shown();
+  const shown = (await get(body.id)).body;
+  assert.equal([shown.status, shown.cancelled, shown.done], ["cancelled", { by: BY, reason: "enough" }, 0]);
+  await node.stop();
+});
+
+test("one event is replayed by its id, with a reason or without", async () => {
+  const world = await replayWorld({ require_fields: ["missing"] });
+  const [first, second, blocked] = [await world.failed(1), await world.failed(2), await world.blocked(3)];
+  const { node, one } = await opened(world);
+  const { outcome, body } = await one(first, { reason: "mended" });
+  assert.equal([outcome, body.event_id, body.status], [202, first, "retrying"]);
+  assert.match(String(body.replay_id), /^rpl_[a-z2-7]{32}$/);
+  assert.is((await one(first, {})).outcome, "in-progress");
+  assert.is((await one(second, undefined)).outcome, 202);
+  assert.is((await one(blocked, {})).outcome, "gate-require-fields");
+  assert.is((await one(second, {}, STRANGER)).outcome, "not-found");
+  assert.is((await one("evt_no", {})).outcome, "not-found");
+  const reasons = (await world.ofType("EventReplayed")).map(({ data }) => data.reason);
+  assert.equal(reasons, ["mended", null]);
+  await node.stop();
+});
+
+test("who may not change anything replays nothing", async () => {
+  const world = await replayWorld();
+  const { node } = await opened(world);
+  for (const { method, who, path } of node.routes) {
+    if (who === "anyone") throw new Error(path);
+    const refuses = (principal: Principal) => forbiddenFor(principal, who) !== null;
+    const viewer = { ...ADMIN, role: "viewer" } as Principal;
+    assert.is(refuses(viewer), method === "POST", path);
+    assert.is(refuses({ kind: "agent", account: ACCOUNT, id: "agt_1" }), true, path);
+    assert.is(refuses(KEY), false, path);
+  }
+  await node.stop();
+});
+
+test("an account runs so many at once, and a repeat of one of them is none", async () => {
+  const world = await replayWorld();
+  await world.failed(1);
+  const { node, start, cancel } = await opened(world);
+  const begun: string[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const { outcome, body } = await start({ status: "failed" });
+    assert.is(outcome, 202, `${n}`);
+    begun.push(String(body.id));
+  }
+  const refused = await start({ status: "failed" });
+  assert.is(refused.outcome, "conflict");
+  assert.is((await start({ status: "failed" }, { dry_run: true })).outcome, 200);
+  assert.is((await start({ status: "failed" }, {}, STRANGER)).outcome, 202);
+  await cancel(begun[0]);
+  assert.is((await start({ status: "failed" })).outcome, 202);
+  await node.stop();
+});
+
+test("a filter that has to pass over too much is refused with what to do", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3]) await world.failed(number);
+  const { node } = await opened(world);
+  const upTo = await node.views.position("events.v2");
+  // What has failed behind the snapshot is passed over, and walked through all the same.
+  const early = { ...node, views: { ...node.views, position: async () => "0" }, log: { head: async () => "0" } };
+  const plan = async (most: number, deps: Parameters<typeof planReplay>[0] = early) => {
+    const planned = await planReplay(deps, ACCOUNT, { status: "failed" }, most);
+    return typeof planned === "string" ? planned : [planned.count, planned.upTo];
+  };
+  assert.equal(await plan(3), [0, "0"]);
+  assert.is(await plan(2), "too-many");
+  assert.equal(await plan(3, node), [3, upTo]);
+  await node.stop();
+});
+
+test("while the view does not list everything, a dry run and a replay are answered 503, and nothing is started", async () => {
+  const world = await replayWorld();
+  for (const number of [1, 2, 3]) await world.failed(number);
+  const { node } = await opened(world);
+  const head = await world.log.head("records");
+  const body = { filter: { status: "failed" } };
+  const answers = async (over: object): Promise<readonly unknown[]> => {
+    const routes = replayRoutes({
+      ...node,
+      aggregates: node.streams,
+      replaying: node.replayOne,
+      calls: NO_CALLS,
+      ...over,
+    });
+    const asked = [{ ...body, dry_run: true }, body].map((it) =>
+      caller(routes)("POST", "/v1/replays", { body: it, principal: ADMIN }),
+    );
+    return (await Promise.all(asked)).map(({ outcome, retryAfterS }) => [outcome, retryAfterS]);
+  };
+  const refused = [
+    ["view-behind", 1],
+    ["view-behind", 1],
+  ];
+  // Behind for as long as the route waits; dropped after it waited; dropped during the walk.
+  assert.equal(await answers({ progress: { waitFor: async () => false } }), refused);
+  assert.equal(await answers({ views: { ...node.views, position: async () => null } }), refused);
+  let isWalking = false;
+  const dropped: ViewStore = {
+    ...node.views,
+    position: async () => (isWalking ? null : head),
+    async page() {
+      isWalking = true;
+      return [];
+    },
+  };
+  assert.equal((await answers({ views: dropped }))[0], refused[0]);
+  assert.is(await world.log.head("records"), head);
+  await node.stop();
+});
+
+test("a payload at the end of the log, which no view is about, is not waited for", async () => {
+  const world = await replayWorld();
+  await world.failed(1);
+  await world.add("payload-last", "Kept", {});
+  const { plan, node } = await opened(world);
+  assert.is((await plan({ status: "failed" })).body.count, 1);
+  await node.stop();
+});
+
+test.run();
