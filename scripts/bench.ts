@@ -32,8 +32,9 @@ import { besideTable, measureBeside } from "./bench/beside.ts";
 import { type EngineSet, enginesToMeasure } from "./bench/engines.ts";
 import { measureEcho, measureKeeping } from "./bench/floor.ts";
 import { type Growth, measureGrowth } from "./bench/growth.ts";
+import type { Measured } from "./bench/measured.ts";
 import { measureArrival, measureSustained } from "./bench/pipeline.ts";
-import { type Measured, printed, type Report } from "./bench/report.ts";
+import { printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
 import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
 

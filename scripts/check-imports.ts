@@ -2,38 +2,108 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, sep } from "node:path";
 
-/** Folder -> what it may reach. "type:x" means `import type` only; "pkg" means npm and node: modules. */
+/** Folder -> the folders that it may import. "type:x" allows only `import type`; "pkg" stands for npm and node: modules. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   domain: ["domain"],
   projections: ["projections", "type:domain"],
   infra: ["infra", "type:domain", "pkg"],
   src: ["src", "infra", "projections", "domain", "pkg"],
 };
-/** Run in other people's programs and in browsers: they reach nothing but themselves. */
+/** These run in other people's programs and in browsers, so they import nothing but themselves. */
 const ALONE = [join("src", "sdk"), join("src", "console", "browser")];
+/** The rooms of src/. A room imports only itself and rooms above it; `ANYWHERE` and the files of src/ import any room. */
+const ROOMS: readonly string[] = [
+  "console",
+  "sdk",
+  "sdk-types",
+  "streams",
+  "redaction",
+  "keys",
+  "following",
+  "threads",
+  "engine",
+  "views",
+  "providers",
+  "erasure",
+  "calls",
+  "http",
+  "observing",
+  "ledgers",
+  "accounts",
+  "gates",
+  "documents",
+  "approvals",
+  "controls",
+  "traces",
+  "delivery",
+  "admission",
+  "execute",
+  "bundles",
+  "replays",
+  "retention",
+  "audit",
+  "feed",
+  "notifications",
+  "billing",
+  "log-copy",
+  "routes",
+  "cli",
+];
+const ANYWHERE: readonly string[] = ["routes", "cli"];
 const IMPORT =
   /^(?:import|export)\s+(type\s)?[^'"]*?from\s+["']([^"']+)["']|^import\s+["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
 
+type Import = {
+  readonly file: string;
+  readonly target: string;
+  readonly path: string | null;
+  readonly isType: boolean;
+};
+
+/** The room of a file in src/; null for a file of another folder and for one that is in no room, as src/main.ts. */
+const roomOf = (path: string): string | null => {
+  const [folder, room, file] = path.split(sep);
+  return folder === "src" && file !== undefined ? (room ?? null) : null;
+};
+
+/** Why the import is not allowed; null if it is. */
+const breachOf = ({ file, target, path, isType }: Import): string | null => {
+  const alone = ALONE.find((it) => file.startsWith(it + sep));
+  if (alone !== undefined) return path?.startsWith(alone + sep) ? null : `${alone}/ may not import ${target}`;
+  const from = file.split(sep)[0] ?? "";
+  const to = path?.split(sep)[0] ?? "pkg";
+  const allowed = ALLOWED[from] ?? [];
+  if (!allowed.includes(to) && !(isType && allowed.includes(`type:${to}`))) {
+    return `${from}/ may not import ${isType ? "types from " : ""}${target}`;
+  }
+  const room = roomOf(file);
+  if (room === null || from !== "src") return null;
+  if (!ROOMS.includes(room)) return `${room}/ is not in the list of rooms`;
+  if (ANYWHERE.includes(room) || to !== "src" || path === null) return null;
+  const reached = roomOf(path);
+  if (reached === null) return `${room}/ may not import ${target}, which is in no room`;
+  return ROOMS.indexOf(reached) <= ROOMS.indexOf(room) ? null : `${room}/ may not import ${reached}/, a room below it`;
+};
+
+const importsOf = (file: string): readonly Import[] =>
+  [...readFileSync(file, "utf8").matchAll(IMPORT)].map((match) => {
+    const target = match[2] ?? match[3] ?? match[4] ?? "";
+    const path = target.startsWith(".") ? normalize(join(dirname(file), target)) : null;
+    return { file, target, path, isType: match[1] !== undefined };
+  });
+
 let breaches = 0;
-for (const [folder, allowed] of Object.entries(ALLOWED)) {
+for (const folder of Object.keys(ALLOWED)) {
   for (const entry of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (!entry.endsWith(".ts")) continue;
     const file = join(folder, entry);
-    for (const match of readFileSync(file, "utf8").matchAll(IMPORT)) {
-      const target = match[2] ?? match[3] ?? match[4] ?? "";
-      const path = target.startsWith(".") ? normalize(join(dirname(file), target)) : null;
-      const to = path === null ? "pkg" : (path.split(sep)[0] ?? "?");
-      const alone = ALONE.find((it) => file.startsWith(it + sep));
-      if (alone !== undefined && path?.startsWith(alone + sep) !== true) {
-        console.error(`${file}: ${alone}/ may not import ${target}`);
-        breaches += 1;
-        continue;
-      }
-      if (allowed.includes(to) || (match[1] !== undefined && allowed.includes(`type:${to}`))) continue;
-      console.error(`${file}: ${folder}/ may not import ${match[1] ? "types from " : ""}${target}`);
+    for (const it of importsOf(file)) {
+      const breach = breachOf(it);
+      if (breach === null) continue;
+      console.error(`${file}: ${breach}`);
       breaches += 1;
     }
   }
 }
-if (breaches === 0) console.log("imports: every folder reaches only what it may");
+if (breaches === 0) console.log("imports: every folder and room reaches only what it may");
 process.exitCode = breaches === 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-import type { Measured } from "./report.ts";
+import type { Measured } from "./measured.ts";
 import { amount, table } from "./table.ts";
 
 type Figure = { readonly name: string; readonly of: (measured: Measured) => number | null };

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { account as accountDecider, type OpenAccount } from "../../domain/account/decider.ts";
+import { account as accountDecider } from "../../domain/account/decider.ts";
 import { roleIncludes } from "../../domain/account/events.ts";
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import { versionAt } from "../../domain/account/subscription.ts";
@@ -16,7 +16,7 @@ import { listedProblems } from "../http/route-problems.ts";
 import { traceOf } from "../http/trace.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
-import { checkoutView, forbiddenView, oldPortalView, portalView, type View } from "./manual-views.ts";
+import { checkoutView, forbiddenView, type Opened, oldPortalView, portalView, type View } from "./manual-views.ts";
 import { sourcesInUse } from "./notices.ts";
 import { BILLING_CSP, billingPage } from "./pages.ts";
 
@@ -60,15 +60,6 @@ type Wish = {
   readonly reference: string;
   /** Of the subscription that the person had before them, where it matters. */
   readonly version?: number;
-};
-
-export type Opened = {
-  readonly link: BillingLink;
-  /** The link's own address, without what stands behind it. */
-  readonly address: string;
-  readonly state: OpenAccount;
-  readonly inUse: number;
-  readonly at: string;
 };
 
 /**

@@ -1,10 +1,21 @@
+import type { OpenAccount } from "../../domain/account/decider.ts";
 import { planNamed } from "../../domain/account/overage.ts";
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import { planAt, type Subscription, versionAt } from "../../domain/account/subscription.ts";
 import { monthEnd } from "../../domain/calendar.ts";
-import type { Opened } from "./manual-pages.ts";
+import type { BillingLink } from "../../infra/billing/manual/links.ts";
 import { noticesFor, saysOf } from "./notices.ts";
 import type { Choice, Page } from "./pages.ts";
+
+/** A link that was opened, and its account at that moment. */
+export type Opened = {
+  readonly link: BillingLink;
+  /** The link's own address, without what stands behind it. */
+  readonly address: string;
+  readonly state: OpenAccount;
+  readonly inUse: number;
+  readonly at: string;
+};
 
 /** What is shown of a link, from what holds at the moment. */
 export type View = { readonly status: number; readonly page: Page };

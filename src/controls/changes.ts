@@ -22,12 +22,9 @@ import { canonicalJson } from "../streams/canonical-json.ts";
 import { changeStream } from "../streams/change-stream.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import { changedMeanwhile, limitReached, type Problem, problem } from "../streams/problems.ts";
+import type { ControlCaller, ControlChange, Controls, Deferred } from "./control-change.ts";
 import { controlsStream } from "./control-parts.ts";
-import type { ControlCaller, ControlChange, Controls } from "./controls.ts";
 import { asJson, PART_STREAMS } from "./parts.ts";
-
-/** A change as its route would make it: the command for the target's own stream, and what people are shown of it. */
-export type Deferred = { readonly command: object; readonly after: Json };
 
 export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleLooked"> };
 

@@ -5,7 +5,7 @@ import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import type { RecordedEvent } from "../../domain/ports.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { NotificationName } from "./names.ts";
-import type { Said, Say } from "./said.ts";
+import type { Said, Say } from "./notification.ts";
 
 type Fact = EndpointEvent | DeliveryEvent;
 /** The type of a recorded event says what its data are. */

@@ -10,7 +10,7 @@ import { type Envelope, traceOfRecord } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import type { KeptPayload, Payloads } from "../streams/payloads.ts";
 import { readOn, runCommand } from "../streams/run-command.ts";
-import type { Notification } from "./said.ts";
+import type { Notification } from "./notification.ts";
 
 export type SendingDeps = {
   readonly log: EventLog;

@@ -6,7 +6,7 @@ import type { Identified } from "../gates/identified.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import type { AskedAgain } from "./asked-again.ts";
-import type { ReplayOrder } from "./replaying.ts";
+import type { ReplayOrder } from "./replay-order.ts";
 
 type Admitted = Extract<Delivery, { phase: "admitted" }>;
 

@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryRejection } from "../../domain/delivery/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { Replay, Request } from "../../domain/delivery/events.ts";
+import type { Request } from "../../domain/delivery/events.ts";
 import { isReplayedTooOften, REPLAYS_MAX, type ReplayCommand, wasReplayedBy } from "../../domain/delivery/replay.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { refusedBy } from "../../domain/gate/decide.ts";
@@ -12,7 +12,7 @@ import { judgement } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
-import { type Envelope, NO_TRACE, type Trace, toEvents } from "../streams/envelope.ts";
+import { NO_TRACE, type Trace, toEvents } from "../streams/envelope.ts";
 import { payloadDamaged } from "../streams/payload-damage.ts";
 import { notFound, type Problem, problem } from "../streams/problems.ts";
 import { appendKnown, type Known, readOn } from "../streams/run-command.ts";
@@ -20,18 +20,9 @@ import { DECISIONS } from "../traces/execution-spans.ts";
 import { spanIdOf } from "../traces/span.ts";
 import { askedAgain } from "./asked-again.ts";
 import { placesAgain } from "./places-again.ts";
+import type { ReplayOrder } from "./replay-order.ts";
 
 export type ReplayingDeps = ClaimDeps & { readonly actions: CompiledActions };
-
-/** One event once more. The same replay of the same event again is the same, however often it is asked for. */
-export type ReplayOrder = {
-  readonly eventId: string;
-  readonly replay: Replay;
-  /** Its account is the caller's, its actor who replays. */
-  readonly envelope: Envelope;
-  /** What has come to its end behind this is left alone; undefined for whatever there is. */
-  readonly upTo?: Position | null;
-};
 
 export type Replayed =
   /** On its way again, or held for people. */

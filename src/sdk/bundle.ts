@@ -1,5 +1,13 @@
 import type { ActionTypes, PayloadOf } from "./actions.ts";
-import { type ActionResult, type Common, commonOf, isPending, resultOf, textOf } from "./execution.ts";
+import {
+  type ActionResult,
+  type Common,
+  commonOf,
+  isPending,
+  type PendingBundleStatus,
+  resultOf,
+  textOf,
+} from "./execution.ts";
 import { isObject, type JsonObject, type Read } from "./json.ts";
 
 /** Stands in a step's payload for what an earlier step's target answered, at the pointer (RFC 6901) into its body. */
@@ -49,7 +57,7 @@ type CommonOfBundle<Bodies extends readonly unknown[]> = Common & {
 
 /** Held: a person has to decide first. */
 export type PendingBundle<Bodies extends readonly unknown[] = readonly unknown[]> = CommonOfBundle<Bodies> & {
-  readonly status: "held" | "running" | "rolling_back";
+  readonly status: PendingBundleStatus;
 };
 
 /** `left` may still become less, by people: a bundle of which nothing is left is rolled back. */

@@ -1,4 +1,3 @@
-import type { PendingBundle } from "./bundle.ts";
 import { isObject, type JsonObject, type Read } from "./json.ts";
 
 export type GateResult = {
@@ -64,7 +63,8 @@ export type Ended<Body = unknown> =
 
 export type Execution<Body = unknown> = Pending | Ended<Body>;
 
-type PendingStatus = Pending["status"] | PendingBundle["status"];
+export type PendingBundleStatus = "held" | "running" | "rolling_back";
+type PendingStatus = Pending["status"] | PendingBundleStatus;
 
 const PENDING: readonly unknown[] = [
   "held",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as assert from "uvu/assert";
-import type { ContractCase } from "./event-log.ts";
+import type { ContractCase } from "./contract-case.ts";
 import { event, events, idsOf, newStream, readOn, rejection } from "./event-log-events.ts";
 
 /** As many as a sender that retries impatiently, and more than a pool of connections. */

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { ContractCase } from "./event-log.ts";
+import type { ContractCase } from "./contract-case.ts";
 import { event, events, idsOf, newStream, readOn, rejection } from "./event-log-events.ts";
 
 /** An erased stream is empty to whoever reads, and is still there to whoever appends. */

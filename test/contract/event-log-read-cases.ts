@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { JsonObject, RecordedEvent } from "../../domain/ports.ts";
 import { until } from "../support/until.ts";
-import type { ContractCase } from "./event-log.ts";
+import type { ContractCase } from "./contract-case.ts";
 import { event, events, idsOf, newStream, readOn, rejection } from "./event-log-events.ts";
 
 /** What JSON can carry and careless storage cannot. `JSON.parse` makes `__proto__` a property of its own. */

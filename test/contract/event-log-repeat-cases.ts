@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { ContractCase } from "./event-log.ts";
+import type { ContractCase } from "./contract-case.ts";
 import { event, events, idsOf, newStream } from "./event-log-events.ts";
 
 /** A lost reply is answered by sending the same append again: same ids, same expected revision. */

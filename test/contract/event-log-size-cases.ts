@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { NewEvent } from "../../domain/ports.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
-import type { ContractCase } from "./event-log.ts";
+import type { ContractCase } from "./contract-case.ts";
 import { event, idsOf, newStream, rejection } from "./event-log-events.ts";
 
 /** What the limit counts of one event: its type, data and metadata. */

@@ -1,13 +1,11 @@
 import { suite } from "uvu";
 import type { EventLog } from "../../domain/ports.ts";
+import type { ContractCase } from "./contract-case.ts";
 import { appendCases } from "./event-log-append-cases.ts";
 import { eraseCases } from "./event-log-erase-cases.ts";
 import { readCases } from "./event-log-read-cases.ts";
 import { repeatCases } from "./event-log-repeat-cases.ts";
 import { sizeCases } from "./event-log-size-cases.ts";
-
-/** One sentence of the contract. The log that it is given may hold other streams, and may be shared. */
-export type ContractCase = { readonly name: string; readonly run: (log: EventLog) => Promise<void> };
 
 /** What every adapter of the event log does, as values: the suites register them, `event-log-broken.test.ts` runs them
  * over adapters that are wrong. */

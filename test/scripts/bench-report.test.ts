@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Measured, printed } from "../../scripts/bench/report.ts";
+import type { Measured } from "../../scripts/bench/measured.ts";
+import { printed } from "../../scripts/bench/report.ts";
 import { spreadOf } from "../../scripts/bench/spread.ts";
 
 const test = suite("the benchmark's report");

@@ -19,7 +19,7 @@ import { sessionRoom } from "../../src/accounts/session-room.ts";
 import { sessions } from "../../src/accounts/sessions.ts";
 import { startLinks } from "../../src/accounts/start-links.ts";
 import type { Signup } from "../../src/config.ts";
-import type { Controls } from "../../src/controls/controls.ts";
+import type { Controls } from "../../src/controls/control-change.ts";
 import { personalData } from "../../src/erasure/personal-data.ts";
 import { passwordGuesses } from "../../src/http/password-guesses.ts";
 import { attempts } from "../../src/http/rate-limit.ts";

@@ -1,5 +1,5 @@
 import type { AppliedChanges } from "../../src/controls/changes.ts";
-import type { Controls } from "../../src/controls/controls.ts";
+import type { Controls } from "../../src/controls/control-change.ts";
 
 /** For a test that is not about controls: every change may be made, and nothing is recorded for it. */
 export const noControls: Controls = {

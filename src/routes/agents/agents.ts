@@ -10,7 +10,7 @@ import { type AgentDocument, agents } from "../../../projections/agents.ts";
 import type { CredentialHashes } from "../../accounts/credential-hashes.ts";
 import { agentStream, apiKeyStream } from "../../accounts/credentials.ts";
 import { credentialOf, makerOf } from "../../approvals/requesters.ts";
-import type { Controls } from "../../controls/controls.ts";
+import type { Controls } from "../../controls/control-change.ts";
 import { nonBlank, time } from "../../http/json-schema.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import {

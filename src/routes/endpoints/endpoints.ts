@@ -24,7 +24,7 @@ import {
   healthOf,
 } from "../../../projections/endpoints.ts";
 import { sources } from "../../../projections/sources.ts";
-import type { Controls } from "../../controls/controls.ts";
+import type { Controls } from "../../controls/control-change.ts";
 import { isEndpointId } from "../../controls/references.ts";
 import { isPage, LISTING_QUERY, listOf, pageOf } from "../../http/listing.ts";
 import { ADMINS, type Call, HELD_CHANGE, positionOf, READERS, type Route } from "../../http/route.ts";
