@@ -137,7 +137,7 @@ export type ViewOrigin = {
 };
 
 /** `leading`: how many of the documents are written first; 0 if left out. `record`: the record at `upTo`. */
-export type CommitDetails = { readonly leading?: number; readonly record?: RecordName };
+type CommitDetails = { readonly leading?: number; readonly record?: RecordName };
 
 /** A document to fold further, and the position up to which it is folded; null: up to the view's checkpoint. */
 export type Loaded = { readonly document: Document | null; readonly position: Position | null };
@@ -280,7 +280,7 @@ export type HttpSender = {
   close(limitMs: number): Promise<void>;
 };
 
-export type SpanKind = "internal" | "server" | "client";
+type SpanKind = "internal" | "server" | "client";
 export type SpanAttribute = string | number | boolean;
 export type SpanAttributes = Readonly<Record<string, SpanAttribute>>;
 

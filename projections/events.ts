@@ -18,7 +18,7 @@ import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /** `unknown`: it began and nobody recorded its end, as the process was gone. */
-export type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
+type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
 
 /** Headers and bodies are in `payload-<event>`, where an erasure takes them along. */
 export type Attempt = {

@@ -4,7 +4,7 @@ import type { Sealed } from "../source/events.ts";
 import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
 
 /** Who made a one-time link that was used, and when it was used. */
-export type UsedLink = { readonly by: LinkMaker; readonly at: string };
+type UsedLink = { readonly by: LinkMaker; readonly at: string };
 
 /** A one-time link that waits for its holder. */
 export type OpenLink = {
@@ -72,7 +72,7 @@ export type MembershipRejection =
   | "password-changed";
 
 /** The newest only: a command is repeated within days, and each removal copies this. */
-export const GONE_MAX = 1_000;
+const GONE_MAX = 1_000;
 
 type Decided = Decision<AccountEvent, MembershipRejection>;
 type CommandOf<T extends MembershipCommand["type"]> = Extract<MembershipCommand, { type: T }>;

@@ -38,7 +38,7 @@ export type BundleEnd = "committed" | "rolled_back" | "rollback_incomplete";
 /** When it was asked for first, where that was not with what was decided on: it was blocked before. */
 type Asked = { readonly firstAskedAt?: string };
 
-export type HeldBundleState = Asked & {
+type HeldBundleState = Asked & {
   readonly phase: "held";
   readonly request: BundleRequest;
   readonly approval: HeldFor;

@@ -10,7 +10,7 @@ export type Reference = {
   readonly pointer: string;
 };
 
-export type Malformed = { readonly path: string; readonly detail: string };
+type Malformed = { readonly path: string; readonly detail: string };
 
 /** In the order in which they stand in the payload; of what is malformed the first `MALFORMED_MAX`. */
 export type References = { readonly references: readonly Reference[]; readonly malformed: readonly Malformed[] };
@@ -21,7 +21,7 @@ export type Resolved =
 
 const KEY = "$result";
 /** Each may become a whole answer, so that their number bounds what a small payload can grow to. */
-export const REFERENCES_MAX = 100;
+const REFERENCES_MAX = 100;
 /** Who has mended so many looks again. */
 export const MALFORMED_MAX = 20;
 /** One name may be as long as the payload, and all that is within it has it in its place. */

@@ -4,7 +4,7 @@ import type { CostRule, PolicyDefinition } from "../policy/definition.ts";
 
 /** What of an agent decides which approvals its requests need. */
 export type AgentPart = { readonly name: string; readonly policy_id: string | null; readonly scope: Scope };
-export type SourcePart = {
+type SourcePart = {
   readonly name: string;
   readonly type: string;
   readonly policy_id: string | null;
@@ -17,7 +17,7 @@ export type ActionPart = {
   readonly compensation: string | null;
   readonly cost: CostRule | null;
 };
-export type EndpointPart = { readonly policy_id: string | null };
+type EndpointPart = { readonly policy_id: string | null };
 /** Of a person: an approver, or somebody whose role includes that, has a say in every approval. */
 export type MemberPart = { readonly role: Role };
 /** `schema`: hex SHA-256 of the JSON Schema in canonical form, which may be large itself; null for none. */
@@ -45,7 +45,7 @@ export type Configuration = { readonly [Kind in PartKind]: ReadonlyMap<string, P
 };
 
 /** `effectiveAt`: ISO-8601 UTC. `isRecorded`: a change was let through by it, and its taking effect is a record. */
-export type Lift = { readonly effectiveAt: string; readonly isRecorded: boolean };
+type Lift = { readonly effectiveAt: string; readonly isRecorded: boolean };
 
 export const EMPTY: Configuration = {
   agent: new Map(),

@@ -1,7 +1,7 @@
 import type { PartChange, PartKind, Parts } from "./configuration.ts";
 
 /** What a change is about: an agent, a source, an action by its name, an endpoint, a policy or a member. */
-export type ControlTarget = { readonly kind: PartKind; readonly id: string };
+type ControlTarget = { readonly kind: PartKind; readonly id: string };
 
 type Changed = {
   readonly account: string;

@@ -68,7 +68,7 @@ export const spentOnStep = (
 type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>;
 
 /** What the receiver said last, else the estimate; null where nothing can have reached it. */
-export const spentBy = ({ cost: estimate }: Pick<Request, "cost">, reached: Reached | null): number | null =>
+const spentBy = ({ cost: estimate }: Pick<Request, "cost">, reached: Reached | null): number | null =>
   reached === null ? null : (reached.reported ?? estimate ?? 0);
 
 /**

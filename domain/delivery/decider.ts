@@ -41,7 +41,7 @@ import {
   replayIdOf,
 } from "./replay.ts";
 
-export type Lease = { readonly number: number; readonly node: string; readonly until: string };
+type Lease = { readonly number: number; readonly node: string; readonly until: string };
 
 /** The terms of an approval, and when it was asked for. */
 export type Hold = { readonly approval: HeldFor; readonly heldAt: string };
@@ -60,7 +60,7 @@ export type HeldDelivery = InReplays & {
 };
 
 /** What a bundle's step came to, and what it has cost in micro-euros; missing as long as it has not ended, and of what is no step. */
-export type StepEnd = {
+type StepEnd = {
   readonly outcome: StepOutcome;
   readonly cost: number | null;
   /** The receiver has said so. */

@@ -28,7 +28,7 @@ export type PayloadRef = {
 export type PayloadHead = { readonly size: number; readonly sha256: string };
 
 /** The body that was received, of which only the first bytes are stored. `size`: bytes. `sha256`: hex, erased with it. */
-export type ResponseHead = { readonly size: number; readonly sha256: string };
+type ResponseHead = { readonly size: number; readonly sha256: string };
 
 /** What an agent asked for. */
 export type RequestedAction = {

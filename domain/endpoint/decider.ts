@@ -5,7 +5,7 @@ import type { EndpointCommand } from "./commands.ts";
 import type { EndpointEvent, EndpointSettings, OwnHeader } from "./events.ts";
 
 /** A signing secret; `until` is null for the newest. */
-export type SigningSecret = { readonly sealed: Sealed; readonly until: string | null };
+type SigningSecret = { readonly sealed: Sealed; readonly until: string | null };
 
 export type PresentEndpoint = {
   readonly phase: "present";

@@ -298,7 +298,7 @@ export type LedgerCommand =
   | { readonly type: "Release"; readonly event: string; readonly upTo: number };
 
 /** One limit as it stood when it was looked at; `used` is without the request itself. */
-export type Reading = { readonly used: number; readonly limit: number; readonly over: boolean };
+type Reading = { readonly used: number; readonly limit: number; readonly over: boolean };
 
 export type Answer = {
   readonly granted: boolean;

@@ -18,7 +18,7 @@ export type ParsedDefinition =
   | { readonly ok: true; readonly definition: PolicyDefinition }
   | { readonly ok: false; readonly errors: readonly DefinitionError[] };
 
-export const NAME_LENGTH_MAX = 200;
+const NAME_LENGTH_MAX = 200;
 /** Each is looked up in every payload. */
 export const FIELDS_MAX = 100;
 /** Each is evaluated for every event. */

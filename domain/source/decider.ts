@@ -3,7 +3,7 @@ import type { SourceCommand } from "./commands.ts";
 import type { DedupeRule, HmacAuth, ProviderType, Sealed, SourceEvent, SourceSettings } from "./events.ts";
 
 /** A secret that signatures are checked with; `until` is null for the newest. */
-export type SourceSecret = { readonly sealed: Sealed; readonly madeBy: string; readonly until: string | null };
+type SourceSecret = { readonly sealed: Sealed; readonly madeBy: string; readonly until: string | null };
 
 export type PresentSource = {
   readonly phase: "present";

@@ -6,7 +6,7 @@ import { NameQuery } from "./name-query.ts";
 import { candidates, parseResolvConf, type ResolvConf } from "./resolv-conf.ts";
 
 /** Texts of the files that say how names are resolved; a file that cannot be read is an empty text. */
-export type DnsFiles = { readonly hosts: () => Promise<string>; readonly resolvConf: () => Promise<string> };
+type DnsFiles = { readonly hosts: () => Promise<string>; readonly resolvConf: () => Promise<string> };
 
 export type DnsResolverOptions = {
   readonly files?: DnsFiles;

@@ -7,7 +7,7 @@ import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
 import { erasedIn, isErased, readMetadata } from "./stream-metadata.ts";
 
-export type Append = {
+type Append = {
   readonly stream: string;
   readonly expected: Exclude<Expected, "any">;
   readonly events: readonly ProposedEvent[];

@@ -16,7 +16,7 @@ export type Reads = {
   head(what: What): Promise<Position | null>;
 };
 
-export type What = "everything" | "records";
+type What = "everything" | "records";
 
 /** A page of the whole log asks for so many events at least, as some will be the server's own, and at most. */
 const ALL_PAGE_MIN = 8;

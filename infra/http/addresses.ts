@@ -23,7 +23,7 @@ export type Refused = {
   readonly rule: string;
 };
 
-export type Vetted = { readonly ok: true; readonly url: string };
+type Vetted = { readonly ok: true; readonly url: string };
 
 export type AddressRules = {
   /** For registration by an account: names are resolved, and one that does not resolve is left to the rule at connect. */

@@ -12,7 +12,7 @@ export type CollectorPlace = {
 };
 
 /** Spans that the collector will never take, and why; 0 and null: it has all of them. */
-export type Refused = { readonly count: number; readonly error: Error | null };
+type Refused = { readonly count: number; readonly error: Error | null };
 
 export type Collector = {
   /** Rejects when it is to be tried again. One behind the other. */

@@ -6,14 +6,14 @@ import type { Database, SqlRow, Statement } from "./driver.ts";
 /** An event as it is stored: `data` and `meta` are JSON text. */
 export type EventText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
-export type Append = {
+type Append = {
   readonly kind: "append";
   readonly category: string;
   readonly key: string;
   readonly expected: Expected;
   readonly events: readonly EventText[];
 };
-export type Erase = {
+type Erase = {
   readonly kind: "erase";
   readonly category: string;
   readonly key: string;

@@ -11,7 +11,7 @@ const OWN_PROCESS =
 /** Enough that loading hardly counts, and few enough that the last group does not run alone for long. */
 const FILES_MAX = 12;
 
-export const mayShare = ({ name, text }: TestFile): boolean => MAY_SHARE.test(name) && !OWN_PROCESS.test(text);
+const mayShare = ({ name, text }: TestFile): boolean => MAY_SHARE.test(name) && !OWN_PROCESS.test(text);
 
 /** The files that run in the same process. Those of a folder follow one another, as they import the same modules. */
 export const groupsOf = (files: readonly TestFile[]): readonly (readonly TestFile[])[] => {

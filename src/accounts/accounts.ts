@@ -63,7 +63,7 @@ export type LinkUse = {
   readonly client: Client;
 };
 
-export type PasswordChange = {
+type PasswordChange = {
   readonly member: string;
   /** Both are normalised. */
   readonly current: string;
@@ -75,8 +75,8 @@ export type PasswordChange = {
 
 /** `position`: undefined when nothing had to be written. */
 export type Joined = { readonly outcome: "joined"; readonly position: Position | undefined } & Belonging;
-export type Removed = { readonly outcome: "removed"; readonly position: Position | undefined };
-export type Changed = { readonly outcome: "changed"; readonly position: Position | undefined };
+type Removed = { readonly outcome: "removed"; readonly position: Position | undefined };
+type Changed = { readonly outcome: "changed"; readonly position: Position | undefined };
 export type Refused<R> = { readonly outcome: "refused"; readonly rejection: R };
 export type AccountRefusal = Refused<AccountRejection>;
 export const refused = <R>(rejection: R): Refused<R> => ({ outcome: "refused", rejection });

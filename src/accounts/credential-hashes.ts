@@ -1,18 +1,18 @@
 import { keyedHash } from "../../infra/crypto/keyed-hash.ts";
 
 /** Whom a session stands for: a member, in the epoch of the password that it was opened with, until then. */
-export type SessionGrant = {
+type SessionGrant = {
   readonly account: string;
   readonly member: string;
   readonly epoch: number;
   readonly expires_at: string;
 };
 
-export type ApiKeyGrant = { readonly account: string; readonly role: string; readonly expires_at: string | null };
+type ApiKeyGrant = { readonly account: string; readonly role: string; readonly expires_at: string | null };
 
-export type RoleGrant = { readonly account: string; readonly member: string; readonly role: string };
+type RoleGrant = { readonly account: string; readonly member: string; readonly role: string };
 
-export type AgentKeyGrant = { readonly account: string; readonly agent: string };
+type AgentKeyGrant = { readonly account: string; readonly agent: string };
 
 /**
  * What the log keeps of a credential: a hash under a key that is not in the log, over the token and all that the token gives.

@@ -17,7 +17,7 @@ export type MemberLinksDeps = {
   readonly randomness: Randomness;
 };
 
-export type Made = {
+type Made = {
   readonly outcome: "made";
   readonly member: string;
   readonly email: string;
@@ -27,7 +27,7 @@ export type Made = {
 };
 
 /** Of a link that still opens something: whom it is for. */
-export type Opened = {
+type Opened = {
   readonly account: string;
   readonly member: string;
   readonly email: string;

@@ -38,10 +38,10 @@ export const sessionCookie = (token: string): string =>
 
 export const clearedSessionCookie = `${SESSION_COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
 
-export type OpenedSession = { readonly token: string; readonly position: Position };
+type OpenedSession = { readonly token: string; readonly position: Position };
 
 /** `epoch`: the member's when the password was checked. */
-export type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
+type SessionOf = { readonly account: string; readonly member: string; readonly epoch: number };
 
 export type Sessions = {
   /** Always a new token: one that was planted before the login is worth nothing after it. */

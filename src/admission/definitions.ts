@@ -42,7 +42,7 @@ export const definitionThread = (): DefinitionThread =>
   });
 
 /** Compiling takes 2 µs a byte, and 8 µs at worst: up to here some 4 ms of the thread that answers everybody. */
-export const DIRECT_DEFINITION_BYTES_MAX = 2_048;
+const DIRECT_DEFINITION_BYTES_MAX = 2_048;
 
 const isSmall = (definition: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(definition) ?? "") <= DIRECT_DEFINITION_BYTES_MAX;

@@ -15,7 +15,7 @@ import type { Trace } from "../streams/envelope.ts";
 const MICRO = 1_000_000;
 
 /** A policy whose limits a request has to keep, each in ledgers of that policy alone. */
-export type CountedPolicy = {
+type CountedPolicy = {
   readonly id: string;
   readonly definition: PolicyDefinition;
   /** Micro-euros to reserve; null when the cost could not be determined. */

@@ -16,10 +16,10 @@ import { approvalStream } from "./approvals.ts";
 
 type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
 /** The record of `ApprovalGranted`. */
-export type GrantRecord = EndRecord;
+type GrantRecord = EndRecord;
 
 /** What the approval is for, as the release has left it. */
-export type Released = { readonly kind: "event"; readonly known: Known<Delivery> } | ReleasedBundle;
+type Released = { readonly kind: "event"; readonly known: Known<Delivery> } | ReleasedBundle;
 type ReleasedBundle = { readonly kind: "bundle"; readonly known: Known<Bundle> };
 
 export type ApprovalReleases = {

@@ -24,7 +24,7 @@ export type HoldingAgainDeps = {
 };
 
 /** The caller that compares what was approved with what would be sent. */
-export type Finder = {
+type Finder = {
   readonly account: string;
   readonly trace: Trace;
   /** The process that would have sent it, and whether every other one that held a lease is known to be gone. */

@@ -16,7 +16,7 @@ export type FollowingDeps = {
   readonly clock: Clock;
 };
 
-export type Followed = "followed" | "ignored";
+type Followed = "followed" | "ignored";
 
 /** Throws `BillingUnavailable` where the provider does not say what holds. */
 export type Following = (notice: BillingNotice) => Promise<Followed>;

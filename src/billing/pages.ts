@@ -22,7 +22,7 @@ const paragraph = (text: string, kind = ""): Html =>
   `<p${kind === "" ? "" : ` class="${kind}"`}>${escapeHtml(text)}</p>`;
 const link = (href: string, text: string): Html => `<p><a href="${escapeHtml(href)}">${escapeHtml(text)}</a></p>`;
 
-export type Button = { readonly action: string; readonly text: string };
+type Button = { readonly action: string; readonly text: string };
 
 const form = ({ action, text }: Button): Html =>
   `<form method="post" action="${escapeHtml(action)}"><button type="submit">${escapeHtml(text)}</button></form>`;

@@ -4,7 +4,7 @@ import type { Json } from "../../domain/ports.ts";
 import { type ActionIdentity, actionDigest } from "../execute/digest.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
-export type StepIdentity = Pick<ActionIdentity, "action" | "version" | "target" | "payload">;
+type StepIdentity = Pick<ActionIdentity, "action" | "version" | "target" | "payload">;
 
 export type BundleIdentity = {
   readonly account: string;

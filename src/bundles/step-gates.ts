@@ -32,7 +32,7 @@ export type StepGatesDeps = {
 };
 
 /** A step whose payload is known at last. */
-export type KnownStep = {
+type KnownStep = {
   readonly request: BundleRequest;
   readonly index: number;
   /** Resolved. */

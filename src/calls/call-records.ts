@@ -8,7 +8,7 @@ import { callsStream } from "./counted-calls.ts";
 import { recording } from "./tallies.ts";
 
 /** A call that is about to do something outside of the log. */
-export type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
+type RecordedCall = { readonly envelope: Envelope; readonly ip: string; readonly userAgent: string };
 
 /**
  * Appends the record of one call to `calls-<subject>`. Resolves once it is durable, with its position; rejects with the

@@ -16,7 +16,7 @@ export type EventSummary = {
   readonly verdict: Verdict;
 };
 
-export type Verdict = {
+type Verdict = {
   readonly decision: string;
   readonly policy: { readonly id: string; readonly version: number } | null;
   readonly gates: readonly {

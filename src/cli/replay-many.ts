@@ -19,7 +19,7 @@ export type Plan = {
   readonly estimated_s: number;
 };
 
-export type ReplayState = {
+type ReplayState = {
   readonly id: string;
   readonly status: "running" | "done" | "cancelled";
   readonly total: number;

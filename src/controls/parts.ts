@@ -15,7 +15,7 @@ import type { Envelope, Fact } from "../streams/envelope.ts";
 import { actionPart, policyPart } from "./control-parts.ts";
 
 /** A part as its own stream has it. `shown`: what people are shown of it. Null: it is not there. */
-export type FoundPart<Kind extends PartKind> = { readonly part: Parts[Kind] | null; readonly shown: Json };
+type FoundPart<Kind extends PartKind> = { readonly part: Parts[Kind] | null; readonly shown: Json };
 
 type PartStream<Kind extends PartKind> = {
   find(streams: Pick<Aggregates, "load">, account: string, id: string): Promise<FoundPart<Kind>>;

@@ -1,7 +1,7 @@
 import { type Counted, WINDOW_MS } from "../../domain/endpoint/circuit.ts";
 
 /** One attempt that has ended; times in ms since 1970. */
-export type Attempted = {
+type Attempted = {
   readonly startedAt: number;
   readonly at: number;
   readonly succeeded: boolean;

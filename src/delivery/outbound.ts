@@ -6,7 +6,7 @@ import type { Trace } from "../streams/envelope.ts";
 import { attemptSpanId } from "../traces/span.ts";
 import type { Job } from "./lanes.ts";
 
-export type Outgoing = {
+type Outgoing = {
   readonly job: Job;
   readonly endpoint: PresentEndpoint;
   /** 1-based. */

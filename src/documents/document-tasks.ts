@@ -10,7 +10,7 @@ import { type PlacesOrder, placesIn } from "./result-places.ts";
 import { type ResultsOrder, resultsShown } from "./result-shown.ts";
 
 /** A body without the values at these paths. */
-export type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPath[] };
+type TextOrder = { readonly body: Uint8Array; readonly hidden: readonly FieldPath[] };
 
 /** What documents are read for. Each order and each answer can be sent to another thread. */
 export type Orders = {

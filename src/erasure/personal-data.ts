@@ -31,7 +31,7 @@ const IP_MAX = 64;
 const READ_LIMIT = 1;
 
 const ID_PREFIX = "per_";
-export const isCommitmentId = (id: string): boolean => /^per_[a-z2-7]{32}$/.test(id);
+const isCommitmentId = (id: string): boolean => /^per_[a-z2-7]{32}$/.test(id);
 
 export const personalStream = (id: string): string => `personal-${id}`;
 export const erasureStream = (id: string): string => `erasure-${id}`;

@@ -35,7 +35,7 @@ export type ExecuteRequest = {
 };
 
 /** Admitted or held, by this request or by one with the same key before. */
-export type Begun = {
+type Begun = {
   readonly eventId: string;
   readonly known: Known<Delivery>;
   readonly replayed: boolean;

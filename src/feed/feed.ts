@@ -7,7 +7,7 @@ import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent, isFed } from "./cloud-event.ts";
 import { type Checkpointed, feedCheckpoints } from "./feed-checkpoint.ts";
 
-export type FeedStatus = {
+type FeedStatus = {
   readonly state: "publishing" | "standing-by" | "failing";
   /** Everything up to here was published or is none of the feed's; null: nothing yet. */
   readonly position: Position | null;

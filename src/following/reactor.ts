@@ -49,7 +49,7 @@ export type ReactorOptions = {
 };
 
 /** Events of one key are reacted to in their order, those of several keys at once. */
-export type AtOnce = { readonly keyOf: (event: RecordedEvent) => string; readonly keysMax: number };
+type AtOnce = { readonly keyOf: (event: RecordedEvent) => string; readonly keysMax: number };
 
 const PROCESS_MANAGER: ReactorOptions = { name: "reactor", gatherMs: GATHER_MS };
 const IN_ORDER: AtOnce = { keyOf: () => "", keysMax: 1 };

@@ -20,14 +20,14 @@ export type Question = Omit<PolicyInput, "payload" | "ambiguous"> & {
   readonly isStrict: boolean;
 };
 
-export type AskedPolicy = {
+type AskedPolicy = {
   readonly id: string;
   readonly version: number;
   readonly definition: PolicyDefinition;
   readonly compiled: CompiledPolicy;
 };
 
-export type AskedSchema = Pick<Question, "account" | "payload" | "body"> & {
+type AskedSchema = Pick<Question, "account" | "payload" | "body"> & {
   readonly compiled: Pick<CompiledAction, "schema" | "schemaText" | "work" | "isElsewhere">;
 };
 
@@ -45,7 +45,7 @@ export const bytesOf = (payload: Json): Uint8Array => Buffer.from(JSON.stringify
 const DEPTH_MAX = 64;
 
 /** The payload as the gates read it may not be what the receiver reads. */
-export const isAmbiguous = (body: Uint8Array): boolean => {
+const isAmbiguous = (body: Uint8Array): boolean => {
   const scanned = scanJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8"), DEPTH_MAX);
   return scanned.duplicate !== undefined || scanned.tooDeep === true;
 };

@@ -16,7 +16,7 @@ export const bytesToCompile = (definition: object): number =>
   Math.max(COMPILED_BYTES_MIN, Buffer.byteLength(JSON.stringify(definition)));
 
 /** A longer definition is never compiled by the thread that answers everybody: 50 ms at worst. */
-export const COMPILED_BYTES_MAX = 6_144;
+const COMPILED_BYTES_MAX = 6_144;
 
 export const compilePace = (clock: Clock): CompilePace => {
   const work = new AccountWork(COMPILED_BYTES_PER_S, clock);

@@ -22,7 +22,7 @@ export type CompiledAction = {
   readonly isElsewhere?: true;
 };
 
-export type ActionCompilation =
+type ActionCompilation =
   | { readonly ok: true; readonly definition: ActionDefinition; readonly action: CompiledAction }
   | { readonly ok: false; readonly errors: readonly DefinitionError[] };
 

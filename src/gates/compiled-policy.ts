@@ -54,7 +54,7 @@ export type CompiledPolicy = {
   check(input: PolicyInput): PolicyCheck;
 };
 
-export type PolicyCompilation =
+type PolicyCompilation =
   | { readonly ok: true; readonly policy: CompiledPolicy; readonly definition: PolicyDefinition }
   | { readonly ok: false; readonly errors: readonly DefinitionError[] };
 

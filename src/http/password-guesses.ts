@@ -1,11 +1,9 @@
 import { type Attempts, network, SLOW_LOGIN_MS } from "./rate-limit.ts";
 
 /** `address`: a normalised mailbox; `ip`: who asks. */
-export type Guess = { readonly address: string; readonly ip: string };
+type Guess = { readonly address: string; readonly ip: string };
 
-export type Counted<T> =
-  | { readonly ok: true; readonly result: T }
-  | { readonly ok: false; readonly retryAfterS: number };
+type Counted<T> = { readonly ok: true; readonly result: T } | { readonly ok: false; readonly retryAfterS: number };
 
 export type PasswordGuesses = {
   /**

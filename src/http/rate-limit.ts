@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import type { Clock } from "../../domain/ports.ts";
 
-export type Window = {
+type Window = {
   readonly ok: boolean;
   /** What is left in this window, after this request. */
   readonly remaining: number;
@@ -70,7 +70,7 @@ export const ATTEMPT_LIMITS = {
   "failed-login-address": { limit: 10, windowMs: 15 * MINUTE_MS },
   "failed-login-slow": { limit: 100, windowMs: HOUR_MS },
 } as const;
-export type AttemptKind = keyof typeof ATTEMPT_LIMITS;
+type AttemptKind = keyof typeof ATTEMPT_LIMITS;
 
 /** A person waits so long once; somebody who guesses waits each time. */
 export const SLOW_LOGIN_MS = 2_000;
@@ -78,7 +78,7 @@ export const SLOW_LOGIN_MS = 2_000;
 /** About 150 bytes each. */
 const ATTEMPT_KEYS_MAX = 100_000;
 
-export type Attempt = { readonly ok: true } | { readonly ok: false; readonly retryAfterS: number };
+type Attempt = { readonly ok: true } | { readonly ok: false; readonly retryAfterS: number };
 
 /**
  * Counts attempts. Take one *before* the password is checked and give it back when it was right: a hundred wrong

@@ -11,7 +11,7 @@ export type Reservation = {
   readonly answer: Answer;
 };
 
-export type DayPolicy = { readonly account: string; readonly id: string; readonly timeZone: string };
+type DayPolicy = { readonly account: string; readonly id: string; readonly timeZone: string };
 
 /** Where places are taken and given back. */
 export type Reserving = {

@@ -4,7 +4,7 @@ import type { Chain } from "./chain.ts";
 import { type Comparison, compareLogs, NOTHING_COMPARED } from "./compare.ts";
 import { recordsOf } from "./records.ts";
 
-export type Step = "comparing" | "copying" | "verifying";
+type Step = "comparing" | "copying" | "verifying";
 
 export type CopyOptions = {
   /** Appends that, sent together, the target commits in their order and all or none; 1 where that is not certain. */

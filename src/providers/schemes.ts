@@ -4,7 +4,7 @@ import { hasHeader, parsePairs, parseVersioned, singleHeader } from "./headers.t
 import { type Claim, type Proof, type Refused, refused, type Scheme, type WebhookRequest } from "./request.ts";
 
 export type Algorithm = "sha256" | "sha512";
-export type Encoding = "hex" | "base64";
+type Encoding = "hex" | "base64";
 
 const MAC_BYTES: Readonly<Record<Algorithm, number>> = { sha256: 32, sha512: 64 };
 

@@ -14,7 +14,7 @@ export type Hidden = readonly FieldPath[];
 export type HiddenAnswer = { readonly paths: readonly FieldPath[]; readonly echo: Echo | null };
 
 /** A search of more characters would keep the event loop busy for too long: some 0.5 ms for each 1,000 of the worst ones. */
-export const SEARCHED_LENGTH_MAX = 131_072;
+const SEARCHED_LENGTH_MAX = 131_072;
 
 /** The same for several answers that are shown together: those after the limit are hidden as a whole. */
 export const searchLimit = () => {

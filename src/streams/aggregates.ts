@@ -3,7 +3,7 @@ import type { Clock, EventLog, Position, RecordedEvent, Revision } from "../../d
 import type { Envelope, Fact } from "./envelope.ts";
 import { type Foldable, type Known, readOn, runLooked } from "./run-command.ts";
 
-export type Loaded<S> = Known<S>;
+type Loaded<S> = Known<S>;
 
 export type Handled<S, R> =
   | { readonly outcome: "accepted"; readonly state: S; readonly position: Position; readonly revision: Revision }

@@ -14,7 +14,7 @@ export type ProjectorData = {
 };
 
 /** An error as text: what a cause may hold cannot always be sent. */
-export type FailureText = {
+type FailureText = {
   readonly view: string | null;
   readonly position: Position | null;
   readonly text: string;

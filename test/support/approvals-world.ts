@@ -47,7 +47,7 @@ const TRACE = { trace_id: "0".repeat(31) + 1, span_id: "0".repeat(15) + 1 };
 
 export const POLICY_ID = `pol_${"a".repeat(32)}`;
 /** Ids as the service makes them: whatever is not one is no stream. */
-export const eventIdOf = (number: number): string => `evt_${"a".repeat(31)}${"abcdefgh"[number] ?? "z"}`;
+const eventIdOf = (number: number): string => `evt_${"a".repeat(31)}${"abcdefgh"[number] ?? "z"}`;
 
 export const person = (
   id: string,

@@ -128,7 +128,7 @@ while (walk.nextNode()) {
 }
 return pale; })()`;
 
-export type Shape = { readonly width?: number; readonly height?: number; readonly dark?: boolean };
+type Shape = { readonly width?: number; readonly height?: number; readonly dark?: boolean };
 
 /** One page in a browser of its own, used as people do: by what is seen on it. Everything waits until it is there. */
 export type BrowserPage = {

@@ -8,7 +8,7 @@ const flipped = (text: unknown): string => {
 };
 
 /** The event as a disk gives it back that has changed one byte of this member. */
-export const withFlippedByte = (event: RecordedEvent, member = "body"): RecordedEvent => {
+const withFlippedByte = (event: RecordedEvent, member = "body"): RecordedEvent => {
   const data: JsonObject = { ...event.data, [member]: flipped(event.data[member]) };
   return { ...event, data };
 };

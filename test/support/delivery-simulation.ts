@@ -23,7 +23,7 @@ export type Answers = (
   nowMs: number,
 ) => { readonly status: number; readonly ms: number; readonly retryAfterMs?: number } | "unresolved" | null;
 
-export type Sent = {
+type Sent = {
   readonly endpointId: string;
   readonly eventId: string;
   readonly at: number;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { get, type IncomingHttpHeaders } from "node:http";
 
-export type ServerSent = { readonly id: string; readonly event: string; readonly data: string };
+type ServerSent = { readonly id: string; readonly event: string; readonly data: string };
 
 /** A client of server-sent events (WHATWG HTML, section 9.2) that can be looked into, and that can stop reading. */
 export type TestEventSource = {

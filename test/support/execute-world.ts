@@ -49,7 +49,7 @@ export const ENDPOINT: EndpointSettings = {
 };
 
 /** Of the target: what it got, and what it answers with. */
-export type Target = {
+type Target = {
   readonly arrivals: {
     readonly id: string;
     readonly headers: Readonly<Record<string, string>>;

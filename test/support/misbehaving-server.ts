@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 
-export type ReceivedRequest = {
+type ReceivedRequest = {
   /** Request line and headers. */
   readonly head: string;
   readonly body: Buffer;

@@ -7,7 +7,7 @@ import { type Receiver, receiver } from "./receiver.ts";
  * What the target makes of an order. `refuse`: 422; `gone`: 410, which disables the endpoint; `lost`: done, and the answer is lost; `dropped`:
  * not done, and no answer either; `hang`: done, and answered when it is let go.
  */
-export type How = "ok" | "refuse" | "gone" | "lost" | "dropped" | "hang";
+type How = "ok" | "refuse" | "gone" | "lost" | "dropped" | "hang";
 
 export type Order = { readonly order: string; readonly do?: How; readonly undo?: "ok" | "refuse" };
 

@@ -48,7 +48,7 @@ const SLOWER: Wish = { after_ms: 500 };
 const UNDO_FAILS: Wish = { undo: 500 };
 
 /** Answers with the status that the payload wants. */
-export const answerAsWished = ({ headers, body }: Arrival, response: ServerResponse): void => {
+const answerAsWished = ({ headers, body }: Arrival, response: ServerResponse): void => {
   const parsed = JSON.parse(body) as Wish & { readonly payload?: Wish };
   // A compensation receives the payload of the step that it takes back.
   const isUndo = String(headers["countersign-action"]).startsWith("order.cancel");

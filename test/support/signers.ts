@@ -8,7 +8,7 @@ import type { HmacAuth, ProviderType } from "../../domain/source/events.ts";
 
 /** Signs as each provider does, without a line of ours: with its own package where it has one that can, else by its
  * documentation. */
-export type ToSign = {
+type ToSign = {
   readonly secret: string;
   readonly body: string;
   /** Unix time, seconds. */

@@ -22,7 +22,7 @@ const TRACE = { trace_id: "1".repeat(32), span_id: "2".repeat(16) };
 
 export const webhookId = (key: string): string => eventIdOf(ACCOUNT, SOURCE_ID, key);
 
-export type Clock = { ms: number; now(): number };
+type Clock = { ms: number; now(): number };
 const clockAt = (at: string): Clock => ({
   ms: Date.parse(at),
   now() {

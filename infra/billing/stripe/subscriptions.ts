@@ -32,7 +32,7 @@ const timeOf = (seconds: number): string => new Date(seconds * 1_000).toISOStrin
 const idOf = (it: string | { readonly id: string } | null): string | null =>
   it === null || typeof it === "string" ? it : it.id;
 
-export const planOf = (prices: StripePlace["prices"], price: string | null): PaidPlan | null =>
+const planOf = (prices: StripePlace["prices"], price: string | null): PaidPlan | null =>
   RANK.find((plan) => prices[plan] === price) ?? null;
 
 /** What Stripe will do with it by itself: end it, or go on to the next phase of its schedule. */

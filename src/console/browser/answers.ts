@@ -7,9 +7,9 @@ export type Me = {
   readonly member: { readonly id: string; readonly email: string; readonly role: string };
 };
 
-export type Failure = { readonly kind: string; readonly detail: string };
+type Failure = { readonly kind: string; readonly detail: string };
 
-export type Gate = { readonly gate: string; readonly outcome: string; readonly code: string; readonly detail: string };
+type Gate = { readonly gate: string; readonly outcome: string; readonly code: string; readonly detail: string };
 
 export type Verdict = {
   readonly decision: string;

@@ -100,7 +100,7 @@ const responseShown = (response: NonNullable<Attempt["response"]>): Tree => {
   );
 };
 
-export const attemptShown = (attempt: Attempt, now: number, isOpen: boolean): Tree => {
+const attemptShown = (attempt: Attempt, now: number, isOpen: boolean): Tree => {
   const { number, trigger, outcome, status_code, duration_ms, failure, started_at, next_attempt_at } = attempt;
   return h(
     "details",
@@ -232,7 +232,7 @@ const nextShown = ({ status, approval_id: approval, attempts }: EventDetail, now
 const BAD: ReadonlySet<string> = new Set(["failed", "blocked", "rejected", "expired", "cancelled"]);
 
 /** Why it is where it is, before anything else. */
-export const whyShown = (event: EventDetail, now: number): Tree => {
+const whyShown = (event: EventDetail, now: number): Tree => {
   const why = whyInDetail(event);
   if (why === "") return "";
   const answer = lastAnswer(event);

@@ -5,7 +5,7 @@ import { hrefOf } from "./place.ts";
 import { h, type Tree } from "./tree.ts";
 import { whyOf } from "./why.ts";
 
-export const STATUSES = [
+const STATUSES = [
   "",
   "blocked",
   "held",

@@ -6,7 +6,7 @@ import { consoleRoutes } from "./console.ts";
 import { viewSchemaRoutes } from "./view-schemas.ts";
 
 /** What `/runtime` tells beside what the process knows of itself. No tenant data and no secret. */
-export type Runtime = {
+type Runtime = {
   readonly engines: { readonly log: string; readonly views: string; readonly feed: string };
   readonly erasure: { readonly bytes_removed: BytesRemoved };
   readonly roles: readonly string[];

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../../http/route.ts";
 const count: JsonSchema = { type: "integer", minimum: 0 };
 
 const REASON_LENGTH_MAX = 500;
-export const REASON: JsonSchema = {
+const REASON: JsonSchema = {
   type: "string",
   minLength: 1,
   maxLength: REASON_LENGTH_MAX,

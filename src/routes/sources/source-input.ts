@@ -111,7 +111,7 @@ export type NewSource = {
   readonly secret: string | null;
 };
 
-export const invalid = (path: string, message: string): Problem =>
+const invalid = (path: string, message: string): Problem =>
   problem("invalid-request", `${path} ${message}.`, { errors: [{ path, message }] });
 
 export const secretProblem = (type: ProviderType, secret: string): Problem | null => {

@@ -77,7 +77,7 @@ const FAILURES = {
 const HAS_EFFECT: ReadonlySet<Attempt> = new Set(["done", "unseen-done", "gateway-done"]);
 const ANSWERS: ReadonlySet<Attempt> = new Set(["done", "refused", "gone"]);
 
-export const requestOf = ({ steps }: Scene): BundleRequest =>
+const requestOf = ({ steps }: Scene): BundleRequest =>
   bundleRequest({
     bundle_id: BUNDLE,
     cost: steps.reduce((sum, { cost }) => sum + (cost ?? 0), 0),

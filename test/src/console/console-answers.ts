@@ -12,7 +12,7 @@ import type {
 
 /** Answers of the API, as its description has them, for pages without a service. */
 
-export const HOSTILE = `<img src=x onerror="alert(1)">javascript:alert(1)`;
+const HOSTILE = `<img src=x onerror="alert(1)">javascript:alert(1)`;
 const AT = "2026-03-01T12:00:00.000Z";
 
 export const ME: Me = {
@@ -64,7 +64,7 @@ export const EVENT: EventDetail = {
   ],
 };
 
-export const APPROVAL: ApprovalDetail = {
+const APPROVAL: ApprovalDetail = {
   id: "apr_1",
   status: "pending",
   event_id: "evt_1",
@@ -151,7 +151,7 @@ export const AGENT: Agent = {
   created_at: AT,
 };
 
-export const ENDPOINT: Endpoint = {
+const ENDPOINT: Endpoint = {
   id: "end_1",
   name: "till",
   url: "https://till.example/hook",
@@ -168,7 +168,7 @@ export const ENDPOINT: Endpoint = {
   },
 };
 
-export const SOURCE: Source = {
+const SOURCE: Source = {
   id: "src_1",
   name: "shop",
   type: "stripe",
@@ -178,14 +178,14 @@ export const SOURCE: Source = {
   endpoint_id: "end_1",
 };
 
-export const REJECTION: Rejection = {
+const REJECTION: Rejection = {
   minute: AT,
   reason: "mismatch",
   count: 3,
   sample: { ip: "192.0.2.1", user_agent: "curl/8" },
 };
 
-export const REPLAY: Replay = {
+const REPLAY: Replay = {
   id: "rpl_1",
   status: "running",
   filter: { status: "failed", endpoint_id: "end_1" },

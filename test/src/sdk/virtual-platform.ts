@@ -1,6 +1,6 @@
 import type { FetchAnswer, FetchCall, Platform } from "../../../src/sdk/platform.ts";
 
-export type Sent = {
+type Sent = {
   readonly url: string;
   readonly at: number;
   readonly method: string;

@@ -81,7 +81,7 @@ export const newState = (systemEventsEvery = SYSTEM_EVENTS_EVERY): State => {
   return state;
 };
 
-export const streamOf = (state: State, name: string): Stream => {
+const streamOf = (state: State, name: string): Stream => {
   const known = state.streams.get(name);
   if (known !== undefined) return known;
   const stream: Stream = { name, records: [], truncateBefore: 0, tombstoned: false };
