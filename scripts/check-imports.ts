@@ -48,8 +48,9 @@ const ROOMS: readonly string[] = [
   "log-copy",
   "routes",
   "cli",
+  "composition",
 ];
-const ANYWHERE: readonly string[] = ["routes", "cli"];
+const ANYWHERE: readonly string[] = ["routes", "cli", "composition"];
 const IMPORT =
   /^(?:import|export)\s+(type\s)?[^'"]*?from\s+["']([^"']+)["']|^import\s+["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
 

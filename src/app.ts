@@ -1,10 +1,10 @@
 import type { Server } from "node:http";
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  type FastifyServerOptions,
   LogController,
 } from "fastify";
 import type { Plan } from "../domain/account/plans.ts";
@@ -64,8 +64,8 @@ export type AppDeps = {
     /** Whose `X-Forwarded-For` is believed; false believes nobody's. */
     readonly trustProxy: boolean | string | string[];
   };
-  /** `loggerOptions` of `http/log-lines.ts`; false logs nothing. */
-  readonly logger: NonNullable<FastifyServerOptions["logger"]>;
+  /** Null: nothing is logged. */
+  readonly logger: FastifyBaseLogger | null;
   /** Told of every request that has been answered. */
   readonly onAnswered?: (call: Answered) => void;
   /** Told of each answer with a problem that its route does not list; left out: the log is told. */
@@ -105,7 +105,7 @@ const answerError = (error: unknown, request: FastifyRequest, reply: FastifyRepl
 };
 
 const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): FastifyHttpOptions<Server> => ({
-  logger: deps.logger,
+  ...(deps.logger === null ? { logger: false } : { loggerInstance: deps.logger }),
   // One child logger and two lines for each request cost more than a whole admission: `logAnswered` writes one line.
   childLoggerFactory: (logger) => logger,
   logController: new LogController({ disableRequestLogging: true }),

@@ -1,6 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
+import type { FastifyBaseLogger } from "fastify";
 import type { EventLog } from "../domain/ports.ts";
 import { systemClock } from "../infra/clock.ts";
 import { KeyUnusable, loadKey } from "../infra/crypto/keyfile.ts";
@@ -14,6 +15,7 @@ import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
 import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engine/engines.ts";
 import { hasFolded, lossOf, type Traces } from "./engine/lost-log.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
+import { programLogger } from "./http/log-lines.ts";
 import { hasRing } from "./keys/key-ring.ts";
 import { keyFileOf, openDataKey, presentKey } from "./keys/server-key.ts";
 import { measuredLog } from "./observing/measured-log.ts";
@@ -102,10 +104,10 @@ const refuseLoss = (places: Places, traces: Traces): void => {
 };
 
 const projectionFailed =
-  (reporter: Reporter) =>
-  ({ view, position, error, retryInMs }: ProjectorFailure): void => {
+  (logger: FastifyBaseLogger) =>
+  ({ view, position, error: err, retryInMs }: ProjectorFailure): void => {
     const at = position === null ? "" : ` at ${position}`;
-    reporter.report(error, `${view ?? "the log"} could not be read or folded${at}; again in ${retryInMs} ms`);
+    logger.error({ err }, `${view ?? "the log"} could not be read or folded${at}; again in ${retryInMs} ms`);
   };
 
 const DROPPED: Readonly<Record<DropReason, string>> = {
@@ -117,13 +119,6 @@ const DROPPED: Readonly<Record<DropReason, string>> = {
 const onDropped = (views: readonly string[], reason: DropReason): void =>
   console.error(`${DROPPED[reason]}: ${views.join(", ")}.`);
 
-/** What goes wrong beside the service's own thread: to its logger, once there is one. */
-type Reporter = {
-  report: (fault: unknown, what: string) => void;
-  /** What the operator has to know, and that is no fault of the program. */
-  note: (what: string) => void;
-};
-
 /** What was gathered is written before the process ends; what SIGKILL takes are the last moments' lines. */
 const logLines = (): LineStream => {
   const lines = bufferedLines((text) => void process.stdout.write(text));
@@ -133,8 +128,7 @@ const logLines = (): LineStream => {
   return lines;
 };
 
-const open = async (config: Config): Promise<Service> => {
-  const reporter: Reporter = { report: (fault) => console.error(fault), note: console.error };
+const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service> => {
   checkRanges(config);
   const places = placesOf(config);
   const isEmbedded = Object.values(places).some(({ engine }) => engine === "sqlite");
@@ -159,7 +153,7 @@ const open = async (config: Config): Promise<Service> => {
   let clockProblem: string | null = null;
   const onClock = (problem: string | null): void => {
     clockProblem = problem;
-    reporter.note(problem === null ? "The clock is right again: this node goes on." : `Nothing is written: ${problem}`);
+    logger.warn(problem === null ? "The clock is right again: this node goes on." : `Nothing is written: ${problem}`);
   };
   const { log, appends } = await usable(`${logIs} cannot be used`, async () =>
     measuredLog(await openLog(places.log, { onGroup: meters.grouped, onClock }), meters),
@@ -172,7 +166,7 @@ const open = async (config: Config): Promise<Service> => {
   });
   const here = config.roles.includes("projector")
     ? await usable(`${viewsAre} cannot be used`, () =>
-        projectorThread({ places, onError: projectionFailed(reporter), onDropped }),
+        projectorThread({ places, onError: projectionFailed(logger), onDropped }),
       )
     : null;
   const projector = here ?? watchedViews({ log, views, names, clock: systemClock, distance: distanceIn(places.log) });
@@ -182,8 +176,8 @@ const open = async (config: Config): Promise<Service> => {
       ? null
       : await usable("The feed to KAFKA_BROKERS cannot be used", () => openFeed(kafka));
   const { otlp, serviceName, version } = config;
-  const refused = refusalsTold((error, count) =>
-    reporter.report(error, `the collector has refused ${count} spans: they are dropped`),
+  const refused = refusalsTold((err, count) =>
+    logger.error({ err }, `the collector has refused ${count} spans: they are dropped`),
   );
   const exporter =
     otlp === null || !config.roles.includes("deliverer")
@@ -199,7 +193,7 @@ const open = async (config: Config): Promise<Service> => {
           },
         });
   const { service } = await import("./service.ts");
-  const running = await service({
+  return service({
     config,
     places,
     key,
@@ -209,34 +203,32 @@ const open = async (config: Config): Promise<Service> => {
     feed,
     exporter,
     meters,
-    lines: logLines(),
+    logger,
     appends,
     clockProblem: () => clockProblem,
     clock: systemClock,
     randomness,
   });
-  reporter.report = (err, what) => running.logger.error({ err }, what);
-  reporter.note = (what) => running.logger.warn(what);
-  return running;
 };
 
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
 /** Whoever reads this process's output made it start, so they may make the first account. */
-const printStartLink = async (running: Service): Promise<void> => {
+const printStartLink = async (running: Service, logger: FastifyBaseLogger): Promise<void> => {
   try {
     const url = await running.startLink();
     if (url !== null)
       console.log(`There is no account yet, and sign-up is closed. Make the first one here, once: ${url}`);
   } catch (err) {
-    running.logger.error({ err }, "the link for the first account could not be made: start again to get one");
+    logger.error({ err }, "the link for the first account could not be made: start again to get one");
   }
 };
 
 const run = async (): Promise<void> => {
   const config = readConfig(process.env);
-  const opening = open(config);
+  const logger = programLogger(config, logLines());
+  const opening = open(config, logger);
   let isStopping = false;
   const stop = async (signal: string): Promise<void> => {
     // npm passes on what a terminal, or whoever ends a group of processes, has told the program as well.
@@ -246,7 +238,7 @@ const run = async (): Promise<void> => {
     setTimeout(() => process.exit(0), STOP_MS).unref();
     // To its end: a thread that is ended inside a statement of SQLite aborts the process.
     const running = await opening.catch(() => process.exit(0));
-    running.logger.info({ signal }, "stopping");
+    logger.info({ signal }, "stopping");
     await running.stop(STOP_MS);
     process.exit(0);
   };
@@ -261,7 +253,7 @@ const run = async (): Promise<void> => {
   // Nothing else keeps a process that does not listen: its threads and timers wait for work without holding it.
   if (at === null) setInterval(() => undefined, AWAKE_MS);
   console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);
-  if (at !== null) await printStartLink(running);
+  if (at !== null) await printStartLink(running, logger);
 };
 
 run().catch((error: unknown) => {

@@ -16,11 +16,11 @@ const SAME_WAIT_MS = 30_000;
 const MS_PER_S = 1_000;
 
 /**
- * Debug lines for waits that end by themselves; one warning for a wait that lasts, and a line when that one is over. `log` is
- * asked for at each line, as it is made after the parts are. `now` is monotonic, in ms.
+ * Debug lines for waits that end by themselves; one warning for a wait that lasts, and a line when that one is over. `now` is
+ * monotonic, in ms.
  */
 export const waitLines = (
-  log: () => Pick<FastifyBaseLogger, "debug" | "info" | "warn">,
+  log: Pick<FastifyBaseLogger, "debug" | "info" | "warn">,
   part: string,
   now: () => number = () => performance.now(),
 ): Waits => {
@@ -35,17 +35,17 @@ export const waitLines = (
       triedAt = now();
       const line = { part, waits_for: waitsFor, waits_s: seconds(since) };
       if (isWarned || now() - since < LONG_WAIT_MS) {
-        log().debug(line, `${part} waits`);
+        log.debug(line, `${part} waits`);
         return;
       }
       isWarned = true;
-      log().warn(line, `${part} has waited for long`);
+      log.warn(line, `${part} has waited for long`);
     },
     over() {
       if (since !== null) {
         const line = { part, waited_s: seconds(since) };
-        if (isWarned) log().info(line, `${part} goes on after a long wait`);
-        else log().debug(line, `${part} goes on`);
+        if (isWarned) log.info(line, `${part} goes on after a long wait`);
+        else log.debug(line, `${part} goes on`);
       }
       since = null;
       isWarned = false;

@@ -1,4 +1,5 @@
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
+import { pino } from "pino";
 import type { LineStream } from "./buffered-lines.ts";
 
 /** Never in a log line, wherever they stand. Bodies and headers are not logged at all; this is the second net. */
@@ -22,16 +23,11 @@ const redacted = SECRET_NAMES.flatMap((name) => {
   return [at, `*${at}`, `*.*${at}`];
 });
 
-/** `lines` takes what is logged; left out: stdout, a write for each line. */
-export const loggerOptions = (
-  config: { readonly logLevel: string },
-  lines?: LineStream,
-): NonNullable<FastifyServerOptions["logger"]> => ({
-  level: config.logLevel,
-  base: null,
-  redact: { paths: redacted, censor: "[redacted]" },
-  ...(lines === undefined ? {} : { stream: lines }),
-});
+/** The program's logger. `lines` takes what is logged; left out: stdout, a write for each line. */
+export const programLogger = (config: { readonly logLevel: string }, lines?: LineStream): FastifyBaseLogger => {
+  const options = { level: config.logLevel, base: null, redact: { paths: redacted, censor: "[redacted]" } };
+  return lines === undefined ? pino(options) : pino(options, lines);
+};
 
 /**
  * For lines whose fields are chosen one by one where they are written, so that no secret can be among them: to look for

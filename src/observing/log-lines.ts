@@ -2,33 +2,23 @@ import type { FastifyBaseLogger } from "fastify";
 import { chosenFields } from "../http/log-lines.ts";
 import type { Observer } from "./observer.ts";
 
-/**
- * One line a decision and one an attempt. What they say is what an `Observer` is told: nothing that is secret. `log` is
- * asked for at the first of them, as it is made after whoever decides.
- */
-export const decisionLines = (log: () => Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {
-  let own: ReturnType<typeof chosenFields> | null = null;
-  const lines = () => {
-    own ??= chosenFields(log());
-    return own;
-  };
+/** One line for each decision and each attempt, with the fields of the `Observer` and no others: none of them is secret. */
+export const decisionLines = (log: Pick<FastifyBaseLogger, "child">): Pick<Observer, "decided" | "attempted"> => {
+  const lines = chosenFields(log);
   return {
     decided: ({ trace_id, id, origin, outcome, gate, code, ms }) =>
-      lines().info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
+      lines.info({ trace_id, id, origin, outcome, gate, code, ms }, "decided"),
     attempted: ({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }) =>
-      lines().info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
+      lines.info({ trace_id, event_id, endpoint_id, number, outcome, status_code, ms }, "attempted"),
   };
 };
 
-/**
- * One line for each error of work in the background, which is tried again: it says which part failed, and at what. `log` is
- * asked for at each error, as it is made after the parts are.
- */
+/** One line for each error of work in the background, which is tried again: it names the part that failed and what it did. */
 export const errorLines =
-  (log: () => Pick<FastifyBaseLogger, "error">) =>
+  (log: Pick<FastifyBaseLogger, "error">) =>
   (part: string, doing: string) =>
   (err: unknown): void =>
-    log().error({ err, part }, `${part} failed while ${doing}`);
+    log.error({ err, part }, `${part} failed while ${doing}`);
 
 /** All are told, in their order. */
 export const observers = (...all: readonly Partial<Observer>[]): Observer => ({

@@ -6,6 +6,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { readConfig } from "../../src/config.ts";
+import { programLogger } from "../../src/http/log-lines.ts";
 import { metrics } from "../../src/observing/metrics.ts";
 import { service } from "../../src/service.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
@@ -21,7 +22,7 @@ test("a node whose clock is not that of the log's server is not ready until it i
   const it = await service({
     ...{ config, log, views, projector, randomness, clock: systemClock, key: Buffer.alloc(32, 1) },
     places: { log: { engine: "eventstoredb", url: "" }, views: { engine: "sqlite", path: "" } },
-    ...{ feed: null, exporter: null, meters: metrics(config), lines: { write: () => {}, flush: () => {} } },
+    ...{ feed: null, exporter: null, meters: metrics(config), logger: programLogger(config) },
     appends: () => ({ count: 0, oldestS: 0 }),
     clockProblem: () => problem,
   });

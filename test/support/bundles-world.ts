@@ -200,5 +200,5 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
 };
 
 /** What a delivery of a bundle came to. */
-const deliveryOf = async (log: EventLog, eventId: string) =>
+const _deliveryOf = async (log: EventLog, eventId: string) =>
   (await readOn(log, delivery, `delivery-${eventId}`, { state: delivery.initial, revision: null })).state;

@@ -72,7 +72,7 @@ export const testApp = (routes: readonly Route[], deps: Partial<AppDeps> = {}): 
     digestKey: Buffer.alloc(32, 8),
     planOf: async () => PLANS.free,
     config: { publicUrl: () => PUBLIC_URL, version: "0.0.0-test", trustProxy: false },
-    logger: false,
+    logger: null,
     onUnlisted: failLater,
     ...deps,
   });

@@ -5,6 +5,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { readConfig } from "../../src/config.ts";
+import { programLogger } from "../../src/http/log-lines.ts";
 import { metrics } from "../../src/observing/metrics.ts";
 import { service } from "../../src/service.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
@@ -37,7 +38,7 @@ export const insideService = async (
     ...{ config, log, views, projector, randomness, clock, key: Buffer.alloc(32, 1) },
     // Where nodes share a log, each asks it what the others hold.
     places: { log: { engine: "eventstoredb", url: "" }, views: { engine: "sqlite", path: "" } },
-    ...{ feed: null, exporter: null, meters: metrics(config), lines: { write: () => {}, flush: () => {} } },
+    ...{ feed: null, exporter: null, meters: metrics(config), logger: programLogger(config) },
     appends: () => ({ count: 0, oldestS: 0 }),
     clockProblem: () => null,
   });

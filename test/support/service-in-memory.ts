@@ -5,6 +5,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { readConfig } from "../../src/config.ts";
+import { programLogger } from "../../src/http/log-lines.ts";
 import { metrics } from "../../src/observing/metrics.ts";
 import { service } from "../../src/service.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
@@ -36,7 +37,7 @@ export const startService = async (env: Record<string, string> = {}) => {
     ...{ config, log, views, projector, randomness, clock: systemClock, key: Buffer.alloc(32, 1) },
     places: { log: { engine: "sqlite", path: "" }, views: { engine: "sqlite", path: "" } },
     ...{ feed: null, exporter: null, meters: metrics(config) },
-    lines: { write: (line: string) => void lines.push(line), flush: () => {} },
+    logger: programLogger(config, { write: (line: string) => void lines.push(line), flush: () => {} }),
     appends: () => ({ count: 0, oldestS: 0 }),
     clockProblem: () => null,
   });

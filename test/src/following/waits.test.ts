@@ -11,18 +11,12 @@ const world = () => {
     lines.push(`${level}: ${message} ${JSON.stringify(fields)}`);
   };
   // The three methods that are used, with the arguments that are given.
-  const log = { debug: as("debug"), info: as("info"), warn: as("warn") } as unknown as ReturnType<
-    Parameters<typeof waitLines>[0]
-  >;
+  const log = { debug: as("debug"), info: as("info"), warn: as("warn") } as unknown as Parameters<typeof waitLines>[0];
   return {
     lines,
     levels: () => lines.map((line) => line.slice(0, line.indexOf(":"))),
     time,
-    waits: waitLines(
-      () => log,
-      "notifications",
-      () => time.ms,
-    ),
+    waits: waitLines(log, "notifications", () => time.ms),
   };
 };
 

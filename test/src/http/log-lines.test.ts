@@ -1,20 +1,12 @@
-import { Writable } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { loggerOptions } from "../../../src/http/log-lines.ts";
+import { programLogger } from "../../../src/http/log-lines.ts";
 import { bearer, echo, testApp } from "../../support/http-app.ts";
 
 const recorded = () => {
   const lines: string[] = [];
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk));
-      done();
-    },
-  });
-  const options = loggerOptions({ logLevel: "info" });
-  if (typeof options === "boolean") throw new Error("the logger has options");
-  return { lines, logger: { ...options, stream } };
+  const stream = { write: (line: string) => void lines.push(line), flush: () => undefined };
+  return { lines, logger: programLogger({ logLevel: "info" }, stream) };
 };
 
 const test = suite("log lines");

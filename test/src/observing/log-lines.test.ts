@@ -1,7 +1,6 @@
-import Fastify from "fastify";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { loggerOptions } from "../../../src/http/log-lines.ts";
+import { programLogger } from "../../../src/http/log-lines.ts";
 import { decisionLines, errorLines } from "../../../src/observing/log-lines.ts";
 
 const test = suite("log lines of what the program does");
@@ -9,15 +8,13 @@ const test = suite("log lines of what the program does");
 /** The program's logger, with what it writes. */
 const logged = () => {
   const lines: Record<string, unknown>[] = [];
-  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  const options = loggerOptions({ logLevel: "info" });
-  if (typeof options === "boolean") throw new Error("the logger has options");
-  return { log: Fastify({ logger: { ...options, stream } }).log, lines };
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)), flush: () => undefined };
+  return { log: programLogger({ logLevel: "info" }, stream), lines };
 };
 
 test("they say what an observer is told and nothing beside it, whatever else hangs at what is told", () => {
   const { log, lines } = logged();
-  const told = decisionLines(() => log);
+  const told = decisionLines(log);
   const decision = {
     ...{ trace_id: "t1", id: "evt_1", gate: "rate", code: "rate-reached", ms: 4 },
     ...{ origin: "source" as const, outcome: "blocked" as const, name: "ana", payload: "card 4111" },
@@ -53,7 +50,7 @@ test("they say what an observer is told and nothing beside it, whatever else han
 
 test("an error in the background names the part that failed and what it was doing", () => {
   const { log, lines } = logged();
-  errorLines(() => log)("feed", "publishing records")(new Error("no broker"));
+  errorLines(log)("feed", "publishing records")(new Error("no broker"));
   const [{ level, part, msg, err } = {}] = lines;
   assert.equal({ level, part, msg }, { level: 50, part: "feed", msg: "feed failed while publishing records" });
   assert.is((err as Error).message, "no broker");

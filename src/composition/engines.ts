@@ -1,0 +1,30 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Clock, EventLog, Feed, Randomness, SpanExporter, ViewStore } from "../../domain/ports.ts";
+import type { Config } from "../config.ts";
+import type { Places } from "../engine/engines.ts";
+import type { Metrics } from "../observing/metrics.ts";
+import type { Readings } from "../observing/readings.ts";
+import type { ViewProgress } from "../views/view-progress.ts";
+
+/** The engines, opened, and what they run with. */
+export type Engines = {
+  readonly config: Config;
+  readonly places: Places;
+  /** The data key (`key-ring.ts`): 32 bytes. */
+  readonly key: Uint8Array;
+  readonly log: EventLog;
+  readonly views: ViewStore;
+  readonly projector: ViewProgress;
+  /** Null: this process publishes nothing to Kafka. */
+  readonly feed: Feed | null;
+  /** Null: traces are sent nowhere. */
+  readonly exporter: SpanExporter | null;
+  readonly meters: Metrics;
+  readonly logger: FastifyBaseLogger;
+  /** Why nothing is written at the moment: this machine's clock differs from the log server's. Null while they agree. */
+  readonly clockProblem: () => string | null;
+  /** Appends to the log that have no answer yet. */
+  readonly appends: Readings["appends"];
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+};

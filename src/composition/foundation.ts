@@ -1,0 +1,126 @@
+import type { BillingProvider } from "../../domain/ports.ts";
+import { manualBilling } from "../../infra/billing/manual/links.ts";
+import { headerDigests } from "../../infra/crypto/header-digest.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { secretBox } from "../../infra/crypto/secret-box.ts";
+import { subkey } from "../../infra/crypto/subkey.ts";
+import { dnsResolver } from "../../infra/dns/resolver.ts";
+import { addressRules } from "../../infra/http/addresses.ts";
+import { systemResolver } from "../../infra/http/resolve.ts";
+import { httpSender } from "../../infra/http/sender.ts";
+import { accountTerms } from "../accounts/account-terms.ts";
+import { credentialHashes } from "../accounts/credential-hashes.ts";
+import { callRecords } from "../calls/call-records.ts";
+import { countedCalls } from "../calls/counted-calls.ts";
+import { tallies } from "../calls/tallies.ts";
+import type { Config } from "../config.ts";
+import { controls } from "../controls/controls.ts";
+import { outbound } from "../delivery/outbound.ts";
+import { openStripe } from "../engine/engines.ts";
+import { personalData } from "../erasure/personal-data.ts";
+import { waitLines } from "../following/waits.ts";
+import { positionText } from "../http/position-text.ts";
+import { openedSecrets } from "../keys/opened-secrets.ts";
+import { byteAllowances } from "../ledgers/byte-allowances.ts";
+import { fate } from "../ledgers/fate.ts";
+import { ORPHAN_AGE_MS } from "../ledgers/ledger-stream.ts";
+import { ledgers } from "../ledgers/ledgers.ts";
+import { slots } from "../ledgers/slots.ts";
+import { decisionLines, errorLines, observers } from "../observing/log-lines.ts";
+import { aggregates } from "../streams/aggregates.ts";
+import { damageRecords } from "../streams/payload-damage.ts";
+import { payloads } from "../streams/payloads.ts";
+import type { Engines } from "./engines.ts";
+
+/** Where the program is reached: its port is known once it listens. */
+const publicAddress = (config: Config) => {
+  let port = config.port;
+  return {
+    /** Without a slash at the end. */
+    publicUrl: (): string => config.publicUrl ?? `http://localhost:${port}`,
+    listensOn(actual: number): void {
+      port = actual;
+    },
+  };
+};
+
+const billingProvider = async (
+  { config, clock, randomness }: Engines,
+  box: ReturnType<typeof secretBox>,
+  publicUrl: () => string,
+): Promise<BillingProvider> =>
+  config.stripe === null
+    ? manualBilling({ box, clock, randomness, publicUrl })
+    : await openStripe(config.stripe, publicUrl);
+
+const sending = ({ config, clock }: Engines) => {
+  const servers = config.deliveryDnsServers;
+  const resolve =
+    config.deliveryDns === "system"
+      ? systemResolver(undefined, config.threadPoolSize)
+      : dnsResolver(servers.length === 0 ? {} : { servers });
+  const addresses = addressRules(config.deliveryAllowCidrs, resolve);
+  return { addresses, sender: httpSender({ addresses, resolve, clock }) };
+};
+
+/** What every other part is made of: streams, secrets, payloads, ledgers, the sender, and who is told of errors. */
+export const foundation = async (engines: Engines) => {
+  const { config, places, key, log, clock, randomness, meters, logger } = engines;
+  const errorsOf = errorLines(logger);
+  const observer = observers(meters, decisionLines(logger));
+  const streams = aggregates(log, clock);
+  const box = secretBox(subkey(key, "secret-box"), randomness);
+  const opened = openedSecrets(box);
+  const terms = accountTerms(streams, clock);
+  const address = publicAddress(config);
+  // One process holds an embedded role (`main.ts`), so nothing that an earlier process held is in use. Nodes of a shared log
+  // know of each other only what is in the log.
+  const isAlone = places.log.engine === "sqlite";
+  const reservations = ledgers({
+    log,
+    clock,
+    randomness,
+    fate: fate(log, clock, randomness),
+    orphanAgeMs: isAlone ? 0 : ORPHAN_AGE_MS,
+    onBatch: observer.reserved,
+    onError: errorsOf("ledgers", "settling or releasing places"),
+  });
+  const recordingCounts = errorsOf("counts", "recording refusals and repeats");
+  const counted = tallies(log, clock, randomness, recordingCounts);
+  const personal = personalData(log, randomness);
+  return {
+    ...engines,
+    progress: engines.projector,
+    ...terms,
+    ...address,
+    ...sending(engines),
+    aggregates: streams,
+    box,
+    opened,
+    isAlone,
+    node: randomId("node_", randomness),
+    hashes: credentialHashes(key),
+    headerDigest: headerDigests(subkey(key, "header-digests")),
+    positions: positionText(await log.identity()),
+    provider: await billingProvider(engines, box, address.publicUrl),
+    errorsOf,
+    waitsOf: (part: string) => waitLines(logger, part),
+    observer,
+    payloads: payloads(log, randomness, damageRecords(log, clock, errorsOf("payloads", "checking a stored payload"))),
+    personal,
+    ledgers: reservations,
+    slots: slots({ ledgers: reservations, aggregates: streams, planOf: terms.planOf }),
+    allowances: byteAllowances({
+      ...{ ledgers: reservations, clock, randomness, accountOf: terms.accountOf },
+      onError: errorsOf("allowances", "taking a lease of bytes"),
+    }),
+    counted,
+    recordingCounts,
+    calls: countedCalls(counted, observer.refused),
+    recordCall: callRecords(log, personal),
+    controls: controls({ aggregates: streams, planOf: terms.planOf }),
+    outbound: outbound(opened, config.version),
+  };
+};
+
+export type Foundation = Awaited<ReturnType<typeof foundation>>;

@@ -1,0 +1,68 @@
+import type { Role } from "../config.ts";
+
+/**
+ * What an unhealthy part means. "unready": the node is taken out of service, as another one would do better. "degraded": the
+ * public status page says so. "informational": it is shown to operators alone.
+ */
+export type Consequence = "unready" | "degraded" | "informational";
+
+type Health = { readonly consequence: Consequence; check(): boolean | Promise<boolean> };
+
+/** One part of the running program. */
+export type Part = {
+  readonly name: string;
+  /** Only processes with this role run the part; null: every process. */
+  readonly role: Role | null;
+  start?(): void;
+  /** Finishes what is in flight, for at most `graceMs`. */
+  stop?(graceMs: number): void | Promise<void>;
+  readonly health?: Health;
+};
+
+export type Parts = {
+  /** The checks of the parts whose failure has one of these consequences, by name. */
+  checks(...of: readonly Consequence[]): Readonly<Record<string, () => Promise<boolean>>>;
+  start(): void;
+  /** Stops all parts, also those that were never started: what a part holds is closed in any case. */
+  stop(graceMs: number): Promise<void>;
+};
+
+/** Starts the parts in their order and stops them in reverse. */
+export const parts = (all: readonly Part[], roles: readonly Role[]): Parts => {
+  const own = all.filter(({ role }) => role === null || roles.includes(role));
+  return {
+    checks(...of) {
+      const checked = own.flatMap(({ name, health }) =>
+        health !== undefined && of.includes(health.consequence) ? [[name, async () => health.check()] as const] : [],
+      );
+      return Object.fromEntries(checked);
+    },
+    start() {
+      for (const part of own) part.start?.();
+    },
+    async stop(graceMs) {
+      for (const part of all.toReversed()) await part.stop?.(graceMs);
+    },
+  };
+};
+
+/** A part that does `work` every `ms`, and once more after `firstMs` if that is given. */
+export const timer = (
+  { name, role, ms, firstMs }: { readonly name: string; readonly role: Role | null; ms: number; firstMs?: number },
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Part => {
+  const timers: NodeJS.Timeout[] = [];
+  const run = (): void => void work().catch(onError);
+  return {
+    name,
+    role,
+    start() {
+      if (firstMs !== undefined) timers.push(setTimeout(run, firstMs).unref());
+      timers.push(setInterval(run, ms).unref());
+    },
+    stop() {
+      for (const it of timers) clearInterval(it);
+    },
+  };
+};

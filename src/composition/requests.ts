@@ -1,0 +1,111 @@
+import { bundle } from "../../domain/bundle/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import { subkey } from "../../infra/crypto/subkey.ts";
+import { accepting } from "../admission/accepting.ts";
+import { admission } from "../admission/admission.ts";
+import { counts } from "../admission/counts.ts";
+import { definitions, definitionThread } from "../admission/definitions.ts";
+import { bundling } from "../bundles/claiming.ts";
+import { bundleRunner, startingAtOnce } from "../bundles/running.ts";
+import { stepGates } from "../bundles/step-gates.ts";
+import { deliverer } from "../delivery/deliverer.ts";
+import { documentThread, sharedDocuments } from "../documents/documents.ts";
+import { executing } from "../execute/executing.ts";
+import { outcomes } from "../execute/outcomes.ts";
+import { waitingPlaces } from "../execute/waiting-places.ts";
+import { checkThread } from "../gates/check-thread.ts";
+import { DIRECT_WORK_MAX, sharedChecks } from "../gates/checks.ts";
+import { compilePace } from "../gates/compile-cache.ts";
+import { actionCompiler, compiledActions } from "../gates/compiled-action.ts";
+import { compiledPolicies, policyCompiler } from "../gates/compiled-policy.ts";
+import { replaying } from "../replays/replaying.ts";
+import { replaysLoop } from "../replays/running.ts";
+import { startingReplays } from "../replays/starting.ts";
+import type { Foundation } from "./foundation.ts";
+
+/** The threads for what may take long, each with its queue. They have to be stopped. */
+const threads = () => ({
+  checks: checkThread(),
+  definitions: definitionThread(),
+  documents: documentThread(),
+  // Apart from what is shown, so that reads delay no webhook.
+  arrivals: documentThread("arrivals"),
+});
+
+/** What policies and actions are checked with, and documents read with. */
+const gates = ({ clock }: Foundation, slow: ReturnType<typeof threads>) => {
+  const pace = compilePace(clock);
+  return {
+    checks: sharedChecks(slow.checks, clock),
+    policies: compiledPolicies(policyCompiler(DIRECT_WORK_MAX), pace),
+    actions: compiledActions(actionCompiler(DIRECT_WORK_MAX), pace),
+    definitions: definitions(slow.definitions, { policy: policyCompiler(), action: actionCompiler() }),
+    documents: sharedDocuments(slow.documents, clock),
+    arrived: sharedDocuments(slow.arrivals, clock),
+  };
+};
+
+/** The path of an event, a bundle and a replay: from the request to its end. */
+export const requests = (it: Foundation) => {
+  const { log, views, clock, randomness, errorsOf, key } = it;
+  const slow = threads();
+  const compiled = gates(it, slow);
+  const digestKey = subkey(key, "loops");
+  const readingOutcomes = errorsOf("outcomes", "reading what a caller waits for");
+  const waiters = waitingPlaces();
+  const eventOutcomes = outcomes(log, delivery, "delivery", readingOutcomes, waiters);
+  const bundleOutcomes = outcomes(log, bundle, "bundle", readingOutcomes, waiters);
+  const movingBundle = errorsOf("bundles", "moving a bundle on");
+  const deliver = deliverer({
+    ...it,
+    othersAreGone: it.isAlone,
+    onChanged(eventId, known) {
+      eventOutcomes.changed(eventId, known);
+      // The runner is made below, as it hands the deliverer each next step; nothing is delivered before both exist.
+      runner.delivered(eventId, known);
+    },
+    onAttempt: it.observer.attempted,
+    onError: errorsOf("deliverer", "delivering events"),
+  });
+  const runner = bundleRunner({
+    ...it,
+    gates: stepGates({ ...it, ...compiled, digestKey }),
+    deliver,
+    outcomes: bundleOutcomes,
+    onError: movingBundle,
+  });
+
+  const claims = {
+    ...it,
+    ...compiled,
+    digestKey,
+    onDecided: it.observer.decided,
+    onOnlyCounted: it.calls.requestRefused,
+    deliver,
+  };
+  const accepts = accepting(it.aggregates);
+  const begin = bundling(claims);
+  const replayOne = replaying(claims);
+  return {
+    ...compiled,
+    threads: Object.values(slow),
+    accepts,
+    admit: admission({ ...claims, accepting: accepts, box: it.opened, counts: counts(it.counted, clock) }),
+    execute: executing(claims),
+    beginBundle: it.config.roles.includes("deliverer") ? startingAtOnce(begin, runner, movingBundle) : begin,
+    deliver,
+    runner,
+    movingBundle,
+    eventOutcomes,
+    bundleOutcomes,
+    replayOne,
+    startReplay: startingReplays(it),
+    replayMany: replaysLoop({
+      ...{ log, views, aggregates: it.aggregates, replaying: replayOne, clock, randomness, node: it.node },
+      othersAreGone: it.isAlone,
+      onError: errorsOf("replays", "replaying events"),
+    }),
+  };
+};
+
+export type Requests = ReturnType<typeof requests>;
