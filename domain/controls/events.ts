@@ -1,8 +1,5 @@
 import type { PartChange, PartKind, Parts } from "./configuration.ts";
 
-/** What a change is about: an agent, a source, an action by its name, an endpoint, a policy or a member. */
-type ControlTarget = { readonly kind: PartKind; readonly id: string };
-
 type Changed = {
   readonly account: string;
   readonly change: PartChange;
