@@ -39,3 +39,5 @@ export type ApprovalRejection =
   | "already-decided"
   | "expired"
   | "self-approval";
+
+export type CommandOf<T extends ApprovalCommand["type"]> = Extract<ApprovalCommand, { type: T }>;

@@ -1,43 +1,12 @@
 import { normalizeEmail } from "../account/email-address.ts";
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
-import type { ApprovalCommand, ApprovalRejection } from "./commands.ts";
+import type { ApprovalCommand, ApprovalRejection, CommandOf } from "./commands.ts";
 import type { ApprovalEvent, ApprovalRequest, Vote } from "./events.ts";
-
-export type ApprovalOutcome = "approved" | "rejected" | "expired" | "cancelled" | "void";
-
-export type ApprovalEnd = {
-  readonly outcome: ApprovalOutcome;
-  /** Of a rejection, a cancellation or a void one. */
-  readonly reason: string | null;
-  /** Of a void one, the approval that was asked for instead. */
-  readonly next?: string;
-  readonly at: string;
-};
-
-export type RequestedApproval = {
-  readonly phase: "requested";
-  readonly request: ApprovalRequest;
-  readonly votes: readonly Vote[];
-  /** The members to whom the hidden fields were revealed. */
-  readonly revealedTo: ReadonlySet<string>;
-  readonly end: ApprovalEnd | null;
-};
-
-export type Approval = { readonly phase: "absent" } | RequestedApproval;
+import { type Approval, type ApprovalOutcome, isOverdue, mayApprove, type RequestedApproval } from "./state.ts";
 
 type Decided = Decision<ApprovalEvent, ApprovalRejection>;
-type CommandOf<T extends ApprovalCommand["type"]> = Extract<ApprovalCommand, { type: T }>;
-
-/** Times are text of one width, which compares as they do. */
-export const isOverdue = ({ expires_at }: Pick<ApprovalRequest, "expires_at">, at: string): boolean => at >= expires_at;
 
 const aboutOf = ({ approval_id, subject }: ApprovalRequest, at: string) => ({ approval_id, subject, at });
-
-/** Whether the member's approval counts: a requester may be excluded. */
-export const mayApprove = (
-  { exclude_requester, requesters }: Pick<ApprovalRequest, "exclude_requester" | "requesters">,
-  member: string,
-): boolean => !exclude_requester || !requesters.includes(member);
 
 const AGREES: Record<Vote["decision"], ApprovalOutcome> = { approve: "approved", reject: "rejected" };
 

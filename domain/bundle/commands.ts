@@ -69,3 +69,5 @@ export type BundleRejection =
   | "already-ended"
   | "not-next"
   | "nothing-to-resolve";
+
+export type CommandOf<T extends BundleCommand["type"]> = Extract<BundleCommand, { type: T }>;

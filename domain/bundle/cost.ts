@@ -1,4 +1,4 @@
-import type { StepState } from "./decider.ts";
+import type { StepState } from "./state.ts";
 
 /**
  * Micro-euros that a step has cost together with its undo; null when nothing of it has reached anybody. What a target has

@@ -1,12 +1,11 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import type { BundleCommand, BundleRejection } from "./commands.ts";
-import type { RunningBundle } from "./decider.ts";
+import type { BundleRejection, CommandOf } from "./commands.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { type Next, nextOf } from "./next.ts";
 import { concluding } from "./rollback.ts";
+import type { RunningBundle } from "./state.ts";
 
 type Decided = Decision<BundleEvent, BundleRejection>;
-type CommandOf<T extends BundleCommand["type"]> = Extract<BundleCommand, { type: T }>;
 
 /** What moves a bundle on, one thing at a time. */
 export type Move = CommandOf<"StartStep" | "RefuseStep" | "EndStep" | "StartUndo" | "EndUndo">;

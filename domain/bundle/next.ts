@@ -1,4 +1,4 @@
-import type { Bundle, RunningBundle, StepState } from "./decider.ts";
+import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
 /** What a process manager does for a bundle as it stands. Each may be done again: a crash behind any of it only delays. */
 export type Next =

@@ -1,8 +1,8 @@
 import { costOfStep, costOfSteps } from "./cost.ts";
-import type { RunningBundle, StepState } from "./decider.ts";
 import type { BundleEvent, Step, UndoOutcome } from "./events.ts";
 import { isUnderWay, undoneNext } from "./next.ts";
 import { evolveRunning } from "./running.ts";
+import type { RunningBundle, StepState } from "./state.ts";
 import { leftOf, wasSent } from "./status.ts";
 
 /** Where nothing has to be sent to know it; null where its compensation has to be tried. */

@@ -1,5 +1,5 @@
-import type { BundleEnd, RunningBundle, StepState } from "./decider.ts";
 import type { BundleEvent, BundleRequest } from "./events.ts";
+import type { BundleEnd, RunningBundle, StepState } from "./state.ts";
 
 const PENDING: StepState = {
   startedAt: null,

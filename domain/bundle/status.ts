@@ -1,5 +1,5 @@
-import type { Bundle, RunningBundle, StepState } from "./decider.ts";
 import type { Step } from "./events.ts";
+import type { Bundle, RunningBundle, StepState } from "./state.ts";
 
 /** How far a bundle has got, in the words of the API. */
 export type BundleStatus =

@@ -1,17 +1,9 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import { sameTarget, type Target } from "../endpoint/target.ts";
-import { mayBeDone, type Reached, reachedAfter } from "./cost.ts";
-import { type Erased, erasedWith } from "./erased.ts";
-import type {
-  AttemptEnd,
-  Bound,
-  DeliveryEvent,
-  Failure,
-  HeldFor,
-  HoldOutcome,
-  Request,
-  StepOutcome,
-} from "./events.ts";
+import { sameTarget } from "../endpoint/target.ts";
+import type { Claimant, DeliveryCommand, DeliveryRejection } from "./commands.ts";
+import { mayBeDone, reachedAfter } from "./cost.ts";
+import { erasedWith } from "./erased.ts";
+import type { DeliveryEvent } from "./events.ts";
 import {
   decideCancel,
   decideEndHold,
@@ -23,200 +15,12 @@ import {
   heldAgain,
   holdOver,
   holdWithdrawn,
-  isClaimed,
   knownSoFar,
   outcomeWithout,
   released,
 } from "./hold.ts";
-import {
-  decideReplay,
-  hasGivenBack,
-  type InReplays,
-  inReplays,
-  type ReplayCommand,
-  type Replaying,
-  type ReplayRejection,
-  replayed,
-  replayField,
-  replayIdOf,
-} from "./replay.ts";
-
-type Lease = { readonly number: number; readonly node: string; readonly until: string };
-
-/** The terms of an approval, and when it was asked for. */
-export type Hold = { readonly approval: HeldFor; readonly heldAt: string };
-
-export type HeldDelivery = InReplays & {
-  readonly phase: "held";
-  readonly request: Request;
-  readonly approval: HeldFor;
-  /** ISO-8601 UTC. */
-  readonly heldAt: string;
-  /** The delivery as it was when it was held again at an attempt; missing where it was never released. */
-  readonly before?: AdmittedDelivery;
-  /** The same as in an admitted delivery. */
-  readonly paid?: Paid;
-  readonly erased: boolean;
-};
-
-/** What a bundle's step came to, and what it has cost in micro-euros; missing as long as it has not ended, and of what is no step. */
-type StepEnd = {
-  readonly outcome: StepOutcome;
-  readonly cost: number | null;
-  /** The receiver has said so. */
-  readonly reported?: true;
-  /** It was cancelled before any attempt. */
-  readonly neverSent?: true;
-};
-
-/** What was spent of the places that it held, which stays so whatever is replayed later. Micro-euros. */
-export type Paid = { readonly ledgers: readonly string[]; readonly cost: number };
-
-export type AdmittedDelivery = InReplays & {
-  readonly phase: "admitted";
-  readonly request: Request;
-  /** Later than the request was decided on when it had to be released. */
-  readonly admittedAt: string;
-  /** The approval that released it; null when none was needed. */
-  readonly approvalId: string | null;
-  /** What `approvalId` was asked for with; missing without an approval. */
-  readonly hold?: Hold;
-  /** The approvals that had released it before that one, as it was held again; missing for none. */
-  readonly usedApprovals?: readonly string[];
-  readonly attempts: number;
-  /** How many of them were probes since it was admitted or replayed: these use nothing of its schedule up. */
-  readonly probes?: number;
-  /** Set between the start of an attempt and its end; past `until` its outcome is unknown and it may be tried again. */
-  readonly lease: Lease | null;
-  /** When the next attempt is due; null once there is none to come. */
-  readonly dueAt: string | null;
-  readonly end: "recorded" | "delivered" | "failed" | null;
-  /** There is nothing left to send. */
-  readonly erased: boolean;
-  /** Why nothing may follow the attempt that runs; null as long as it may. */
-  readonly cancelling: string | null;
-  /** Whether the receiver may have got it; null as long as that is out of the question. */
-  readonly reached: Reached | null;
-  /** An attempt has ended that may have done what it was asked, and nobody knows. */
-  readonly mayBeDone: boolean;
-  /** Micro-euros that it has cost in the end; null when it was for nothing, missing until it is known here. */
-  readonly spent?: number | null;
-  /** Missing as long as no place was spent. */
-  readonly paid?: Paid;
-  readonly stepEnd?: StepEnd;
-  /** The last replay, as long as it was not decided on again. */
-  readonly replay?: Replaying;
-};
-
-/** Blocked, or abandoned half-way: may be decided again. */
-type Undecided = InReplays & {
-  readonly phase: "undecided";
-  readonly last: Request | null;
-  /** What of its payloads must not be used again; missing for nothing. */
-  readonly erasedUpTo?: Erased;
-};
-
-export type Delivery =
-  | { readonly phase: "absent" }
-  | Undecided
-  | HeldDelivery
-  /** Without having been delivered, by people or by time: whatever is asked of it, nothing is sent any more. */
-  | (InReplays & {
-      readonly phase: "ended";
-      readonly request: Request;
-      readonly end: HoldOutcome;
-      /** The approval that had released it before; null when none had. */
-      readonly approvalId: string | null;
-      /** The same as in an admitted delivery. */
-      readonly usedApprovals?: readonly string[];
-      /** The approval for which it was held when it ended; missing where it was not. */
-      readonly heldFor?: string;
-      /** Begun before it was cancelled. */
-      readonly attempts: number;
-      /** These two as of an admitted one. */
-      readonly spent?: number | null;
-      readonly paid?: Paid;
-      readonly stepEnd?: StepEnd;
-      /** Micro-euros that its receiver was paid for before the replay in which it was cancelled; missing for none. */
-      readonly counted?: number;
-    })
-  | AdmittedDelivery;
-
-/** The process that wants to act on a delivery for which another process may hold a lease. */
-type Claimant = {
-  readonly node: string;
-  /** Every other process is known to be gone, so its lease is over. */
-  readonly othersAreGone: boolean;
-  readonly at: string;
-};
-
-export type DeliveryCommand =
-  | { readonly type: "Admit"; readonly request: Request }
-  | { readonly type: "Block"; readonly request: Request }
-  | { readonly type: "Abandon"; readonly eventId: string; readonly at: string }
-  | { readonly type: "Hold"; readonly request: Request; readonly approval: HeldFor }
-  /**
-   * What an approval of it is bound to is no longer what would be sent. `bound`: what the new one is bound to. `approvalId`:
-   * the approval that this was found for; if it is another one by now, nothing is left to do.
-   */
-  | ({
-      readonly type: "HoldAgain";
-      readonly approvalId: string;
-      readonly bound: Bound;
-      readonly approval: HeldFor;
-    } & Claimant)
-  | { readonly type: "Release"; readonly approvalId: string; readonly digest: string; readonly at: string }
-  /** Of the end of an approval, or, without its id, of whatever it is held for. */
-  | {
-      readonly type: "EndHold";
-      readonly approvalId?: string;
-      readonly outcome: HoldOutcome;
-      readonly reason: string;
-      readonly at: string;
-    }
-  /**
-   * Ends it wherever it stands; of an attempt that runs the outcome is awaited. `underWay`: this process is sending it, so
-   * its lease is not over, whatever a clock that was set says.
-   */
-  | { readonly type: "Cancel"; readonly reason: string; readonly at: string; readonly underWay?: boolean }
-  | ({
-      readonly type: "StartAttempt";
-      readonly endpointId: string;
-      /** Where it would be sent; without it nothing starts that an approval has bound to a target. */
-      readonly target?: Target;
-      readonly trigger: "auto" | "replay";
-      readonly leaseUntil: string;
-      /** Also before it is due: to find out how its endpoint is, or in its turn once that is well again. */
-      readonly early?: "probe" | "turn";
-    } & Claimant)
-  | { readonly type: "Succeed"; readonly end: AttemptEnd & { readonly status_code: number } }
-  | {
-      readonly type: "Fail";
-      readonly end: AttemptEnd;
-      readonly failure: Failure;
-      readonly retryable: boolean;
-      /** Null when no attempt follows. */
-      readonly nextAttemptAt: string | null;
-    }
-  /**
-   * Ends a delivery for which nothing can be sent. Refused as "leased" while another attempt may still succeed. `inReplay`:
-   * the replay, null for none, in which that was found; refused if the event was replayed since. Left out: not compared.
-   */
-  | ({ readonly type: "GiveUp"; readonly failure: Failure; readonly inReplay?: string | null } & Claimant)
-  | ReplayCommand;
-
-export type DeliveryRejection =
-  | "already-admitted"
-  | "not-admitted"
-  | "not-held"
-  | "digest-mismatch"
-  | "already-ended"
-  | "not-due"
-  | "leased"
-  | "payload-erased"
-  | "lease-lost"
-  | "target-changed"
-  | ReplayRejection;
+import { decideReplay, hasGivenBack, inReplays, replayed, replayField, replayIdOf } from "./replay.ts";
+import { type AdmittedDelivery, type Delivery, erasedUpTo, isClaimed, type StepEnd, UNDECIDED } from "./state.ts";
 
 type Deciding = Extract<DeliveryCommand, { type: "Admit" | "Block" | "Hold" }>;
 
@@ -224,12 +28,6 @@ const decisionOf = (command: Deciding): DeliveryEvent => {
   if (command.type === "Hold") return { type: "EventHeld", data: { ...command.request, approval: command.approval } };
   return { type: command.type === "Admit" ? "EventAdmitted" : "EventBlocked", data: command.request };
 };
-
-const UNDECIDED: Undecided = { phase: "undecided", last: null };
-
-/** Up to where the payloads of what is decided anew must not be used. */
-export const erasedUpTo = (state: Delivery): Erased =>
-  state.phase === "undecided" ? (state.erasedUpTo ?? null) : null;
 
 const ended = (state: Delivery): boolean => state.phase !== "admitted" || state.end !== null;
 

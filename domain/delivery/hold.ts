@@ -1,15 +1,11 @@
 import { accept, type Decision, reject } from "../decider.ts";
+import type { CommandOf, DeliveryRejection } from "./commands.ts";
 import { costDetermined, costOnTop, type Reached, spentOnStep, UNSEEN } from "./cost.ts";
-import type { AdmittedDelivery, Delivery, DeliveryCommand, DeliveryRejection, HeldDelivery } from "./decider.ts";
 import type { DeliveryEvent, HeldAgain, HeldFor, HoldOutcome, StepOutcome } from "./events.ts";
 import { countedOf, inReplays, replayField } from "./replay.ts";
+import type { AdmittedDelivery, Delivery, HeldDelivery } from "./state.ts";
 
 type Decided = Decision<DeliveryEvent, DeliveryRejection>;
-type CommandOf<T extends DeliveryCommand["type"]> = Extract<DeliveryCommand, { type: T }>;
-
-/** Decided for good: it is never decided a second time, whoever sends it again. */
-export const isClaimed = ({ phase }: Delivery): boolean =>
-  phase === "held" || phase === "admitted" || phase === "ended";
 
 /** Nobody will see the outcome of an attempt that was under way when the delivery was held again. */
 const resumed = (before: AdmittedDelivery): Pick<AdmittedDelivery, "reached" | "mayBeDone" | "usedApprovals"> => {

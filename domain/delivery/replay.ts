@@ -1,39 +1,7 @@
 import { accept, type Decision, reject } from "../decider.ts";
-import type { Delivery } from "./decider.ts";
-import type { DeliveryEvent, Replay, Request } from "./events.ts";
-
-type Admitted = Extract<Delivery, { phase: "admitted" }>;
-
-/** What is known of a replay that is under way, or was the last. */
-export type Replaying = Replay & {
-  readonly at: string;
-  /** Attempts that had begun before it: the endpoint's schedule is counted from here. */
-  readonly before: number;
-  /** Micro-euros that its receiver was paid for before, which stay spent; null when nothing had reached one. */
-  readonly counted: number | null;
-};
-
-/** Begins a failed delivery anew, under the same webhook-id. */
-export type ReplayCommand = {
-  readonly type: "Replay";
-  readonly replay: Replay;
-  /** Taken again for a request that had given its places back; null where none has to be. Cost in micro-euros. */
-  readonly places: { readonly ledgers: readonly string[]; readonly cost: number | null } | null;
-  readonly at: string;
-};
-
-export type ReplayRejection =
-  /** Not decided, or blocked: that has to pass the gates again. */
-  | "not-admitted"
-  | "already-delivered"
-  | "in-progress"
-  /** Ended by people or by time, or with nowhere to go. */
-  | "not-failed"
-  | "of-bundle"
-  | "payload-erased"
-  | "too-often"
-  /** Nothing of it has reached its receiver, so its cost was given back. */
-  | "places-needed";
+import type { ReplayCommand, ReplayRejection } from "./commands.ts";
+import type { DeliveryEvent, Request } from "./events.ts";
+import type { AdmittedDelivery as Admitted, Delivery, InReplays, Replaying } from "./state.ts";
 
 /** Of one event: whoever has asked so often has something else to mend, and its stream is read as a whole each time. */
 export const REPLAYS_MAX = 100;
@@ -54,12 +22,6 @@ export const hasGivenBack = (state: Delivery): boolean =>
   state.lease === null &&
   state.reached === null &&
   countedOf(state) === null;
-
-/** What a delivery says of the replays that it was in. */
-export type InReplays = {
-  /** Their ids, oldest first; missing for none. */
-  readonly replays?: readonly string[];
-};
 
 const replaysOf = (state: Delivery): readonly string[] => ("replays" in state ? (state.replays ?? []) : []);
 

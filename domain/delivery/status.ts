@@ -1,5 +1,5 @@
-import type { Delivery } from "./decider.ts";
 import type { HoldOutcome } from "./events.ts";
+import type { Delivery } from "./state.ts";
 
 /** How far an event has got, in the words of the API. */
 export type DeliveryStatus =

@@ -1,45 +1,7 @@
 import { accept, type Decider, reject } from "../decider.ts";
-import type { Replayer } from "../delivery/events.ts";
+import type { ReplayCommand, ReplayRejection } from "./commands.ts";
 import type { ReplayCursor, ReplayEvent } from "./events.ts";
-
-type Started = Extract<ReplayEvent, { type: "ReplayStarted" }>["data"];
-
-export type BegunReplay = {
-  readonly phase: "running" | "done" | "cancelled";
-  readonly started: Started;
-  readonly cursor: ReplayCursor | null;
-  readonly skipped: number;
-  /** Who works on it, and when that was last said; null before the first. */
-  readonly claim: { readonly node: string; readonly at: string } | null;
-};
-
-/** Stream `replay-<id>`. */
-export type ReplayState =
-  /** `abandonedUpTo`: the place with this number, and every earlier one, can no longer start it; 0 for none. */
-  { readonly phase: "absent"; readonly abandonedUpTo: number } | BegunReplay;
-
-export type ReplayCommand =
-  /** `place`: the number of the account's place that this request has taken for it. */
-  | { readonly type: "StartReplay"; readonly replay: Omit<Started, "at">; readonly place: number; readonly at: string }
-  /** Keeps a request that has taken a place, and was not heard of since, from starting the replay with it. */
-  | { readonly type: "AbandonReplay"; readonly replayId: string; readonly place: number; readonly at: string }
-  | {
-      readonly type: "ProgressReplay";
-      readonly cursor: ReplayCursor | null;
-      readonly skipped: number;
-      readonly node: string;
-      readonly at: string;
-    }
-  | {
-      readonly type: "CancelReplay";
-      readonly account: string;
-      readonly by: Replayer;
-      readonly reason: string | null;
-      readonly at: string;
-    }
-  | { readonly type: "FinishReplay"; readonly at: string };
-
-export type ReplayRejection = "not-found" | "conflict" | "ended" | "overtaken" | "abandoned" | "started";
+import type { ReplayState } from "./state.ts";
 
 /** Times and ids as text, in the order of the list. */
 const isBehind = (a: ReplayCursor | null, b: ReplayCursor | null): boolean => {

@@ -1,4 +1,5 @@
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import { statusOf } from "../../domain/delivery/status.ts";
 import { activeSecrets, type PresentSource } from "../../domain/source/decider.ts";
 import { randomId } from "../../infra/crypto/ids.ts";

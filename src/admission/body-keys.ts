@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { EventLog } from "../../domain/ports.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { readOn } from "../streams/run-command.ts";

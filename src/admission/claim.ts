@@ -1,7 +1,7 @@
-import { type Delivery, delivery, erasedUpTo } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
-import { isClaimed } from "../../domain/delivery/hold.ts";
 import { wasReplayedBy } from "../../domain/delivery/replay.ts";
+import { type Delivery, erasedUpTo, isClaimed } from "../../domain/delivery/state.ts";
 import { approvalBinding } from "../approvals/approval-binding.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { Identified } from "../gates/identified.ts";

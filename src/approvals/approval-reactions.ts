@@ -1,8 +1,10 @@
 import type { ApprovalCommand } from "../../domain/approval/commands.ts";
 import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
-import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, HoldOutcome } from "../../domain/delivery/events.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock, EventLog, RecordedEvent } from "../../domain/ports.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Aggregates } from "../streams/aggregates.ts";

@@ -1,10 +1,12 @@
 import type { ApprovalEvent, Subject } from "../../domain/approval/events.ts";
-import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
+import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
+import type { Bundle } from "../../domain/bundle/state.ts";
 import { change } from "../../domain/change/decider.ts";
 import type { Decider } from "../../domain/decider.ts";
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock, EventLog, RecordedEvent } from "../../domain/ports.ts";
 import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
 import type { Aggregates } from "../streams/aggregates.ts";

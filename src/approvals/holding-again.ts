@@ -1,8 +1,10 @@
 import { type AgainAbout, CHANGED, heldForAgain } from "../../domain/approval/terms.ts";
-import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
+import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
-import { type Delivery, delivery, type Hold } from "../../domain/delivery/decider.ts";
+import type { Bundle } from "../../domain/bundle/state.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { Bound, Request } from "../../domain/delivery/events.ts";
+import type { Delivery, Hold } from "../../domain/delivery/state.ts";
 import { sameTarget, type Target } from "../../domain/endpoint/target.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import { sameJson } from "../../domain/same-json.ts";

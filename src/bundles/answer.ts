@@ -1,8 +1,8 @@
 import { costOfStep } from "../../domain/bundle/cost.ts";
-import type { Bundle, StepState } from "../../domain/bundle/decider.ts";
 import { bundleErasure } from "../../domain/bundle/erasure.ts";
 import type { BundleRequest, Step } from "../../domain/bundle/events.ts";
 import { isUnderWay } from "../../domain/bundle/next.ts";
+import type { Bundle, StepState } from "../../domain/bundle/state.ts";
 import {
   type BundleStatus,
   bundleStatus,

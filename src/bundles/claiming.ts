@@ -1,6 +1,7 @@
 import type { PresentAgent } from "../../domain/agent/decider.ts";
-import { type Bundle, bundle, erasedUpTo, isClaimed } from "../../domain/bundle/decider.ts";
+import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
+import { type Bundle, erasedUpTo, isClaimed } from "../../domain/bundle/state.ts";
 import type { Json, Position } from "../../domain/ports.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { type Claimable, type ClaimOnceDeps, claimingOnce, type Decided } from "../admission/claim-once.ts";

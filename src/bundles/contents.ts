@@ -1,6 +1,6 @@
-import type { RunningBundle } from "../../domain/bundle/decider.ts";
 import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
 import { referencesOf, resolved, type Usable } from "../../domain/bundle/results.ts";
+import type { RunningBundle } from "../../domain/bundle/state.ts";
 import type { EventLog, Json } from "../../domain/ports.ts";
 import { answeredBody } from "../documents/result.ts";
 import { API_BODY_BYTES_MAX } from "../http/limits.ts";

@@ -1,8 +1,9 @@
 import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { BundleCommand } from "../../domain/bundle/commands.ts";
-import { type Bundle, bundle } from "../../domain/bundle/decider.ts";
+import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent } from "../../domain/bundle/events.ts";
+import type { Bundle } from "../../domain/bundle/state.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { Clock, EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import { bundles } from "../../projections/bundles.ts";

@@ -1,9 +1,12 @@
 import type { BundleCommand } from "../../domain/bundle/commands.ts";
-import { type Bundle, bundle, type RunningBundle } from "../../domain/bundle/decider.ts";
+import { bundle } from "../../domain/bundle/decider.ts";
 import { type Next, nextOf } from "../../domain/bundle/next.ts";
-import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
+import type { Bundle, RunningBundle } from "../../domain/bundle/state.ts";
+import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
-import { isClaimed } from "../../domain/delivery/hold.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
+import { isClaimed } from "../../domain/delivery/state.ts";
 import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import type { RunningBundle } from "../../domain/bundle/decider.ts";
 import type { Step } from "../../domain/bundle/events.ts";
+import type { RunningBundle } from "../../domain/bundle/state.ts";
 import type { Bound, PayloadRef, Request } from "../../domain/delivery/events.ts";
 import { allowed, type Verdict } from "../../domain/gate/verdict.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";

@@ -1,8 +1,10 @@
-import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { AttemptEnd, Failure, Request } from "../../domain/delivery/events.ts";
 import { failureOf } from "../../domain/delivery/failure-of.ts";
 import { attemptOfSchedule, replayIdOf, triggerOf } from "../../domain/delivery/replay.ts";
 import { nextAttemptAt } from "../../domain/delivery/retry.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from "../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import { sameTarget, type Target, targetOf } from "../../domain/endpoint/target.ts";

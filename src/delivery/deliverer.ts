@@ -1,4 +1,4 @@
-import type { Delivery } from "../../domain/delivery/decider.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import { isProbeDue, type OpenCircuit, ORDERED_PROBES_MS } from "../../domain/endpoint/circuit.ts";
 import {
   type Endpoint,

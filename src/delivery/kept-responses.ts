@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Delivery } from "../../domain/delivery/decider.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { EventLog, Expected, Sent } from "../../domain/ports.ts";
 import { isErasedSince } from "../erasure/erasures.ts";
 import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";

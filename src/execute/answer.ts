@@ -1,5 +1,5 @@
-import type { Delivery } from "../../domain/delivery/decider.ts";
 import { countedOf } from "../../domain/delivery/replay.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
 import type { EventLog, JsonObject } from "../../domain/ports.ts";

@@ -1,7 +1,8 @@
 import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Json, Position } from "../../domain/ports.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
 import { refusal } from "../admission/refusal.ts";

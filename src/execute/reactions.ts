@@ -1,5 +1,6 @@
-import { type Delivery, delivery } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock, EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
 import { events } from "../../projections/events.ts";
 import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";

@@ -1,6 +1,7 @@
 import { bundle } from "../../domain/bundle/decider.ts";
-import { delivery, type Paid } from "../../domain/delivery/decider.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
+import type { Paid } from "../../domain/delivery/state.ts";
 import { isLoopLedger } from "../../domain/ledger/loop.ts";
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";

@@ -1,7 +1,8 @@
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import type { AgentEvent } from "../../domain/agent/events.ts";
-import { type ApprovalOutcome, approval } from "../../domain/approval/decider.ts";
+import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
+import type { ApprovalOutcome } from "../../domain/approval/state.ts";
 import { eurOf, eurOrNull } from "../../domain/gate/cost.ts";
 import type { LedgerEvent } from "../../domain/ledger/events.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";

@@ -1,6 +1,6 @@
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
-import { isClaimed } from "../../domain/delivery/hold.ts";
+import { isClaimed } from "../../domain/delivery/state.ts";
 import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { UNKNOWN } from "../admission/claim.ts";

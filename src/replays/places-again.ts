@@ -1,5 +1,5 @@
-import type { Delivery } from "../../domain/delivery/decider.ts";
-import type { ReplayCommand } from "../../domain/delivery/replay.ts";
+import type { ReplayCommand } from "../../domain/delivery/commands.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Judged } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import type { Identified } from "../gates/identified.ts";

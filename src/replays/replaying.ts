@@ -1,7 +1,8 @@
-import type { Delivery, DeliveryRejection } from "../../domain/delivery/decider.ts";
+import type { DeliveryRejection, ReplayCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
-import { isReplayedTooOften, REPLAYS_MAX, type ReplayCommand, wasReplayedBy } from "../../domain/delivery/replay.ts";
+import { isReplayedTooOften, REPLAYS_MAX, wasReplayedBy } from "../../domain/delivery/replay.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { refusedBy } from "../../domain/gate/decide.ts";
 import type { Metadata, Position } from "../../domain/ports.ts";

@@ -1,6 +1,8 @@
 import type { Clock, EventLog, Found, Position, Randomness, ViewStore } from "../../domain/ports.ts";
-import { type BegunReplay, type ReplayCommand, replay as replayDecider } from "../../domain/replay/decider.ts";
+import type { ReplayCommand } from "../../domain/replay/commands.ts";
+import { replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayCursor } from "../../domain/replay/events.ts";
+import type { BegunReplay } from "../../domain/replay/state.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { replays as replaysView } from "../../projections/replays.ts";

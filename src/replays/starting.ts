@@ -1,11 +1,13 @@
 import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
-import { type ReplayCommand, type ReplayRejection, type ReplayState, replay } from "../../domain/replay/decider.ts";
+import type { ReplayCommand, ReplayRejection } from "../../domain/replay/commands.ts";
+import { replay } from "../../domain/replay/decider.ts";
 import {
   type ReplayPlace,
   type ReplayPlaceEvent,
   type ReplayPlaces,
   replayPlaces,
 } from "../../domain/replay/places.ts";
+import type { ReplayState } from "../../domain/replay/state.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import type { Aggregates, Handled } from "../streams/aggregates.ts";

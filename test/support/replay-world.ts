@@ -1,6 +1,8 @@
 import { PLANS } from "../../domain/account/plans.ts";
-import { type Delivery, type DeliveryCommand, delivery } from "../../domain/delivery/decider.ts";
+import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
+import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent, Failure, Origin, Replay, Request } from "../../domain/delivery/events.ts";
+import type { Delivery } from "../../domain/delivery/state.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { Actor, EventLog, ViewStore } from "../../domain/ports.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";

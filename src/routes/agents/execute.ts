@@ -1,5 +1,6 @@
 import { ACTION_NAME_MAX } from "../../../domain/action/name.ts";
-import { type Delivery, delivery } from "../../../domain/delivery/decider.ts";
+import { delivery } from "../../../domain/delivery/decider.ts";
+import type { Delivery } from "../../../domain/delivery/state.ts";
 import { EUR_MAX, eurOf, microOf } from "../../../domain/gate/cost.ts";
 import type { EventLog, Json } from "../../../domain/ports.ts";
 import { UNKNOWN } from "../../admission/claim.ts";

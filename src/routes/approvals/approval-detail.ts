@@ -1,4 +1,5 @@
-import { type Approval, approval, type RequestedApproval } from "../../../domain/approval/decider.ts";
+import { approval } from "../../../domain/approval/decider.ts";
+import type { Approval, RequestedApproval } from "../../../domain/approval/state.ts";
 import { policy } from "../../../domain/policy/decider.ts";
 import type { EventLog, Position } from "../../../domain/ports.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";

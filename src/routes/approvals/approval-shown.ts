@@ -1,5 +1,5 @@
-import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../../domain/approval/events.ts";
+import { type ApprovalEnd, isOverdue, type RequestedApproval } from "../../../domain/approval/state.ts";
 import { eurOrNull } from "../../../domain/gate/cost.ts";
 import type { ApprovalDocument, ApprovalStatus } from "../../../projections/approvals.ts";
 import { type ApprovalSubject, holdEndOf } from "./approval-target.ts";

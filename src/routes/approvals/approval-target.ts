@@ -1,10 +1,12 @@
-import { isOverdue, type RequestedApproval } from "../../../domain/approval/decider.ts";
-import { type Bundle, bundle } from "../../../domain/bundle/decider.ts";
+import { isOverdue, type RequestedApproval } from "../../../domain/approval/state.ts";
+import { bundle } from "../../../domain/bundle/decider.ts";
 import type { BundleRequest, HeldBundle } from "../../../domain/bundle/events.ts";
+import type { Bundle } from "../../../domain/bundle/state.ts";
 import { bundleStatus } from "../../../domain/bundle/status.ts";
 import { type Change, change } from "../../../domain/change/decider.ts";
-import { type Delivery, delivery } from "../../../domain/delivery/decider.ts";
+import { delivery } from "../../../domain/delivery/decider.ts";
 import type { Bound, HeldRequest, HoldOutcome, PayloadRef, Request } from "../../../domain/delivery/events.ts";
+import type { Delivery } from "../../../domain/delivery/state.ts";
 import { statusOf as deliveryStatus } from "../../../domain/delivery/status.ts";
 import { endpoint } from "../../../domain/endpoint/decider.ts";
 import { targetOf } from "../../../domain/endpoint/target.ts";

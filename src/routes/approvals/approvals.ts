@@ -1,6 +1,7 @@
 import type { ApprovalRejection } from "../../../domain/approval/commands.ts";
-import { type Approval, approval, isOverdue, type RequestedApproval } from "../../../domain/approval/decider.ts";
+import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED, type Vote } from "../../../domain/approval/events.ts";
+import { type Approval, isOverdue, type RequestedApproval } from "../../../domain/approval/state.ts";
 import { policiesOf } from "../../../domain/gate/verdict.ts";
 import type { Position, ViewStore } from "../../../domain/ports.ts";
 import { type ApprovalDocument, approvals } from "../../../projections/approvals.ts";

@@ -1,5 +1,6 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
-import { type Bundle, bundle } from "../../../domain/bundle/decider.ts";
+import { bundle } from "../../../domain/bundle/decider.ts";
+import type { Bundle } from "../../../domain/bundle/state.ts";
 import type { EventLog, Json, ViewStore } from "../../../domain/ports.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
 import { BUNDLE_STATUSES } from "../../../projections/schemas/bundles.ts";

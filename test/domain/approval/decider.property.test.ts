@@ -2,8 +2,9 @@ import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { ApprovalCommand } from "../../../domain/approval/commands.ts";
-import { type Approval, approval } from "../../../domain/approval/decider.ts";
+import { approval } from "../../../domain/approval/decider.ts";
 import { type ApprovalEvent, type ApprovalRequest, FORM_NOT_STATED } from "../../../domain/approval/events.ts";
+import type { Approval } from "../../../domain/approval/state.ts";
 import { approvalFacts, at } from "../../support/history.ts";
 
 const test = suite("approval properties");

@@ -1,8 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Bundle, bundle } from "../../../domain/bundle/decider.ts";
+import { bundle } from "../../../domain/bundle/decider.ts";
 import type { BundleEvent } from "../../../domain/bundle/events.ts";
 import { nextOf } from "../../../domain/bundle/next.ts";
+import type { Bundle } from "../../../domain/bundle/state.ts";
 import { bundleStatus, leftToDo, stepStatuses } from "../../../domain/bundle/status.ts";
 import { fold } from "../../../domain/decider.ts";
 import { bundleFacts, bundleStep } from "../../support/history.ts";

@@ -1,7 +1,8 @@
 import * as assert from "uvu/assert";
-import { type Bundle, bundle } from "../../../domain/bundle/decider.ts";
+import { bundle } from "../../../domain/bundle/decider.ts";
 import type { BundleEvent, BundleRequest, Step } from "../../../domain/bundle/events.ts";
 import { nextOf } from "../../../domain/bundle/next.ts";
+import type { Bundle } from "../../../domain/bundle/state.ts";
 import type { Decider } from "../../../domain/decider.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import type { AttemptEnd, DeliveryEvent, Failure, Request } from "../../../domain/delivery/events.ts";

@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fold } from "../../../domain/decider.ts";
-import { type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
+import type { DeliveryCommand } from "../../../domain/delivery/commands.ts";
+import { delivery } from "../../../domain/delivery/decider.ts";
 import { erasure } from "../../../domain/delivery/erasure.ts";
 import type { AttemptEnd, DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
 import { specFor } from "../../support/given.ts";

@@ -2,9 +2,11 @@ import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fold } from "../../../domain/decider.ts";
-import { type Delivery, type DeliveryCommand, delivery } from "../../../domain/delivery/decider.ts";
+import type { DeliveryCommand, ReplayCommand } from "../../../domain/delivery/commands.ts";
+import { delivery } from "../../../domain/delivery/decider.ts";
 import type { AttemptEnd, DeliveryEvent, Request } from "../../../domain/delivery/events.ts";
-import { attemptOfSchedule, REPLAYS_MAX, type ReplayCommand, triggerOf } from "../../../domain/delivery/replay.ts";
+import { attemptOfSchedule, REPLAYS_MAX, triggerOf } from "../../../domain/delivery/replay.ts";
+import type { Delivery } from "../../../domain/delivery/state.ts";
 import { specFor } from "../../support/given.ts";
 import { at, deliveryFacts, SERVER_ERROR } from "../../support/history.ts";
 

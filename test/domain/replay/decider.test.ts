@@ -1,5 +1,6 @@
 import { suite } from "uvu";
-import { type ReplayCommand, replay } from "../../../domain/replay/decider.ts";
+import type { ReplayCommand } from "../../../domain/replay/commands.ts";
+import { replay } from "../../../domain/replay/decider.ts";
 import type { ReplayEvent } from "../../../domain/replay/events.ts";
 import { specFor } from "../../support/given.ts";
 import { at, replayFacts } from "../../support/history.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Bundle } from "../../../domain/bundle/decider.ts";
+import type { Bundle } from "../../../domain/bundle/state.ts";
 import { bundleStatus, stepStatuses } from "../../../domain/bundle/status.ts";
 import type { Sent } from "../../../domain/ports.ts";
 import { type BundlesWorld, bundlesWorld, type StepInput, startBundleNode } from "../../support/bundles-world.ts";

@@ -1,7 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
-import { type Delivery, delivery } from "../../../domain/delivery/decider.ts";
+import { delivery } from "../../../domain/delivery/decider.ts";
+import type { Delivery } from "../../../domain/delivery/state.ts";
 import type { EventLog, Sent } from "../../../domain/ports.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";

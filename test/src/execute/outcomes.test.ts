@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Delivery, delivery } from "../../../domain/delivery/decider.ts";
+import { delivery } from "../../../domain/delivery/decider.ts";
+import type { Delivery } from "../../../domain/delivery/state.ts";
 import type { EventLog } from "../../../domain/ports.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { hasEnded } from "../../../src/execute/answer.ts";
