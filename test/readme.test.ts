@@ -1,11 +1,18 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 
-const PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+const PROMISES = "docs/promises.md";
+const CONFIGURATION = "docs/operator.md";
+const PAGES = [
+  ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].filter((page) => existsSync(page)),
+  ...readdirSync("docs").map((page) => join("docs", page)),
+];
+const README_LINES_MAX = 250;
 const PROMISED_BY = /^- `(test\/[^`]+)`: "(.+)"$/gm;
-const LINK = /\]\((?!https?:)([^)#]+)\)/g;
+const LINK = /\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g;
+const HEADING = /^#+ (.+)$/gm;
 const TABLE_ROW = /^\| `([A-Z_]+)`(?:, `([A-Z_]+)`)? \|/gm;
 const VARIABLE_READ = /\benv\.([A-Z_]+)|\benv, "([A-Z_]+)"/g;
 
@@ -16,20 +23,38 @@ const groups = (pattern: RegExp, from: string): string[] =>
 
 const test = suite("the pages for people");
 
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-");
+
+test("the README is short enough for a first visit", () => {
+  const lines = text("README.md").split("\n").length;
+  assert.ok(lines <= README_LINES_MAX, `${lines} lines`);
+});
+
 test("each promise names tests that there are", () => {
-  const named = [...text("README.md").matchAll(PROMISED_BY)];
+  const named = [...text(PROMISES).matchAll(PROMISED_BY)];
   assert.ok(named.length > 0);
   for (const [, file = "", name = ""] of named) assert.ok(text(file).includes(name), `${file}: ${name}`);
 });
 
-test("each link to a file leads to one", () => {
+test("each link to a file or a heading leads to one", () => {
   for (const page of PAGES) {
-    for (const target of groups(LINK, text(page))) assert.ok(existsSync(join(".", target)), `${page}: ${target}`);
+    for (const [, target = "", anchor] of text(page).matchAll(LINK)) {
+      const to = target === "" ? page : join(dirname(page), target);
+      assert.ok(existsSync(to), `${page}: ${target}`);
+      if (anchor === undefined) continue;
+      const anchors = groups(HEADING, text(to)).map(anchorOf);
+      assert.ok(anchors.includes(anchor), `${page}: ${target}#${anchor}`);
+    }
   }
 });
 
 test("the table of the configuration has each variable that is read, and no other", () => {
-  const shown = groups(TABLE_ROW, text("README.md"));
+  const shown = groups(TABLE_ROW, text(CONFIGURATION));
   const read = new Set(groups(VARIABLE_READ, text("src/config.ts")));
   assert.equal(shown.sort(), [...read].sort());
 });

@@ -1,0 +1,93 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Program, removeFolder, startProgram } from "../support/program.ts";
+import { testWhere } from "../support/skipped.ts";
+
+/**
+ * Runs the commands of the pages for people: the blocks that are marked `sh run`, in their order, in one shell. Those marked
+ * `sh run background` are programs that the reader starts in another terminal. A comment below a block says what it prints:
+ * `<!-- prints: this | and this -->`.
+ */
+const test = suite("the commands of the documents");
+
+const BLOCK = /^```sh run( background)?\n([\s\S]*?)^```\n(?:<!-- prints: (.*) -->\n)?/gm;
+/** README first: the other pages go on from what it has set up. */
+const PAGES = [
+  "README.md",
+  "docs/receiver.md",
+  "docs/agent.md",
+  "docs/auditor.md",
+  "docs/analyst.md",
+  "docs/billing.md",
+];
+/** The ports of the commands: each is replaced by a free one, as a machine may have something of its own there. */
+const PORTS = ["3000", "3001"];
+const TOOLS = ["bash", "curl", "openssl", "sed"];
+
+const missing = TOOLS.filter((tool) => spawnSync("which", [tool]).status !== 0);
+
+const freePort = async (): Promise<string> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  return typeof address === "object" && address !== null ? `${address.port}` : "";
+};
+
+type Block = { readonly where: string; readonly script: string; readonly prints: readonly string[] };
+
+/** Waits until what was started listens on the port that its script names. */
+const listening = (body: string): string => {
+  const [, port] = /listen\((\d+)\)/.exec(body) ?? [];
+  return `until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.05; done\n`;
+};
+
+const blocksOf = (page: string): readonly Block[] =>
+  [...readFileSync(page, "utf8").matchAll(BLOCK)].map(([, background, body = "", prints = ""], index) => ({
+    where: `${page}, block ${index + 1}`,
+    script: background === undefined ? body : `${body.trimEnd()} >/dev/null &\n${listening(body)}`,
+    prints: prints === "" ? [] : prints.split(" | "),
+  }));
+
+const run = async (program: Program): Promise<Map<string, string>> => {
+  const blocks = PAGES.flatMap(blocksOf);
+  let script = "trap 'kill $(jobs -p) 2>/dev/null' EXIT\n";
+  for (const block of blocks) script += `printf "\\n=== %s\\n" "${block.where}"\n${block.script}`;
+  script = script.replaceAll("http://localhost:8080", program.url);
+  for (const port of PORTS) script = script.replaceAll(port, await freePort());
+  const shell = spawn("bash", ["-u"], { stdio: ["pipe", "pipe", "pipe"] });
+  let output = "";
+  shell.stdout.on("data", (chunk: Buffer) => (output += chunk));
+  shell.stderr.on("data", (chunk: Buffer) => (output += chunk));
+  shell.stdin.end(script);
+  await once(shell, "close");
+  return new Map(
+    output
+      .split(/^=== /m)
+      .slice(1)
+      .map((part) => [part.slice(0, part.indexOf("\n")), part.slice(part.indexOf("\n") + 1)] as const),
+  );
+};
+
+testWhere(test, missing.length === 0, `${missing.join(", ")} missing`, "they print what the pages say", async () => {
+  const program = await startProgram({ SIGNUP_PLAN: "free" });
+  try {
+    const printed = await run(program);
+    for (const { where, prints } of PAGES.flatMap(blocksOf)) {
+      const output = printed.get(where) ?? "was not run";
+      for (const text of prints) assert.ok(output.includes(text), `${where} does not print ${text}:\n${output}`);
+      const problem = /"type":"\/problems\/([a-z-]+)"/.exec(output)?.[1];
+      const isExpected = problem === undefined || prints.some((text) => text.includes(problem));
+      assert.ok(isExpected, `${where} is refused:\n${output}`);
+    }
+  } finally {
+    await program.stop();
+    removeFolder(program.dir);
+  }
+});
+
+test.run();
