@@ -1,3 +1,3 @@
-import type { Clock } from "../domain/ports.ts";
+import type { Clock } from "../domain/ports/clock.ts";
 
 export const systemClock: Clock = { now: () => Date.now() };

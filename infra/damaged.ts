@@ -1,4 +1,4 @@
-import type { Metadata, RecordedEvent } from "../domain/ports.ts";
+import type { Metadata, RecordedEvent } from "../domain/ports/event-log.ts";
 import { RecordDamaged } from "./log-errors.ts";
 import { DAMAGED_TYPE, isErasable, parseStreamName } from "./stream-name.ts";
 

@@ -1,4 +1,4 @@
-import type { Expected, NewEvent, Position, Revision } from "../domain/ports.ts";
+import type { Expected, NewEvent, Position, Revision } from "../domain/ports/event-log.ts";
 import { AppendTooLarge } from "./log-errors.ts";
 
 /** What an adapter of the event log checks before it does anything: each of these is a bug of the caller, and throws. */

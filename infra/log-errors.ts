@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 
 /** Nothing was written: the engine refused (disk full, read-only, closed). Safe to try again later. */
 export class LogUnavailable extends Error {

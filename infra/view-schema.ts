@@ -1,4 +1,4 @@
-import type { Document, ViewSchema } from "../domain/ports.ts";
+import type { Document, ViewSchema } from "../domain/ports/view-store.ts";
 
 /** What every view store agrees on, so that one engine finds what another would. */
 

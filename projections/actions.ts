@@ -1,5 +1,5 @@
 import type { ActionEvent } from "../domain/action/events.ts";
-import type { JsonObject } from "../domain/ports.ts";
+import type { JsonObject } from "../domain/json.ts";
 import { perDocument } from "./projection.ts";
 
 export type ActionDocument = {

@@ -2,7 +2,7 @@ import type { ApprovalEvent, ApprovalRequest, Vote } from "../domain/approval/ev
 import type { BundleEvent } from "../domain/bundle/events.ts";
 import type { ChangeEvent } from "../domain/change/events.ts";
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { perDocument } from "./projection.ts";
 import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 

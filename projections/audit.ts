@@ -1,4 +1,4 @@
-import type { ActorKind, Position, RecordedEvent } from "../domain/ports.ts";
+import type { ActorKind, Position, RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Projection } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 

@@ -1,5 +1,5 @@
 import type { AccountEvent } from "../domain/account/events.ts";
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { perDocument } from "./projection.ts";
 
 /** Who bills an account, and for which plan. */

@@ -9,7 +9,7 @@ import type {
 import type { BundleStatus, StepStatus } from "../domain/bundle/status.ts";
 import type { HoldOutcome, Origin } from "../domain/delivery/events.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
 

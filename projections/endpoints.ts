@@ -1,6 +1,6 @@
 import type { AttemptEnd, DeliveryEvent, Failure } from "../domain/delivery/events.ts";
 import type { EndpointEvent, EndpointSettings } from "../domain/endpoint/events.ts";
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Histogram, merged, NO_DURATIONS, percentile, withDuration } from "./histogram.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";

@@ -12,7 +12,8 @@ import type {
 } from "../domain/delivery/events.ts";
 import type { DeliveryStatus } from "../domain/delivery/status.ts";
 import type { Verdict } from "../domain/gate/verdict.ts";
-import type { Document, Position, RecordedEvent } from "../domain/ports.ts";
+import type { Position, RecordedEvent } from "../domain/ports/event-log.ts";
+import type { Document } from "../domain/ports/view-store.ts";
 import type { ReplayFilter } from "../domain/replay/events.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";

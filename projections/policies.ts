@@ -1,5 +1,6 @@
+import type { JsonObject } from "../domain/json.ts";
 import type { PolicyEvent } from "../domain/policy/events.ts";
-import type { JsonObject, RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Projection, perDocument } from "./projection.ts";
 
 export type PolicyDocument = {

@@ -1,4 +1,5 @@
-import type { Document, RecordedEvent, ViewSchema } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
+import type { Document, ViewSchema } from "../domain/ports/view-store.ts";
 
 /** The documents of one page: what `idsOf` named is loaded before; whatever else is put is written unasked. */
 export type Documents = {

@@ -1,5 +1,6 @@
 import type { Commitment } from "../domain/personal/events.ts";
-import type { Document, RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
+import type { Document } from "../domain/ports/view-store.ts";
 import type { RejectReason, SourceEvent } from "../domain/source/events.ts";
 import type { Projection } from "./projection.ts";
 

@@ -1,5 +1,6 @@
 import type { DeliveryEvent, Replayer } from "../domain/delivery/events.ts";
-import type { Document, RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
+import type { Document } from "../domain/ports/view-store.ts";
 import type { ReplayEvent, ReplayFilter } from "../domain/replay/events.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";

@@ -1,5 +1,5 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Projection, perDocument } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 
 const DELIVERY = "delivery-";
 const BUNDLE = "bundle-";

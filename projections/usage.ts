@@ -1,5 +1,5 @@
 import type { DeliveryEvent } from "../domain/delivery/events.ts";
-import type { RecordedEvent } from "../domain/ports.ts";
+import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { perDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 

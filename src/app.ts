@@ -8,7 +8,9 @@ import Fastify, {
   LogController,
 } from "fastify";
 import type { Plan } from "../domain/account/plans.ts";
-import type { Clock, EventLog, Randomness } from "../domain/ports.ts";
+import type { Clock } from "../domain/ports/clock.ts";
+import type { EventLog } from "../domain/ports/event-log.ts";
+import type { Randomness } from "../domain/ports/randomness.ts";
 import { randomId } from "../infra/crypto/ids.ts";
 import type { SecretBox } from "../infra/crypto/secret-box.ts";
 import type { Authenticate } from "./http/authenticate.ts";

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { EventLog } from "../domain/ports.ts";
+import type { EventLog } from "../domain/ports/event-log.ts";
 import { systemClock } from "../infra/clock.ts";
 import { KeyUnusable, loadKey } from "../infra/crypto/keyfile.ts";
 import { randomness } from "../infra/crypto/randomness.ts";

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import type { EventLog } from "../domain/ports.ts";
+import type { EventLog } from "../domain/ports/event-log.ts";
 import { subkey } from "../infra/crypto/subkey.ts";
 import { events as eventsView } from "../projections/events.ts";
 import { SLOT_MS } from "../projections/status.ts";

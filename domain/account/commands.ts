@@ -1,5 +1,5 @@
 import type { Commitment } from "../personal/events.ts";
-import type { Sealed } from "../source/events.ts";
+import type { Sealed } from "../sealed.ts";
 import type { KeyRole } from "./events.ts";
 import type { MembershipCommand, MembershipRejection } from "./membership.ts";
 import type { SubscriptionCommand } from "./subscription.ts";

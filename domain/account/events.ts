@@ -1,5 +1,5 @@
 import type { Commitment } from "../personal/events.ts";
-import type { Sealed } from "../source/events.ts";
+import type { Sealed } from "../sealed.ts";
 
 /** Each role includes the ones after it. */
 export const ROLES = ["owner", "admin", "approver", "auditor", "viewer"] as const;

@@ -1,6 +1,6 @@
 import { accept, type Decision, reject } from "../decider.ts";
 import type { Commitment } from "../personal/events.ts";
-import type { Sealed } from "../source/events.ts";
+import type { Sealed } from "../sealed.ts";
 import type { AccountEvent, LinkMaker, MembershipEvent, Role } from "./events.ts";
 
 /** Who made a one-time link that was used, and when it was used. */

@@ -1,6 +1,6 @@
+import type { JsonObject } from "../json.ts";
 import type { CostRule } from "../policy/definition.ts";
 import { type DefinitionError, isSchema, parseCost, type Report } from "../policy/parse-definition.ts";
-import type { JsonObject } from "../ports.ts";
 import { isActionName } from "./name.ts";
 
 export const REVERSIBILITIES = ["reversible", "compensable", "irreversible"] as const;

@@ -1,5 +1,5 @@
 import { escapePointer, type FieldPath, parseFieldPath, readField } from "../gate/field-path.ts";
-import type { Json, JsonObject } from "../ports.ts";
+import type { Json, JsonObject } from "../json.ts";
 
 /** `{"$result": {"step": 0, "pointer": "/id"}}`: a place in what the target of an earlier step has answered. */
 export type Reference = {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../ports.ts";
+import type { Json, JsonObject } from "../json.ts";
 
 /** What people are shown of a change: the target as it is and as it would be. Null: it is not there. */
 export type ShownChange = {

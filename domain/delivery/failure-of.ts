@@ -1,4 +1,4 @@
-import type { Sent } from "../ports.ts";
+import type { Sent } from "../ports/sender.ts";
 import type { Failure } from "./events.ts";
 
 /** Null: delivered. The status decides, whatever became of the answer's body. */

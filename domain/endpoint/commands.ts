@@ -1,4 +1,4 @@
-import type { Sealed } from "../source/events.ts";
+import type { Sealed } from "../sealed.ts";
 import type { Counted, Seen } from "./circuit.ts";
 import type { EndpointSettings } from "./events.ts";
 

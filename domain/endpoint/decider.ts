@@ -1,5 +1,5 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
-import type { Sealed } from "../source/events.ts";
+import type { Sealed } from "../sealed.ts";
 import { afterAttempt, type Circuit, circuitAfter, probing } from "./circuit.ts";
 import type { EndpointCommand } from "./commands.ts";
 import type { EndpointEvent, EndpointSettings, OwnHeader } from "./events.ts";

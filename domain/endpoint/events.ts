@@ -1,4 +1,4 @@
-import type { Sealed } from "../source/events.ts";
+import type { Sealed } from "../sealed.ts";
 
 /** A header that an endpoint's owner adds to every delivery. The value is sealed: it often is a credential. */
 export type OwnHeader = {

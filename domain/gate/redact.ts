@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../ports.ts";
+import type { Json, JsonObject } from "../json.ts";
 import type { FieldPath } from "./field-path.ts";
 import { PathTree } from "./path-tree.ts";
 

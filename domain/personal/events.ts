@@ -1,4 +1,4 @@
-import type { JsonObject } from "../ports.ts";
+import type { JsonObject } from "../json.ts";
 
 /**
  * Stands in a record for personal data that can be erased. `commitment`: hex SHA-256 over 16 random bytes and the value's

@@ -1,6 +1,6 @@
 import type { Role } from "../account/events.ts";
+import type { JsonObject } from "../json.ts";
 import type { LoopRule } from "../ledger/loop.ts";
-import type { JsonObject } from "../ports.ts";
 
 /** What a policy says, as published. Money is in euros as the author wrote it. */
 export type PolicyDefinition = {

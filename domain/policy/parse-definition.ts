@@ -1,7 +1,7 @@
 import { EUR_MAX, MICRO_PER_EUR } from "../gate/cost.ts";
 import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../gate/field-path.ts";
+import type { JsonObject } from "../json.ts";
 import { DEPTH_MAX, IDENTICAL_MAX, type LoopRule, PER_RUN_MAX, WINDOW_S_MAX } from "../ledger/loop.ts";
-import type { JsonObject } from "../ports.ts";
 import {
   type ApprovalRule,
   type CostRule,

@@ -1,5 +1,5 @@
 import type { Replayer } from "../delivery/events.ts";
-import type { Position } from "../ports.ts";
+import type { Position } from "../ports/event-log.ts";
 
 /** Which events: those of the account that have ended so, and to which all of the rest applies. */
 export type ReplayFilter = {

@@ -1,4 +1,5 @@
-import type { DedupeRule, HmacAuth, ProviderType, Sealed, SourceSettings } from "./events.ts";
+import type { Sealed } from "../sealed.ts";
+import type { DedupeRule, HmacAuth, ProviderType, SourceSettings } from "./events.ts";
 
 /** Each carries its time (ISO-8601 UTC with milliseconds), and those of a person the account that asks. */
 export type SourceCommand =

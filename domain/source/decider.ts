@@ -1,6 +1,7 @@
 import { accept, type Decider, type Decision, reject } from "../decider.ts";
+import type { Sealed } from "../sealed.ts";
 import type { SourceCommand } from "./commands.ts";
-import type { DedupeRule, HmacAuth, ProviderType, Sealed, SourceEvent, SourceSettings } from "./events.ts";
+import type { DedupeRule, HmacAuth, ProviderType, SourceEvent, SourceSettings } from "./events.ts";
 
 /** A secret that signatures are checked with; `until` is null for the newest. */
 type SourceSecret = { readonly sealed: Sealed; readonly madeBy: string; readonly until: string | null };

@@ -1,4 +1,5 @@
 import type { Commitment } from "../personal/events.ts";
+import type { Sealed } from "../sealed.ts";
 
 /** The types that `POST /v1/sources` knows; each has one entry in the verifier table (`src/providers/`). */
 export const PROVIDER_TYPES = [
@@ -32,9 +33,6 @@ export type HmacAuth = {
  * requests with the same body are one delivery for a while. `none`: by that rule alone.
  */
 export type DedupeRule = { readonly header: string } | { readonly pointer: string } | "body" | "none";
-
-/** AES-256-GCM, base64 (`infra/crypto/secret-box.ts`). */
-export type Sealed = string;
 
 export type RejectReason = "missing" | "malformed" | "mismatch" | "stale" | "unknown-secret";
 

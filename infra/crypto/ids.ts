@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Randomness } from "../../domain/ports.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 
 /** RFC 4648, section 6, in lower case: ids stand in URLs and are read aloud. */

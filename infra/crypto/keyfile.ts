@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import type { Randomness } from "../../domain/ports.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { KEY_BYTES } from "./subkey.ts";
 
 /** The message is one sentence for the person who starts the program. */

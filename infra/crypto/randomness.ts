@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import type { Randomness } from "../../domain/ports.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 
 /** A call of the generator costs some microseconds whatever its size, and one webhook needs a dozen random values. */
 const POOL_BYTES = 8_192;

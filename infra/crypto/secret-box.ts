@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import type { Randomness } from "../../domain/ports.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { lengthPrefixed } from "./length-prefixed.ts";
 import { subkey } from "./subkey.ts";
 

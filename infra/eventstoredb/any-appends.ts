@@ -1,4 +1,4 @@
-import type { Appended, Revision } from "../../domain/ports.ts";
+import type { Appended, Revision } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import type { ExactAppends } from "./appends.ts";
 import { attempts, unavailable } from "./attempts.ts";

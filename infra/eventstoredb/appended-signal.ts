@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import { listening } from "../listeners.ts";
 import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";

@@ -1,4 +1,4 @@
-import type { Appended, Expected, Position, Revision } from "../../domain/ports.ts";
+import type { Appended, Expected, Position, Revision } from "../../domain/ports/event-log.ts";
 import { AppendTooLarge, LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { attempts } from "./attempts.ts";
 import { type Answered, type Connection, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";

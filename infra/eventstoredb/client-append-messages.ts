@@ -2,7 +2,7 @@ import shared from "@eventstore/db-client/generated/shared_pb.js";
 import type rpc from "@eventstore/db-client/generated/status_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import timestamp from "google-protobuf/google/protobuf/timestamp_pb.js";
-import type { Revision } from "../../domain/ports.ts";
+import type { Revision } from "../../domain/ports/event-log.ts";
 import { type Answered, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
 
 /** The messages of the batch append (`streams.proto` of the server), made and read as the client's `batchAppend.js` does. */

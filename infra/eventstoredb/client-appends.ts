@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventStoreDBClient } from "@eventstore/db-client";
 import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Revision } from "../../domain/ports.ts";
+import type { Revision } from "../../domain/ports/event-log.ts";
 import { appendRequest, correlationIdOf, readAnswer } from "./client-append-messages.ts";
 import { failureOf } from "./client-failures.ts";
 import { type Answered, ConnectionFailure, type ProposedEvent } from "./connection.ts";

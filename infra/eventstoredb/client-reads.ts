@@ -1,6 +1,6 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, ResolvedEvent, StreamingRead } from "@eventstore/db-client";
 import { END, streamNameFilter } from "@eventstore/db-client";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { ERASABLE_CATEGORIES } from "../stream-name.ts";
 import { cursorFrom } from "./client-append-messages.ts";
 import { failureOf, isStreamNotFound } from "./client-failures.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 
 /**
  * By how much the clocks of a node and of the log's server may differ: leases of 15 s and more and the sliding minute of a

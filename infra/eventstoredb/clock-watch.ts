@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { within } from "../within.ts";
 import { aheadMs, type ClockLook, clockProblem, isReliable, type Moment, momentOf, setBetween } from "./clock-check.ts";

@@ -1,4 +1,5 @@
-import type { JsonObject, Revision } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Revision } from "../../domain/ports/event-log.ts";
 
 /**
  * What the event log needs of a connection to EventStoreDB, and no more: `client.ts` and its neighbours `client-*.ts` say

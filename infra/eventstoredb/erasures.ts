@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Revision } from "../../domain/ports.ts";
+import type { Revision } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { BLANK_TYPE } from "../stream-name.ts";
 import type { ExactAppends } from "./appends.ts";

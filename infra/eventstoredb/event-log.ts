@@ -1,4 +1,5 @@
-import type { Appended, Clock, EventLog, Expected, NewEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Appended, EventLog, Expected, NewEvent } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../clock.ts";
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { isOtherFormat, LOG_FORMAT, OtherFormat } from "../other-format.ts";
 import type { ExactAppends } from "./appends.ts";
 import { attempts } from "./attempts.ts";

@@ -1,4 +1,4 @@
-import type { Revision } from "../../domain/ports.ts";
+import type { Revision } from "../../domain/ports/event-log.ts";
 import { type AllPage, type Connection, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import { compare } from "./positions.ts";
 

@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import type { Cursor } from "./connection.ts";
 
 /** The largest unsigned 64-bit number has 20 decimal digits: padded, positions compare as text. */

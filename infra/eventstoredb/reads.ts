@@ -1,4 +1,4 @@
-import type { Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports.ts";
+import type { Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports/event-log.ts";
 import type { Reading } from "./attempts.ts";
 import { type AllPage, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import type { Page, Pages } from "./pages.ts";

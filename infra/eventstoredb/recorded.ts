@@ -1,4 +1,4 @@
-import type { Metadata, RecordedEvent } from "../../domain/ports.ts";
+import type { Metadata, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { damaged } from "../damaged.ts";
 import { ERASABLE_CATEGORIES } from "../stream-name.ts";
 import type { StoredEvent } from "./connection.ts";

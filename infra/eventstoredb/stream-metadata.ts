@@ -1,4 +1,5 @@
-import type { JsonObject, Position, Revision } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Position, Revision } from "../../domain/ports/event-log.ts";
 import type { Reading } from "./attempts.ts";
 import { ConnectionFailure, type ProposedEvent } from "./connection.ts";
 import type { Pages } from "./pages.ts";

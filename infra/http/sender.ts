@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { Failure, FailureKind, Timings } from "../../domain/delivery/events.ts";
-import type { Clock, HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { HttpRequest, HttpSender, Sent } from "../../domain/ports/sender.ts";
 import { type Target, targetOf } from "./addresses.ts";
 import { type Connection, connections } from "./connections.ts";
 import { ConnectFailure, type ConnectorOptions, connector } from "./connector.ts";

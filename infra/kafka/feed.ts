@@ -1,5 +1,5 @@
 import { CompressionTypes, Partitioners, type Producer } from "kafkajs";
-import type { CloudEvent, Feed } from "../../domain/ports.ts";
+import type { CloudEvent, Feed } from "../../domain/ports/feed.ts";
 import { within } from "../within.ts";
 import { kafkaClient, REQUEST_MS } from "./client.ts";
 import { type Batch, batchesOf, messageOf, withoutData } from "./messages.ts";

@@ -1,4 +1,4 @@
-import type { CloudEvent } from "../../domain/ports.ts";
+import type { CloudEvent } from "../../domain/ports/feed.ts";
 
 /** CloudEvents' Kafka protocol binding 1.0.2, section 3.3.1: structured mode, JSON event format. */
 const CONTENT_TYPE = "application/cloudevents+json; charset=utf-8";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports.ts";
+import type { Appended, EventLog, Expected, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { checkAppend, checkPage, checkRevision, checkSize, numberOf, positionOf } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { BLANK_TYPE, isErasable, parseErasable, parseStreamName } from "../stream-name.ts";

@@ -1,12 +1,12 @@
+import type { Position } from "../../domain/ports/event-log.ts";
 import type {
   Condition,
   Document,
-  Position,
   ViewOrigin,
   ViewQuery,
   ViewSchema,
   ViewStore,
-} from "../../domain/ports.ts";
+} from "../../domain/ports/view-store.ts";
 import { nameOf } from "../record-name.ts";
 import {
   comparable,

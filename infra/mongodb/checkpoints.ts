@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation } from "mongodb";
-import type { Position, RecordName } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { RecordName } from "../../domain/ports/view-store.ts";
 import { askedTogether } from "./asked-together.ts";
 import type { Connection } from "./connection.ts";
 import { refusedDuplicates } from "./duplicates.ts";

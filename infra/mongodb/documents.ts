@@ -1,4 +1,5 @@
-import type { Document, Json, ViewSchema } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
+import type { Document, ViewSchema } from "../../domain/ports/view-store.ts";
 import { comparableText } from "../view-schema.ts";
 
 /**

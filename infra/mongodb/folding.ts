@@ -1,4 +1,5 @@
-import type { Loaded, Position, RecordName, ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { Loaded, RecordName, ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import { nameOf } from "../record-name.ts";
 import { isDocumentId, schemaOf } from "../view-schema.ts";
 import { documentOf, type StoredDocument, storedDocument } from "./documents.ts";

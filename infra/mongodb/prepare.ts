@@ -1,5 +1,5 @@
 import { type Collection, type Db, type IndexDescription, MongoServerError } from "mongodb";
-import type { ViewSchema } from "../../domain/ports.ts";
+import type { ViewSchema } from "../../domain/ports/view-store.ts";
 import { OtherFormat } from "../other-format.ts";
 import { CHECKPOINTS, type StoredCheckpoint } from "./checkpoints.ts";
 import { storedIn } from "./collections.ts";

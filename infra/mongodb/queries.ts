@@ -1,5 +1,5 @@
 import type { Filter, Sort } from "mongodb";
-import type { Condition, ViewQuery, ViewSchema } from "../../domain/ports.ts";
+import type { Condition, ViewQuery, ViewSchema } from "../../domain/ports/view-store.ts";
 import { comparableText, fieldType, isOfType } from "../view-schema.ts";
 import type { StoredDocument } from "./documents.ts";
 

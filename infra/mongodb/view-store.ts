@@ -1,4 +1,4 @@
-import type { Document, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Document, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import { isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";
 import { chunksOf, IDS_MAX, mongoCollections, storedIn } from "./collections.ts";
 import { openConnection } from "./connection.ts";

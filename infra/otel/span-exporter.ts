@@ -6,7 +6,7 @@ import {
   NodeTracerProvider,
   type ReadableSpan,
 } from "@opentelemetry/sdk-trace-node";
-import type { Span, SpanExporter } from "../../domain/ports.ts";
+import type { Span, SpanExporter } from "../../domain/ports/span-exporter.ts";
 import { otlpCollector } from "./collector.ts";
 
 export type OtlpOptions = {

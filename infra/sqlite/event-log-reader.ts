@@ -1,4 +1,5 @@
-import type { JsonObject, Metadata, Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Metadata, Position, RecordedEvent, Revision, TypesPage } from "../../domain/ports/event-log.ts";
 import { damaged } from "../damaged.ts";
 import { numberOf, positionOf } from "../event-log-arguments.ts";
 import { ERASABLE_CATEGORIES, type StreamName } from "../stream-name.ts";

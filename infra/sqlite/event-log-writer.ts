@@ -1,4 +1,4 @@
-import type { Appended, Expected } from "../../domain/ports.ts";
+import type { Appended, Expected } from "../../domain/ports/event-log.ts";
 import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE } from "../stream-name.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports.ts";
+import type { Appended, EventLog, Metadata, NewEvent } from "../../domain/ports/event-log.ts";
 import { checkAppend, checkPage, checkRevision, checkSize } from "../event-log-arguments.ts";
 import { LogUnavailable } from "../log-errors.ts";
 import { parseErasable, parseStreamName } from "../stream-name.ts";

@@ -1,4 +1,5 @@
-import type { Condition, Position, RecordName, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { Condition, RecordName, ViewOrigin, ViewQuery, ViewSchema } from "../../domain/ports/view-store.ts";
 import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schemaOf } from "../view-schema.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { indexName, quoted } from "./view-tables.ts";

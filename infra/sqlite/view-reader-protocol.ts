@@ -1,4 +1,4 @@
-import type { ViewSchema } from "../../domain/ports.ts";
+import type { ViewSchema } from "../../domain/ports/view-store.ts";
 import type { ViewQueries } from "./view-queries.ts";
 
 export type ReaderData = { readonly path: string; readonly schemas: readonly ViewSchema[] };

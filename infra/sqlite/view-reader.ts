@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import type { ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import { schemasByName } from "../view-schema.ts";
 import type { ViewQueries } from "./view-queries.ts";
 import { type QueryThreadLimits, queryThread } from "./view-reader-thread.ts";

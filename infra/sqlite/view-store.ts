@@ -1,4 +1,4 @@
-import type { Document, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Document, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import { nameOf } from "../record-name.ts";
 import { ViewsUnavailable } from "../view-errors.ts";
 import { comparable, isDocumentId, schemaOf, schemasByName } from "../view-schema.ts";

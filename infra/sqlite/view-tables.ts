@@ -1,4 +1,4 @@
-import type { ViewSchema } from "../../domain/ports.ts";
+import type { ViewSchema } from "../../domain/ports/view-store.ts";
 import { OtherFormat } from "../other-format.ts";
 import { schemaOf } from "../view-schema.ts";
 import { isDamage } from "./database-file.ts";

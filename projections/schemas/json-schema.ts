@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 
 /** JSON Schema 2020-12, as data. */
 export type JsonSchema = JsonObject;

@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 
 /** A record as it is in a log: `data` and `meta` as JSON text. */
 export type RecordText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { openLog } from "../../src/engine/engines.ts";
 import { measureLatency, type OpenLoop } from "./admission.ts";
 import type { World } from "./bench-world.ts";

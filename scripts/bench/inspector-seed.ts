@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
-import type { JsonObject, NewEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { type LogPlace, openLog } from "../../src/engine/engines.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { NewEvent } from "../../domain/ports.ts";
+import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { base32 } from "../../infra/crypto/ids.ts";
 import { type LogPlace, openLog } from "../../src/engine/engines.ts";
 import { answerParent } from "./child.ts";

@@ -1,5 +1,6 @@
 import type { AccountEvent, EmailEvent } from "../../domain/account/events.ts";
-import type { Clock, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Accounts } from "./accounts.ts";

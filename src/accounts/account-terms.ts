@@ -3,7 +3,7 @@ import { planNamed } from "../../domain/account/overage.ts";
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import type { RetentionTerm } from "../../domain/account/retention.ts";
 import { openedWith, planAt, retentionAt, type Subscription } from "../../domain/account/subscription.ts";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { accountStream } from "./accounts.ts";
 

@@ -3,7 +3,7 @@ import { account, isExpired, type OpenAccount } from "../../domain/account/decid
 import { holdsSession, type Member } from "../../domain/account/membership.ts";
 import { session } from "../../domain/account/session.ts";
 import { agent } from "../../domain/agent/decider.ts";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { isBearerKey, keyId } from "../../infra/crypto/api-key.ts";
 import { isSameHash } from "../../infra/crypto/keyed-hash.ts";
 import type { Authenticate, Presented } from "../http/authenticate.ts";

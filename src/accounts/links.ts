@@ -1,4 +1,4 @@
-import type { Randomness } from "../../domain/ports.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { isSameHash, keyedHash } from "../../infra/crypto/keyed-hash.ts";
 
 /** What a one-time link lets its holder do. */

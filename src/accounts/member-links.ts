@@ -1,7 +1,8 @@
 import { account } from "../../domain/account/decider.ts";
 import type { Role } from "../../domain/account/events.ts";
 import { type Invitation, openInvitation, openReset } from "../../domain/account/membership.ts";
-import type { Position, Randomness } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";

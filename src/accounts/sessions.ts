@@ -1,6 +1,8 @@
 import { session } from "../../domain/account/session.ts";
 import type { Client } from "../../domain/personal/events.ts";
-import type { Clock, Position, Randomness } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import type { PersonalData } from "../erasure/personal-data.ts";

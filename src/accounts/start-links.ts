@@ -1,5 +1,7 @@
 import { startLinks as decider, type StartLink } from "../../domain/account/start-link.ts";
-import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, NO_TRACE } from "../streams/envelope.ts";

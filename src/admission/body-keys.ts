@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { readOn } from "../streams/run-command.ts";
 import { UNKNOWN } from "./claim.ts";

@@ -1,6 +1,6 @@
 import type { CallsEvent } from "../../domain/calls/events.ts";
 import type { Client } from "../../domain/personal/events.ts";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import type { RejectReason, SourceEvent } from "../../domain/source/events.ts";
 import { callsStream } from "../calls/counted-calls.ts";
 import { COUNTS_ACTOR, type Draft, type Sample, type Tallies, type Tally } from "../calls/tallies.ts";

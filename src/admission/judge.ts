@@ -7,7 +7,7 @@ import { decideAll, type GateGroup, refusedBy, refusedByAny } from "../../domain
 import { type AppliedPolicy, allowed, denied, type GateResult, type Verdict } from "../../domain/gate/verdict.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { ApprovalRule, PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
 import { type Checks, directChecks, type Question } from "../gates/checks.ts";
 import type { CompiledPolicies, CompiledPolicy, PolicyCheck } from "../gates/compiled-policy.ts";

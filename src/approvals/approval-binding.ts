@@ -3,7 +3,7 @@ import type { BundleRequest, Compensation, Step } from "../../domain/bundle/even
 import type { Bound, Request } from "../../domain/delivery/events.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { type Target, targetOf } from "../../domain/endpoint/target.ts";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { actionStream } from "../streams/action-stream.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, NO_TRACE } from "../streams/envelope.ts";

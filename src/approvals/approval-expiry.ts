@@ -1,6 +1,8 @@
 import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
-import type { Clock, EventLog, Found, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Found, ViewStore } from "../../domain/ports/view-store.ts";
 import { approvals } from "../../projections/approvals.ts";
 import { looking } from "../following/looking.ts";
 import type { Reaction } from "../following/reactor.ts";

@@ -6,7 +6,8 @@ import type { BundleEvent, BundleHeldAgain, HeldBundle } from "../../domain/bund
 import type { Bundle } from "../../domain/bundle/state.ts";
 import type { DeliveryEvent, HeldAgain, HeldRequest, ReplacedApproval } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
-import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import { type Foldable, type Known, latestOf, readOn } from "../streams/run-command.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BundleRequest, Compensation, Step } from "../../domain/bundle/events.ts";
 import type { Bound, Request } from "../../domain/delivery/events.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 

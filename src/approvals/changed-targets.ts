@@ -1,6 +1,7 @@
 import type { ActionEvent } from "../../domain/action/events.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
-import type { Condition, RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Condition } from "../../domain/ports/view-store.ts";
 import { bundles } from "../../projections/bundles.ts";
 import { events } from "../../projections/events.ts";
 import type { Reaction } from "../following/reactor.ts";

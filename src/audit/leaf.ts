@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
 /** Tells a leaf's hash from that of a node of the tree (RFC 6962, section 2.1). */

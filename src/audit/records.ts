@@ -1,4 +1,5 @@
-import type { EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { type AuditDocument, audit, recordId } from "../../projections/audit.ts";
 
 export type AuditFilter = {

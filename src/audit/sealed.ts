@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
 
 const MASK = "[sealed]";
 /** What the deciders seal before it is recorded (`infra/crypto/secret-box.ts`). */

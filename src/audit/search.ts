@@ -1,4 +1,4 @@
-import type { Condition } from "../../domain/ports.ts";
+import type { Condition } from "../../domain/ports/view-store.ts";
 import { type AuditDocument, type AuditHead, audit, recordId } from "../../projections/audit.ts";
 import { comparable } from "../http/time-range.ts";
 import { type AuditFilter, type AuditSources, type Bounds, firstRecord, recordOf, type Walk } from "./records.ts";

@@ -1,4 +1,4 @@
-import type { EventLog, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { parseStreamName } from "../../infra/stream-name.ts";
 import type { AuditDocument, AuditHead } from "../../projections/audit.ts";
 import { categoryOf } from "../../projections/streams.ts";

@@ -4,9 +4,9 @@ import type {
   BillingNotice,
   BillingProvider,
   BillingWebhooks,
-  Clock,
   ProvidedSubscription,
-} from "../../domain/ports.ts";
+} from "../../domain/ports/billing.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { accountStream } from "../accounts/accounts.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { type Envelope, NO_TRACE } from "../streams/envelope.ts";

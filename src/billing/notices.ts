@@ -1,5 +1,5 @@
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
-import type { ViewStore } from "../../domain/ports.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { sources } from "../../projections/sources.ts";
 
 /** Above what any plan includes; a view that lags must not make an endless count. */

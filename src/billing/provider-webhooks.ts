@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { BillingProvider } from "../../domain/ports.ts";
+import type { BillingProvider } from "../../domain/ports/billing.ts";
 import type { CountedCalls } from "../calls/counted-calls.ts";
 import { sendProblem } from "../http/problem-reply.ts";
 import { listedProblems } from "../http/route-problems.ts";

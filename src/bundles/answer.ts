@@ -11,7 +11,8 @@ import {
   stepStatuses,
 } from "../../domain/bundle/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
-import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { outcomeOf, type Result, resultOf } from "../documents/result.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import { bundleStream } from "../streams/bundle-id.ts";

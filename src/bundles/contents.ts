@@ -1,7 +1,8 @@
 import type { Step, StepRefusal } from "../../domain/bundle/events.ts";
 import { referencesOf, resolved, type Usable } from "../../domain/bundle/results.ts";
 import type { RunningBundle } from "../../domain/bundle/state.ts";
-import type { EventLog, Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { answeredBody } from "../documents/result.ts";
 import { API_BODY_BYTES_MAX } from "../http/limits.ts";
 import type { Trace } from "../streams/envelope.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type Reference, replaced } from "../../domain/bundle/results.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import { type ActionIdentity, actionDigest } from "../execute/digest.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 

@@ -3,7 +3,7 @@ import type { PresentAgent } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import type { Compensation, Step } from "../../domain/bundle/events.ts";
 import { placeShown, type Reference, referencesOf } from "../../domain/bundle/results.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import { actionNamed, noAction } from "../execute/asking.ts";
 import type { CompiledAction, CompiledActions } from "../gates/compiled-action.ts";
 import { LISTED_ERRORS_MAX } from "../http/limits.ts";

@@ -4,9 +4,10 @@ import type { BundleRequest, Step, StepRefusal } from "../../domain/bundle/event
 import { type CompiledCost, costGate } from "../../domain/gate/cost.ts";
 import { decide, refusedBy } from "../../domain/gate/decide.ts";
 import { type GateResult, type PolicyRef, policiesOf } from "../../domain/gate/verdict.ts";
+import type { Json } from "../../domain/json.ts";
 import type { LoopRule } from "../../domain/ledger/loop.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
-import type { EventLog, Json, Revision } from "../../domain/ports.ts";
+import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { samenessOf } from "../admission/judge.ts";
 import { repetitionGate } from "../admission/ledger-gates.ts";

@@ -2,7 +2,7 @@ import type { CallsEvent } from "../../domain/calls/events.ts";
 import type { Origin } from "../../domain/delivery/events.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
 import type { Client, Commitment } from "../../domain/personal/events.ts";
-import type { Actor } from "../../domain/ports.ts";
+import type { Actor } from "../../domain/ports/event-log.ts";
 import type { ReplayFilter } from "../../domain/replay/events.ts";
 import { NO_TRACE, type Trace } from "../streams/envelope.ts";
 import type { ProblemCode } from "../streams/problems.ts";

@@ -1,6 +1,8 @@
 import { accept, type Decider } from "../../domain/decider.ts";
 import type { Client, Commitment } from "../../domain/personal/events.ts";
-import type { Actor, Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Actor, EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { personalData } from "../erasure/personal-data.ts";
 import type { Envelope, Fact, Trace } from "../streams/envelope.ts";

@@ -1,7 +1,7 @@
 import { account } from "../../domain/account/decider.ts";
 import { normalizeEmail } from "../../domain/account/email-address.ts";
 import { emailClaim } from "../../domain/account/email-claim.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";

@@ -1,4 +1,4 @@
-import type { BytesRemoved, EventLog } from "../../domain/ports.ts";
+import type { BytesRemoved, EventLog } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { loadKey } from "../../infra/crypto/keyfile.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";

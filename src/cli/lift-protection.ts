@@ -1,6 +1,6 @@
 import { controls } from "../../domain/controls/decider.ts";
 import { policy } from "../../domain/policy/decider.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";

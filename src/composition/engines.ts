@@ -1,5 +1,10 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Clock, EventLog, Feed, Randomness, SpanExporter, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Feed } from "../../domain/ports/feed.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Config } from "../config.ts";
 import type { Places } from "../engine/engines.ts";
 import type { Metrics } from "../observing/metrics.ts";

@@ -1,4 +1,4 @@
-import type { Feed } from "../../domain/ports.ts";
+import type { Feed } from "../../domain/ports/feed.ts";
 import { accountReactions } from "../accounts/account-reactions.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { type ApprovalExpiry, approvalExpiry } from "../approvals/approval-expiry.ts";

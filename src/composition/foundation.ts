@@ -1,4 +1,4 @@
-import type { BillingProvider } from "../../domain/ports.ts";
+import type { BillingProvider } from "../../domain/ports/billing.ts";
 import { manualBilling } from "../../infra/billing/manual/links.ts";
 import { headerDigests } from "../../infra/crypto/header-digest.ts";
 import { randomId } from "../../infra/crypto/ids.ts";

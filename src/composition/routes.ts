@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import { approvalReleases } from "../approvals/approval-releases.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { HoldingAgain } from "../approvals/holding-again.ts";

@@ -1,6 +1,6 @@
 import type { PartKind, Parts } from "../../domain/controls/configuration.ts";
 import type { Approved } from "../../domain/controls/decider.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import type { Answer } from "../http/route.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import type { Problem } from "../streams/problems.ts";

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { ActionDefinition } from "../../domain/action/definition.ts";
 import type { Parts, PolicyPart } from "../../domain/controls/configuration.ts";
+import type { Json } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Json } from "../../domain/ports.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
 export const controlsStream = (account: string): string => `controls-${account}`;

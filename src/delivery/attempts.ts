@@ -9,7 +9,10 @@ import { type Endpoint, endpoint as endpointDecider, type PresentEndpoint } from
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
 import { sameTarget, type Target, targetOf } from "../../domain/endpoint/target.ts";
 import { reportedCost } from "../../domain/gate/cost.ts";
-import type { Clock, EventLog, HttpSender, Randomness, Sent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import type { HttpSender, Sent } from "../../domain/ports/sender.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { CLOCKS_APART_MS_MAX } from "../../infra/eventstoredb/clock-check.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";

@@ -1,6 +1,7 @@
 import { DAY_MS } from "../../domain/calendar.ts";
 import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
-import type { Clock, Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Found, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { Offered } from "./attempts.ts";
 

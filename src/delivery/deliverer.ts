@@ -6,7 +6,8 @@ import {
   type PresentEndpoint,
   takesDeliveries,
 } from "../../domain/endpoint/decider.ts";
-import type { Position, ViewStore } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import { systemTimers } from "../following/timers.ts";
 import type { Known } from "../streams/run-command.ts";

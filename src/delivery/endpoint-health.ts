@@ -4,7 +4,7 @@ import {
   type PresentEndpoint,
   takesDeliveries,
 } from "../../domain/endpoint/decider.ts";
-import type { Randomness } from "../../domain/ports.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";

@@ -1,6 +1,7 @@
 import type { AttemptEnd } from "../../domain/delivery/events.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
-import type { Clock, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 

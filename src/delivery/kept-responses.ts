@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Delivery } from "../../domain/delivery/state.ts";
-import type { EventLog, Expected, Sent } from "../../domain/ports.ts";
+import type { EventLog, Expected } from "../../domain/ports/event-log.ts";
+import type { Sent } from "../../domain/ports/sender.ts";
 import { isErasedSince } from "../erasure/erasures.ts";
 import type { ByteAllowances, TakenBytes } from "../ledgers/byte-allowances.ts";
 import { redactHeaders } from "../providers/redact.ts";

@@ -1,6 +1,6 @@
 import { catchUpRate } from "../../domain/endpoint/circuit.ts";
 import type { PresentEndpoint } from "../../domain/endpoint/decider.ts";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../following/timers.ts";
 
 /** An endpoint as this node has seen it last, and when the next request to it may begin. */

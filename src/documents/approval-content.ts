@@ -1,6 +1,6 @@
 import type { FieldPath } from "../../domain/gate/field-path.ts";
 import { redactJson } from "../../domain/gate/redact.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import { isFaithfulJson } from "../streams/strict-json.ts";
 import { type Form, formOf } from "./approval-form.ts";

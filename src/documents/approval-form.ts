@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FormSeen } from "../../domain/approval/events.ts";
 import { escapePointer } from "../../domain/gate/field-path.ts";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { Hidden } from "../redaction/hidden-answer.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 

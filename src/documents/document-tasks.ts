@@ -1,5 +1,5 @@
 import type { FieldPath } from "../../domain/gate/field-path.ts";
-import type { Json, JsonObject } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
 import type { Identity } from "../providers/identify.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import { type ContentOrder, contentOf, type ShownContent } from "./approval-content.ts";

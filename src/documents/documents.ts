@@ -1,4 +1,5 @@
-import type { Clock, Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { Refused } from "../http/refused.ts";
 import type { Answer } from "../http/route.ts";
 import { type Problem, problem } from "../streams/problems.ts";

@@ -1,7 +1,7 @@
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import { placeOf, referencesOf } from "../../domain/bundle/results.ts";
 import type { FieldPath } from "../../domain/gate/field-path.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import type { Payloads } from "../streams/payloads.ts";
 
 /** The whole of it. */

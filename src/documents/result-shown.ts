@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
 import { type Hiding, hiddenAnswer, searchLimit } from "../redaction/hidden-answer.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import type { Result } from "./result.ts";

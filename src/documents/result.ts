@@ -1,6 +1,7 @@
 import type { Usable } from "../../domain/bundle/results.ts";
 import { type Outcome, outcome } from "../../domain/delivery/outcome.ts";
-import type { EventLog, Json, JsonObject, Revision } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
+import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { exchangesOf, type ResponseKept } from "../streams/exchanges.ts";
 import { decodeBody } from "../streams/payloads.ts";
 import { readOn } from "../streams/run-command.ts";

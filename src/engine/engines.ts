@@ -1,13 +1,9 @@
 import { join } from "node:path";
-import type {
-  BillingProvider,
-  CloudEvent,
-  EventLog,
-  Feed,
-  SpanExporter,
-  ViewSchema,
-  ViewStore,
-} from "../../domain/ports.ts";
+import type { BillingProvider } from "../../domain/ports/billing.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { CloudEvent, Feed } from "../../domain/ports/feed.ts";
+import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
+import type { ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import type { StripePlace } from "../../infra/billing/stripe/client.ts";
 import type { EventStoreLogOptions } from "../../infra/eventstoredb/event-log.ts";
 import type { OtlpOptions } from "../../infra/otel/span-exporter.ts";

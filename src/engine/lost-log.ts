@@ -1,4 +1,4 @@
-import type { ViewStore } from "../../domain/ports.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Places } from "./engines.ts";
 
 /** What an earlier start may have left: the path of the key's file, null if there was none, and views with something in them. */

@@ -3,7 +3,7 @@ import type { Decider } from "../../domain/decider.ts";
 import type { Erased } from "../../domain/delivery/erased.ts";
 import { erasure } from "../../domain/delivery/erasure.ts";
 import type { ErasedUpTo } from "../../domain/delivery/events.ts";
-import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { subjectOf } from "../../projections/streams.ts";
 import type { Reaction } from "../following/reactor.ts";
 import { bundleStream } from "../streams/bundle-id.ts";

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import type { Json } from "../../domain/json.ts";
 import { type PersonalErasure, personalErasure } from "../../domain/personal/erasure.ts";
 import type { Client, Commitment, PersonalDataEvent, PersonalValue } from "../../domain/personal/events.ts";
-import type { EventLog, Json, Randomness } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Reaction } from "../following/reactor.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";

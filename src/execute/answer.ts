@@ -2,7 +2,8 @@ import { countedOf } from "../../domain/delivery/replay.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import { type DeliveryStatus, statusOf } from "../../domain/delivery/status.ts";
 import { eurOrNull } from "../../domain/gate/cost.ts";
-import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { outcomeOf, resultOf } from "../documents/result.ts";
 import type { Answer } from "../http/route.ts";
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
 /** All that makes two requests of agents the same. */

@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Fact } from "../streams/envelope.ts";
 import { type Foldable, type Known, readOn } from "../streams/run-command.ts";
 import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";

@@ -1,7 +1,9 @@
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
-import type { Clock, EventLog, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { events } from "../../projections/events.ts";
 import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
 import { UNKNOWN } from "../admission/claim.ts";

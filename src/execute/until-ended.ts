@@ -1,5 +1,5 @@
 import { approval } from "../../domain/approval/decider.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { approvalStream } from "../approvals/approvals.ts";
 import { type Known, readOn } from "../streams/run-command.ts";
 import type { Outcomes, WaitOptions } from "./outcomes.ts";

@@ -1,4 +1,5 @@
-import type { CloudEvent, RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { CloudEvent } from "../../domain/ports/feed.ts";
 import { categoryOf } from "../../projections/streams.ts";
 import { withoutSealed } from "../audit/sealed.ts";
 import type { PositionText } from "../http/position-text.ts";

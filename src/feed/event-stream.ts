@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { PositionText } from "../http/position-text.ts";
 import { cloudEvent } from "./cloud-event.ts";
 import type { FollowedCount } from "./record-counts.ts";

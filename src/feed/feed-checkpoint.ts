@@ -1,4 +1,5 @@
-import type { Clock, EventLog, Position, Revision } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position, Revision } from "../../domain/ports/event-log.ts";
 import { type Place, positionOf } from "../following/place.ts";
 import { NO_TRACE, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock, EventLog, Feed, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Feed } from "../../domain/ports/feed.ts";
 import { pageSize } from "../following/page-size.ts";
 import { type Place, placeOf } from "../following/place.ts";
 import { wakeablePause } from "../following/wakeable-pause.ts";

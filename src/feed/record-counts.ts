@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ViewStore } from "../../domain/ports.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { type AuditHead, audit } from "../../projections/audit.ts";
 import { type WakeablePause, wakeablePause } from "../following/wakeable-pause.ts";
 import type { ViewProgress } from "../views/view-progress.ts";

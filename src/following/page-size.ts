@@ -1,4 +1,4 @@
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 
 /**
  * Characters of one page that are held at once. Payloads of up to 1 MiB stand in the log beside records of 300 bytes,

@@ -1,4 +1,5 @@
-import type { EventLog, Position, RecordedEvent, RecordName, Revision } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
+import type { RecordName } from "../../domain/ports/view-store.ts";
 
 /** The last event that a follower of the log has dealt with. A copy of the log has other positions, and the same streams. */
 export type Place = { readonly position: Position; readonly stream: string; readonly revision: Revision };

@@ -1,4 +1,5 @@
-import type { Clock, EventLog, Expected, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Expected, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { NO_TRACE, toEvents } from "../streams/envelope.ts";
 import { type Place, placeOf, positionOf } from "./place.ts";
 import { untold, type Waits } from "./waits.ts";

@@ -1,6 +1,7 @@
 import { denied, type GateName, type GateResult } from "../../domain/gate/verdict.ts";
+import type { Json } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { Clock, Json } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { scanJson } from "../streams/strict-json.ts";
 import { AccountWork } from "./account-work.ts";
 import type { CheckOrder } from "./check-protocol.ts";

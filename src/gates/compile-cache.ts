@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { AccountWork } from "./account-work.ts";
 
 /** Says of each definition whether it may be compiled now by the thread that answers everybody, and counts it if so. */

@@ -1,8 +1,8 @@
 import type { DefinedAction } from "../../domain/action/decider.ts";
 import { type ActionDefinition, type ActionInput, parseAction } from "../../domain/action/definition.ts";
 import { type CompiledCost, compileCost } from "../../domain/gate/cost.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
-import type { JsonObject } from "../../domain/ports.ts";
 import { CompileCache, type CompilePace } from "./compile-cache.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, meter } from "./meter.ts";

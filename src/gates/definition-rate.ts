@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { AccountWork } from "./account-work.ts";
 

@@ -1,5 +1,5 @@
 import { escapePointer } from "../../domain/gate/field-path.ts";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 
 const SCHEMA_BYTES_MAX = 32 * 1024;
 /** Levels of JSON: eight of the payload, as each takes `properties` and a name. */

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { FormatName } from "ajv-formats";
 import { fastFormats, fullFormats } from "ajv-formats/dist/formats.js";
-import type { Json, JsonObject } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
 import type { JsonValues } from "./json-values.ts";
 import type { Meter } from "./meter.ts";
 import { compilePattern } from "./patterns.ts";

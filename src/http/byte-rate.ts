@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 
 /** Bodies up to this size are not held back: what they cost is mostly not their bytes. */
 const SMALL_BYTES = 64 * 1_024;

@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
-import type { Clock, EventLog, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { derivedId, randomId } from "../../infra/crypto/ids.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
 import type { SealedAt, SecretBox } from "../../infra/crypto/secret-box.ts";

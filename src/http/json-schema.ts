@@ -1,4 +1,4 @@
-import type { BytesRemoved } from "../../domain/ports.ts";
+import type { BytesRemoved } from "../../domain/ports/event-log.ts";
 import type { JsonSchema } from "./route.ts";
 import { NOT_BLANK } from "./validation.ts";
 

@@ -1,4 +1,4 @@
-import type { Condition, Document, Found, ViewStore } from "../../domain/ports.ts";
+import type { Condition, Document, Found, ViewStore } from "../../domain/ports/view-store.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import type { JsonSchema } from "./route.ts";
 

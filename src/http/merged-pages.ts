@@ -1,4 +1,4 @@
-import type { Found, ViewQuery, ViewStore } from "../../domain/ports.ts";
+import type { Found, ViewQuery, ViewStore } from "../../domain/ports/view-store.ts";
 
 /** A list of the same view, newest first; it answers fewer than `limit` only at its end. */
 export type Newest = (query: Omit<ViewQuery, "where" | "lead">) => Promise<readonly Found[]>;

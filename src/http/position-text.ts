@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Actor } from "../../domain/ports.ts";
+import type { Actor } from "../../domain/ports/event-log.ts";
 import type { CountedCalls, RefusedCall } from "../calls/counted-calls.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import type { Problem } from "../streams/problems.ts";

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 
 type Window = {
   readonly ok: boolean;

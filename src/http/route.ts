@@ -1,5 +1,5 @@
 import { type Role, roleIncludes } from "../../domain/account/events.ts";
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import type { CalledBy } from "../calls/counted-calls.ts";
 import { clientOf } from "../erasure/personal-data.ts";
 import type { Envelope } from "../streams/envelope.ts";

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Randomness } from "../../domain/ports.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { Trace } from "../streams/envelope.ts";
 
 /** version-trace-parent-flags; only lower-case hex (W3C Trace Context level 1, section 3.2). */

@@ -1,4 +1,6 @@
-import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { isSameHash } from "../../infra/crypto/keyed-hash.ts";
 import { KeyUnusable } from "../../infra/crypto/keyfile.ts";

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock, EventLog } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { KeyUnusable, loadKey, replaceKeyFile } from "../../infra/crypto/keyfile.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { exclusiveLock } from "../../infra/sqlite/exclusive-lock.ts";

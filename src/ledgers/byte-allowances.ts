@@ -1,6 +1,7 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import { dayIn } from "../../domain/calendar.ts";
-import type { Clock, Randomness } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 import { LEASE_PREFIX } from "./fate.ts";

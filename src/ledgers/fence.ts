@@ -1,5 +1,5 @@
 import type { Decider } from "../../domain/decider.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { type Known, readOn, runCommand } from "../streams/run-command.ts";
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../domain/json.ts";
 import type { Carried, LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
 import {
   type Answer,
@@ -14,7 +15,9 @@ import {
   refill,
 } from "../../domain/ledger/ledger.ts";
 import { windowMsOf } from "../../domain/ledger/loop.ts";
-import type { Clock, EventLog, JsonObject, Randomness, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, NO_TRACE, type Trace, toEvents } from "../streams/envelope.ts";

@@ -4,7 +4,7 @@ import { agent } from "../../domain/agent/decider.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { endpoint } from "../../domain/endpoint/decider.ts";
 import { policy } from "../../domain/policy/decider.ts";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { SLOT_KINDS, type SlotKind, slotFence } from "../../domain/slot.ts";
 import { source } from "../../domain/source/decider.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";

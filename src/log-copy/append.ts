@@ -1,5 +1,5 @@
 import type { PayloadRef } from "../../domain/delivery/events.ts";
-import type { EventLog, Expected, Metadata, NewEvent, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, Expected, Metadata, NewEvent, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import { isErasable, parseStreamName } from "../../infra/stream-name.ts";
 import { erasureStream, personalStream } from "../erasure/personal-data.ts";

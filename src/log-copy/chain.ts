@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 
 /**

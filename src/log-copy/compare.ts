@@ -1,4 +1,4 @@
-import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { isErasable, parseStreamName } from "../../infra/stream-name.ts";
 import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 import { placeholderId } from "./placeholders.ts";

@@ -1,4 +1,4 @@
-import type { EventLog, Revision } from "../../domain/ports.ts";
+import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { appending, CopyRefused } from "./append.ts";
 import type { Chain } from "./chain.ts";
 import { type Comparison, compareLogs, NOTHING_COMPARED } from "./compare.ts";

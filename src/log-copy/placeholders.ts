@@ -1,4 +1,4 @@
-import type { EventLog, Expected, Metadata, NewEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, Expected, Metadata, NewEvent, Revision } from "../../domain/ports/event-log.ts";
 import { BLANK_TYPE } from "../../infra/stream-name.ts";
 import { eventId } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";

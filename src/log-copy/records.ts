@@ -1,4 +1,4 @@
-import type { EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { pageSize } from "../following/page-size.ts";
 import { type Chain, chained, EMPTY_CHAIN, recordText } from "./chain.ts";
 

@@ -2,7 +2,7 @@ import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { NotificationName } from "./names.ts";
 import type { Said, Say } from "./notification.ts";

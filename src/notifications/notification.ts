@@ -1,4 +1,5 @@
-import type { JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { NotificationName } from "./names.ts";
 

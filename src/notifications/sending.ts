@@ -1,7 +1,9 @@
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import { isClaimed } from "../../domain/delivery/state.ts";
-import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { UNKNOWN } from "../admission/claim.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";

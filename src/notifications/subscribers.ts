@@ -1,5 +1,6 @@
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
-import type { Condition, Found, Position, ViewStore } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
 import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
 import type { NotYet } from "../following/reactor.ts";
 import type { Aggregates } from "../streams/aggregates.ts";

@@ -1,4 +1,5 @@
-import type { Clock, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
 import type { Readings } from "./readings.ts";
 

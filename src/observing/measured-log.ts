@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Observer } from "./observer.ts";
 import type { AppendsReading } from "./readings.ts";
 

@@ -1,4 +1,5 @@
-import type { Clock, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import type { QueueReading } from "./readings.ts";
 

@@ -1,4 +1,6 @@
-import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { type Health, STATUS_STREAM, type StatusObserved } from "../../projections/status.ts";
 import { NO_TRACE, toEvents } from "../streams/envelope.ts";

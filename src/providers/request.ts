@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { HmacAuth, RejectReason } from "../../domain/source/events.ts";
 
 /** One webhook as it came in. */

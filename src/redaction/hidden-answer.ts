@@ -1,6 +1,6 @@
 import { type Echo, echoOf } from "../../domain/gate/echo.ts";
 import type { FieldPath } from "../../domain/gate/field-path.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import type { ReadPayload } from "../streams/payloads.ts";
 import { JSON_DEPTH_MAX, scanJson } from "../streams/strict-json.ts";
 

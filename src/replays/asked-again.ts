@@ -2,7 +2,7 @@ import { action as actionDecider } from "../../domain/action/decider.ts";
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
 import { inScope } from "../../domain/agent/scope.ts";
 import type { Replay, Request } from "../../domain/delivery/events.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import { source as sourceDecider } from "../../domain/source/decider.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { actionDigest } from "../execute/digest.ts";

@@ -1,4 +1,5 @@
-import type { Condition, EventLog, Found, Position, ViewStore } from "../../domain/ports.ts";
+import type { EventLog, Position } from "../../domain/ports/event-log.ts";
+import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCursor, ReplayFilter } from "../../domain/replay/events.ts";
 import { type EventDocument, events } from "../../projections/events.ts";
 import { VIEW_WAIT_MS } from "../http/limits.ts";

@@ -1,5 +1,5 @@
 import type { Replay } from "../../domain/delivery/events.ts";
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import type { Envelope } from "../streams/envelope.ts";
 
 /** One event once more. The same replay of the same event again is the same, however often it is asked for. */

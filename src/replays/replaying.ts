@@ -5,7 +5,7 @@ import { isReplayedTooOften, REPLAYS_MAX, wasReplayedBy } from "../../domain/del
 import type { Delivery } from "../../domain/delivery/state.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { refusedBy } from "../../domain/gate/decide.ts";
-import type { Metadata, Position } from "../../domain/ports.ts";
+import type { Metadata, Position } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";

@@ -1,4 +1,7 @@
-import type { Clock, EventLog, Found, Position, Randomness, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import type { Found, ViewStore } from "../../domain/ports/view-store.ts";
 import type { ReplayCommand } from "../../domain/replay/commands.ts";
 import { replay as replayDecider } from "../../domain/replay/decider.ts";
 import type { ReplayCursor } from "../../domain/replay/events.ts";

@@ -1,4 +1,6 @@
-import type { Clock, EventLog, Randomness } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import type { ReplayCommand, ReplayRejection } from "../../domain/replay/commands.ts";
 import { replay } from "../../domain/replay/decider.ts";
 import {

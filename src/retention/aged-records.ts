@@ -1,4 +1,5 @@
-import type { Clock, EventLog, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { NO_TRACE, toEvents } from "../streams/envelope.ts";
 

@@ -1,4 +1,5 @@
-import type { Clock, EventLog } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { IDEMPOTENCY_KEPT_MS, type IdempotencyEvent } from "../http/idempotency.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 

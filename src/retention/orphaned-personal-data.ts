@@ -1,5 +1,7 @@
 import type { PersonalDataEvent } from "../../domain/personal/events.ts";
-import type { Clock, EventLog, Randomness, RecordedEvent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { commitmentsIn, erasePersonalData } from "../erasure/personal-data.ts";
 import { NO_TRACE } from "../streams/envelope.ts";

@@ -1,7 +1,10 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import type { RetentionTerm } from "../../domain/account/retention.ts";
 import { DAY_MS } from "../../domain/calendar.ts";
-import type { Clock, Condition, EventLog, Found, Randomness, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";

@@ -1,5 +1,6 @@
 import type { Decider } from "../../domain/decider.ts";
-import type { Clock, EventLog, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Envelope, Fact } from "./envelope.ts";
 import { type Foldable, type Known, readOn, runLooked } from "./run-command.ts";
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
 
 /**
  * RFC 8785 (JSON Canonicalization Scheme): members sorted by the UTF-16 code units of their names, no white space,

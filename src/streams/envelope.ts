@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import type { Actor, JsonObject, Metadata, NewEvent, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Actor, Metadata, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
 
 export type Trace = {
   readonly trace_id: string;

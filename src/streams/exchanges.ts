@@ -1,5 +1,5 @@
 import type { PayloadEvent } from "../../domain/delivery/events.ts";
-import type { EventLog, Revision } from "../../domain/ports.ts";
+import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { payloadStream } from "./payloads.ts";
 
 export type ResponseKept = Extract<PayloadEvent, { type: "ResponseKept" }>["data"];

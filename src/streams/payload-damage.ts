@@ -1,7 +1,8 @@
 import { bundleDamage } from "../../domain/bundle/damage.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { type Damage, type DamageRejection, damage, type FindDamage } from "../../domain/delivery/damage.ts";
-import type { Clock, EventLog, Metadata } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Metadata } from "../../domain/ports/event-log.ts";
 import { bundleStream, isBundleId } from "./bundle-id.ts";
 import type { Fact } from "./envelope.ts";
 import type { OnDamage } from "./payloads.ts";

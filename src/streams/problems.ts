@@ -1,5 +1,5 @@
 import type { Counts } from "../../domain/account/plans.ts";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 
 /** Every code that an answer can carry, with its status; RFC 9457. `retryable`: the same request may succeed later. */
 export const PROBLEMS = {

@@ -1,5 +1,5 @@
 import type { Decider } from "../../domain/decider.ts";
-import type { EventLog, Expected, Position, RecordedEvent, Revision } from "../../domain/ports.ts";
+import type { EventLog, Expected, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
 

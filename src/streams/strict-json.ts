@@ -1,5 +1,5 @@
 import { escapePointer } from "../../domain/gate/field-path.ts";
-import type { Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
 import { isExactNumber } from "./exact-number.ts";
 
 /** What JSON allows and people do not mean. Places are JSON Pointers (RFC 6901). */

@@ -1,5 +1,6 @@
 import type { BundleEvent } from "../../domain/bundle/events.ts";
-import type { RecordedEvent, Span } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Span } from "../../domain/ports/span-exporter.ts";
 import { bundleSpan, bundleSpanEvent } from "./conventions.ts";
 import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
 import { withRoot } from "./span.ts";

@@ -7,7 +7,7 @@ import {
 import type { BundleEvent, BundleRequest } from "../../domain/bundle/events.ts";
 import type { Failure, Request } from "../../domain/delivery/events.ts";
 import type { GateResult, Verdict } from "../../domain/gate/verdict.ts";
-import type { SpanAttributes as Attributes, SpanEvent } from "../../domain/ports.ts";
+import type { SpanAttributes as Attributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
 /**
  * What is recorded, in the words of OpenTelemetry's semantic conventions 1.45, where they have words: `http.*` for attempts,

@@ -1,6 +1,7 @@
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { GateResult } from "../../domain/gate/verdict.ts";
-import type { RecordedEvent, Span } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Span } from "../../domain/ports/span-exporter.ts";
 import { gateSpan, holdSpan, refusalOf, voteEvent } from "./conventions.ts";
 import { childOf, type Root } from "./span.ts";
 

@@ -1,5 +1,6 @@
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
-import type { RecordedEvent, Span, SpanEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Span, SpanEvent } from "../../domain/ports/span-exporter.ts";
 import { attemptSpan, END_UNKNOWN, executionSpan, replaySpan } from "./conventions.ts";
 import { authentication, gatesAsked, holdSpanOf } from "./decision-spans.ts";
 import { attemptSpanId, childOf, type Root, spanIdOf, withRoot } from "./span.ts";

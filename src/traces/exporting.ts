@@ -1,6 +1,7 @@
 import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
-import type { EventLog, RecordedEvent, SpanExporter } from "../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
 import type { Reaction } from "../following/reactor.ts";
 import { spansOfEndedBundle, spansOfEndedEvent } from "./reading.ts";
 

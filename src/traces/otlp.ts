@@ -1,4 +1,5 @@
-import type { Json, JsonObject, Span, SpanAttribute, SpanAttributes, SpanEvent } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
+import type { Span, SpanAttribute, SpanAttributes, SpanEvent } from "../../domain/ports/span-exporter.ts";
 
 /** As the proto has them: `SpanKind` and `Status.StatusCode` of opentelemetry/proto/trace/v1/trace.proto. */
 const KIND = { internal: 1, server: 2, client: 3 } as const;

@@ -1,5 +1,6 @@
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
-import type { EventLog, RecordedEvent, Span } from "../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Span } from "../../domain/ports/span-exporter.ts";
 import { approvalStream } from "../approvals/approvals.ts";
 import { BUNDLE_DECISIONS, bundleSpans } from "./bundle-spans.ts";
 import { DECISIONS, executionSpans, spansInParts } from "./execution-spans.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Span } from "../../domain/ports.ts";
+import type { Span } from "../../domain/ports/span-exporter.ts";
 
 const SPAN_ID_LENGTH = 16;
 

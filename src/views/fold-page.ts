@@ -1,4 +1,5 @@
-import type { Document, Loaded, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Document, Loaded } from "../../domain/ports/view-store.ts";
 import type { Documents, Projection } from "../../projections/projection.ts";
 
 /** A projection threw: a bug in it. Nothing of the event at `position`, or behind it, has been folded. */

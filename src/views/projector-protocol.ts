@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import type { Places } from "../engine/engines.ts";
 import type { ProjectorOptions } from "./projector.ts";
 import type { Reached } from "./reached-positions.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep, setImmediate as yieldToOthers } from "node:timers/promises";
-import type { EventLog, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { RecordDamaged } from "../../infra/log-errors.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { pageSize } from "../following/page-size.ts";

@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 
 export type Reached = { readonly view: string; readonly position: Position | null };
 

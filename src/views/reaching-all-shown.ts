@@ -1,4 +1,5 @@
-import type { Condition, Found, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { ViewProgress } from "./view-progress.ts";
 

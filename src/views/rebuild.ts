@@ -1,4 +1,5 @@
-import type { EventLog, Position, ViewStore } from "../../domain/ports.ts";
+import type { EventLog, Position } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { type ProjectorOptions, projector } from "./projector.ts";
 import type { Reached } from "./reached-positions.ts";

@@ -1,4 +1,4 @@
-import type { Document } from "../../domain/ports.ts";
+import type { Document } from "../../domain/ports/view-store.ts";
 
 /** The documents that were used last, at most `max`. */
 export type RecentDocuments = {

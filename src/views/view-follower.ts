@@ -1,4 +1,5 @@
-import type { Document, EventLog, Loaded, Position, RecordedEvent, ViewStore } from "../../domain/ports.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Document, Loaded, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { hasRecord } from "../following/place.ts";
 import { foldPage, idsOfPage, ProjectionFailed } from "./fold-page.ts";

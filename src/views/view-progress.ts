@@ -1,4 +1,6 @@
-import type { Clock, EventLog, Position, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, Position } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 import { type ProjectorOptions, projector } from "./projector.ts";
 import { type Reached, reachedPositions } from "./reached-positions.ts";

@@ -1,4 +1,6 @@
-import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { within } from "../../infra/within.ts";
 import { hasRecord } from "../following/place.ts";
 import type { Reached } from "./reached-positions.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { EventLog, JsonObject, NewEvent, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog, NewEvent, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import { AppendTooLarge } from "../../infra/log-errors.ts";
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { EventLog, JsonObject, NewEvent, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog, NewEvent, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 
 /** A new event with its own id, and metadata in which every field has a value that could be mistaken for no other. */
 export const event = (data: JsonObject = {}, type = "Tested"): NewEvent => ({

@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import type { JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { until } from "../support/until.ts";
 import type { ContractCase } from "./contract-case.ts";
 import { event, events, idsOf, newStream, readOn, rejection } from "./event-log-events.ts";

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { NewEvent } from "../../domain/ports.ts";
+import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { APPEND_BYTES_MAX } from "../../infra/event-log-arguments.ts";
 import type { ContractCase } from "./contract-case.ts";
 import { event, idsOf, newStream, rejection } from "./event-log-events.ts";

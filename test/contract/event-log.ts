@@ -1,5 +1,5 @@
 import { suite } from "uvu";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { ContractCase } from "./contract-case.ts";
 import { appendCases } from "./event-log-append-cases.ts";
 import { eraseCases } from "./event-log-erase-cases.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { ViewOrigin, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { runCase, VIEW_STORE_CASES } from "./view-store.ts";
 

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Condition, Document, Position, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
+import type { Condition, Document, ViewQuery, ViewSchema, ViewStore } from "../../domain/ports/view-store.ts";
 
 /** The views that an adapter is opened with; `orders.v1` has every kind of field and index. */
 const CONTRACT_SCHEMAS: readonly ViewSchema[] = [

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { RecordedEvent } from "../../domain/ports.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { type HookSource, hookSource } from "../support/client.ts";
 import { fieldOf, readWholeLog } from "../support/log-facts.ts";
 import { create, type Orders, orders, ordersWorld } from "../support/orders.ts";

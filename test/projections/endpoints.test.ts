@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { type EndpointDocument, endpoints, healthOf } from "../../projections/endpoints.ts";
 import { at, deliveryFacts, endpointRegistered, history, START } from "../support/history.ts";
 import { folded } from "../support/projected.ts";

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document, JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Document } from "../../domain/ports/view-store.ts";
 import { policies, policyVersions } from "../../projections/policies.ts";
 import type { Projection } from "../../projections/projection.ts";
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { sources } from "../../projections/sources.ts";

@@ -1,6 +1,8 @@
 import type { Role } from "../../domain/account/events.ts";
 import { PLANS } from "../../domain/account/plans.ts";
-import type { Clock, EventLog, ViewStore } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { passwords } from "../../infra/crypto/passwords.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { secretBox } from "../../infra/crypto/secret-box.ts";

@@ -1,8 +1,8 @@
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
 import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { DeliveryEvent, Request } from "../../domain/delivery/events.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { JsonObject } from "../../domain/ports.ts";
 import type { ReplayEvent } from "../../domain/replay/events.ts";
 import {
   approvalFacts,

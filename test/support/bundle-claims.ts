@@ -1,6 +1,7 @@
 import { PLANS } from "../../domain/account/plans.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { type BundleAsk, bundling } from "../../src/bundles/claiming.ts";
 import { stepGates } from "../../src/bundles/step-gates.ts";

@@ -1,7 +1,10 @@
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleEvent, BundleRequest, Step } from "../../domain/bundle/events.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { Clock, EventLog, HttpSender, Json } from "../../domain/ports.ts";
+import type { Json } from "../../domain/json.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { HttpSender } from "../../domain/ports/sender.ts";
 import { systemClock } from "../../infra/clock.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";

@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { subkey } from "../../infra/crypto/subkey.ts";
 import { type Call, isProblem, type Principal, type Route } from "../../src/http/route.ts";

@@ -1,4 +1,5 @@
-import type { EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 
 /** The text with another first byte. */
 const flipped = (text: unknown): string => {

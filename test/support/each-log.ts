@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { eventStoreLog } from "../../infra/eventstoredb/event-log.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";

@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 
 /** A log that refuses appends to the streams that `refuses` names, as if the process had ended just before them. */

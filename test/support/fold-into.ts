@@ -1,4 +1,5 @@
-import type { Document, EventLog, ViewStore } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
+import type { Document, ViewStore } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 
 const PAGE = 500;

@@ -9,7 +9,8 @@ import type {
   Request,
   StepOutcome,
 } from "../../domain/delivery/events.ts";
-import type { Actor, EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Actor, EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ReplayCursor, ReplayEvent, ReplayFilter } from "../../domain/replay/events.ts";
 import { decodeBody, payloadDigest } from "../../src/streams/payloads.ts";
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { PLANS } from "../../domain/account/plans.ts";
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { secretBox } from "../../infra/crypto/secret-box.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";

@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { toEvents } from "../../src/streams/envelope.ts";
 
 const TRACE = { trace_id: "0".repeat(31) + 1, span_id: "0".repeat(15) + 1 };

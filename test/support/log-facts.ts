@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/ledger.ts";
-import type { Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { type LogPlace, openLog, sqliteLogIn } from "../../src/engine/engines.ts";
 
 /** Everything in a log that nobody is writing to. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { eventStoreLog } from "../../infra/eventstoredb/event-log.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { sqliteEventLog } from "../../infra/sqlite/event-log.ts";

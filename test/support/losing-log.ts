@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 
 const dead = (): never => {

@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 
 /** What an append may carry in every engine: data, metadata and types as UTF-8 JSON. */
 export const APPEND_LIMIT_BYTES = 1_000_000;

@@ -1,5 +1,6 @@
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
-import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";

@@ -1,4 +1,5 @@
-import type { EventLog, JsonObject, NewEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog, NewEvent } from "../../domain/ports/event-log.ts";
 
 const META = {
   account: "acc_1",

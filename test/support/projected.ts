@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import type { Document, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Document } from "../../domain/ports/view-store.ts";
 import type { Projection } from "../../projections/projection.ts";
 
 export type Projected = {

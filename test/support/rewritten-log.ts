@@ -1,4 +1,5 @@
-import type { EventLog, JsonObject, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 
 /** The data of the events of this type, as an attacker has rewritten them in the log's file. */
 export type Rewrite = { readonly type: string; readonly data: (data: JsonObject) => JsonObject };

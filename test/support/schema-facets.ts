@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../domain/ports.ts";
+import type { Json, JsonObject } from "../../domain/json.ts";
 import type { JsonSchema } from "../../projections/schemas/json-schema.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
-import type { Clock, EventLog } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { SlotKind } from "../../domain/slot.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { fate } from "../../src/ledgers/fate.ts";

@@ -1,4 +1,5 @@
-import type { Clock, EventLog } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { replay } from "../../domain/replay/decider.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { startingReplays } from "../../src/replays/starting.ts";

@@ -1,4 +1,4 @@
-import type { Position } from "../../domain/ports.ts";
+import type { Position } from "../../domain/ports/event-log.ts";
 import type { StoredDocument } from "../../infra/mongodb/documents.ts";
 import type { Collections, KeptCheckpoint } from "../../infra/mongodb/folding.ts";
 

@@ -1,4 +1,5 @@
-import type { Clock, HttpRequest, HttpSender, Sent } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { HttpRequest, HttpSender, Sent } from "../../domain/ports/sender.ts";
 import { addressRules } from "../../infra/http/addresses.ts";
 import { type Lookup, systemResolver } from "../../infra/http/resolve.ts";
 import { httpSender } from "../../infra/http/sender.ts";

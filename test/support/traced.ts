@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
-import type { Metadata, RecordedEvent, Span } from "../../domain/ports.ts";
+import type { Metadata, RecordedEvent } from "../../domain/ports/event-log.ts";
+import type { Span } from "../../domain/ports/span-exporter.ts";
 import { type Fact, history } from "./history.ts";
 
 type AnyFact = Parameters<ReturnType<typeof history>["add"]>[1];

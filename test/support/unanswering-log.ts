@@ -1,4 +1,4 @@
-import type { EventLog } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { OutcomeUnknown } from "../../infra/log-errors.ts";
 
 /** A log whose appends to the streams that are silenced are never answered, whether or not they are written. */

@@ -1,4 +1,5 @@
-import type { EventLog, JsonObject, Position, RecordedEvent } from "../../domain/ports.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { erasureStream, personalData } from "../../src/erasure/personal-data.ts";
 import { toEvents } from "../../src/streams/envelope.ts";
 import { payloadStream, payloads } from "../../src/streams/payloads.ts";

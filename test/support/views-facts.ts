@@ -1,6 +1,6 @@
 import { MongoClient } from "mongodb";
 import * as assert from "uvu/assert";
-import type { Document, ViewStore } from "../../domain/ports.ts";
+import type { Document, ViewStore } from "../../domain/ports/view-store.ts";
 import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { PROJECTIONS } from "../../projections/all.ts";
 import { openViewReader, type Places } from "../../src/engine/engines.ts";

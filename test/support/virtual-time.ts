@@ -1,4 +1,4 @@
-import type { Clock } from "../../domain/ports.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
 import type { Timers } from "../../src/following/timers.ts";
 
 type Timer = { readonly at: number; readonly order: number; readonly work: () => void; isOff: boolean };

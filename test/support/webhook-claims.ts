@@ -1,7 +1,8 @@
 import { PLANS, type Plan } from "../../domain/account/plans.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { EventLog, JsonObject } from "../../domain/ports.ts";
+import type { EventLog } from "../../domain/ports/event-log.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { type Claimed, claiming, UNKNOWN } from "../../src/admission/claim.ts";

@@ -1,4 +1,6 @@
-import type { BillingPage, BillingProvider, Clock, Payer, Randomness } from "../../../domain/ports.ts";
+import type { BillingPage, BillingProvider, Payer } from "../../../domain/ports/billing.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
+import type { Randomness } from "../../../domain/ports/randomness.ts";
 import { randomId } from "../../crypto/ids.ts";
 import { SealBroken, type SecretBox } from "../../crypto/secret-box.ts";
 

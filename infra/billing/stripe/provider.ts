@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Stripe } from "stripe";
-import type { BillingPage, BillingProvider, Payer } from "../../../domain/ports.ts";
+import type { BillingPage, BillingProvider, Payer } from "../../../domain/ports/billing.ts";
 import { asked, codeOf, type StripePlace, stripeClient } from "./client.ts";
 import { customerOf, type Live, liveSubscription, SUBSCRIPTIONS_MAX } from "./subscriptions.ts";
 import { stripeWebhooks } from "./webhooks.ts";

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import type { ProvidedSubscription } from "../../../domain/ports.ts";
+import type { ProvidedSubscription } from "../../../domain/ports/billing.ts";
 import { codeOf, type StripePlace } from "./client.ts";
 
 /** More than one account ever has at once. */

@@ -1,5 +1,5 @@
 import { Stripe } from "stripe";
-import type { BillingNotice, BillingWebhooks } from "../../../domain/ports.ts";
+import type { BillingNotice, BillingWebhooks } from "../../../domain/ports/billing.ts";
 import { asked, type StripePlace } from "./client.ts";
 import { subscriptionOf } from "./subscriptions.ts";
 

@@ -1,7 +1,8 @@
 import { apiKey } from "../../../domain/account/api-key.ts";
 import { account, isExpired } from "../../../domain/account/decider.ts";
 import { KEY_ROLES, type KeyRole } from "../../../domain/account/events.ts";
-import type { Clock, ViewStore } from "../../../domain/ports.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { bearerKey, keyId } from "../../../infra/crypto/api-key.ts";
 import { type ApiKeyDocument, apiKeys } from "../../../projections/api-keys.ts";
 import { accountStream } from "../../accounts/accounts.ts";

@@ -1,7 +1,8 @@
 import { account } from "../../../domain/account/decider.ts";
 import { ROLES, type Role } from "../../../domain/account/events.ts";
 import { mayChangeMembers } from "../../../domain/account/membership.ts";
-import type { Randomness, ViewStore } from "../../../domain/ports.ts";
+import type { Randomness } from "../../../domain/ports/randomness.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { randomId } from "../../../infra/crypto/ids.ts";
 import { MEMBER_STATES, type MemberDocument, members } from "../../../projections/members.ts";
 import { type Accounts, accountStream, makerOf } from "../../accounts/accounts.ts";

@@ -1,7 +1,9 @@
 import { account } from "../../../domain/account/decider.ts";
 import { session } from "../../../domain/account/session.ts";
 import type { Client, Commitment } from "../../../domain/personal/events.ts";
-import type { Clock, EventLog, Position, ViewStore } from "../../../domain/ports.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
+import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type SessionDocument, sessions as sessionsView } from "../../../projections/sessions.ts";
 import { accountStream } from "../../accounts/accounts.ts";
 import { SESSION_LIFETIME_S, type Sessions, sessionIdOf, streamOfSession } from "../../accounts/sessions.ts";

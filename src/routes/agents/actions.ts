@@ -2,7 +2,7 @@ import { type Action, action as actionDecider, type DefinedAction } from "../../
 import { type ActionDefinition, type ActionInput, REVERSIBILITIES } from "../../../domain/action/definition.ts";
 import { ACTION_NAME_MAX, isActionName } from "../../../domain/action/name.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
-import type { Document, ViewStore } from "../../../domain/ports.ts";
+import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ActionDocument, actions } from "../../../projections/actions.ts";
 import type { ValidateAction } from "../../admission/definitions.ts";
 import type { Controls } from "../../controls/control-change.ts";

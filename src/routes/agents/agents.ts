@@ -3,7 +3,7 @@ import { type AgentRejection, agent as agentDecider, type PresentAgent } from ".
 import type { AgentKey, AgentSettings } from "../../../domain/agent/events.ts";
 import { isScopePattern, SCOPE_PATTERNS_MAX, type Scope } from "../../../domain/agent/scope.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
-import type { ViewStore } from "../../../domain/ports.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { bearerKey, keyId } from "../../../infra/crypto/api-key.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { type AgentDocument, agents } from "../../../projections/agents.ts";

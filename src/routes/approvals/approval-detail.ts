@@ -1,7 +1,7 @@
 import { approval } from "../../../domain/approval/decider.ts";
 import type { Approval, RequestedApproval } from "../../../domain/approval/state.ts";
 import { policy } from "../../../domain/policy/decider.ts";
-import type { EventLog, Position } from "../../../domain/ports.ts";
+import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import { approvalStream, isApprovalId } from "../../approvals/approvals.ts";
 import type { ContentOrder } from "../../documents/approval-content.ts";
 import type { Form } from "../../documents/approval-form.ts";

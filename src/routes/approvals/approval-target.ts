@@ -10,7 +10,7 @@ import type { Delivery } from "../../../domain/delivery/state.ts";
 import { statusOf as deliveryStatus } from "../../../domain/delivery/status.ts";
 import { endpoint } from "../../../domain/endpoint/decider.ts";
 import { targetOf } from "../../../domain/endpoint/target.ts";
-import type { EventLog, RecordedEvent } from "../../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { asOfNow, stoppedBecause } from "../../accounts/stopped.ts";
 import { isHold } from "../../approvals/approval-requests.ts";
 import type { HoldingAgain } from "../../approvals/holding-again.ts";

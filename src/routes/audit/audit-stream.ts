@@ -1,4 +1,5 @@
-import type { EventLog, Position, ViewStore } from "../../../domain/ports.ts";
+import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type AuditHead, audit } from "../../../projections/audit.ts";
 import { credentialStreams } from "../../accounts/credentials.ts";
 import { eventsFrom } from "../../audit/records.ts";

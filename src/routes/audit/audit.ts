@@ -1,5 +1,7 @@
+import type { JsonObject } from "../../../domain/json.ts";
 import type { PersonalValue } from "../../../domain/personal/events.ts";
-import type { EventLog, JsonObject, ViewStore } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type AuditDocument, audit } from "../../../projections/audit.ts";
 import { leafBytes, leafHash } from "../../audit/leaf.ts";
 import { eventOf } from "../../audit/records.ts";

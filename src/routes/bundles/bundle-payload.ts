@@ -1,5 +1,5 @@
 import { bundleErasure } from "../../../domain/bundle/erasure.ts";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { eraseBundle } from "../../erasure/erasures.ts";
 import { type Answer, type Call, positionOf } from "../../http/route.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";

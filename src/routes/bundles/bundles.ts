@@ -1,7 +1,9 @@
 import type { BundleCommand, BundleRejection } from "../../../domain/bundle/commands.ts";
 import { bundle } from "../../../domain/bundle/decider.ts";
 import type { Bundle } from "../../../domain/bundle/state.ts";
-import type { EventLog, Json, ViewStore } from "../../../domain/ports.ts";
+import type { Json } from "../../../domain/json.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type BundleDocument, bundles } from "../../../projections/bundles.ts";
 import { BUNDLE_STATUSES } from "../../../projections/schemas/bundles.ts";
 import type { ApprovalRequests } from "../../approvals/approval-requests.ts";

@@ -1,6 +1,7 @@
 import { failureOf } from "../../../domain/delivery/failure-of.ts";
 import { endpoint as endpointDecider, type PresentEndpoint } from "../../../domain/endpoint/decider.ts";
-import type { Clock, HttpSender } from "../../../domain/ports.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
+import type { HttpSender } from "../../../domain/ports/sender.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import type { RecordCall } from "../../calls/call-records.ts";
 import type { Outbound } from "../../delivery/outbound.ts";

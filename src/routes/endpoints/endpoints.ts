@@ -9,7 +9,7 @@ import {
   SECRETS_MAX,
 } from "../../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../../domain/endpoint/events.ts";
-import type { ViewStore } from "../../../domain/ports.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { source as sourceDecider } from "../../../domain/source/decider.ts";
 import type { HeaderDigest } from "../../../infra/crypto/header-digest.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";

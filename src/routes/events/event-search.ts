@@ -1,5 +1,5 @@
 import type { Verdict } from "../../../domain/gate/verdict.ts";
-import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../../domain/ports.ts";
+import type { Condition, Document, Found, ViewQuery, ViewStore } from "../../../domain/ports/view-store.ts";
 import { events } from "../../../projections/events.ts";
 import { refusalIn, refusals } from "../../../projections/refusals.ts";
 import { EVENT_STATUSES } from "../../../projections/schemas/events.ts";

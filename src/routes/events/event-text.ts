@@ -1,4 +1,4 @@
-import type { Condition, Document, Found, ViewStore } from "../../../domain/ports.ts";
+import type { Condition, Document, Found, ViewStore } from "../../../domain/ports/view-store.ts";
 import { events, type SeenInAccount } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
 import type { Cursor } from "../../http/listing.ts";

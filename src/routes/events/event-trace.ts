@@ -1,4 +1,5 @@
-import type { EventLog, ViewStore } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { type EventDocument, events } from "../../../projections/events.ts";
 import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
 import { notFound } from "../../streams/problems.ts";

@@ -1,4 +1,5 @@
-import type { Document, EventLog, ViewStore } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type EventDocument, events } from "../../../projections/events.ts";
 import { refusals } from "../../../projections/refusals.ts";
 import type { CountedCalls } from "../../calls/counted-calls.ts";

@@ -5,7 +5,7 @@ import { parseFieldPath } from "../../../domain/gate/field-path.ts";
 import { type PolicyRef, policiesOf } from "../../../domain/gate/verdict.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
 import type { PolicyEvent } from "../../../domain/policy/events.ts";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { requestOf } from "../../bundles/answer.ts";
 import { type Documents, directDocuments } from "../../documents/documents.ts";
 import { type PlacesOrder, placesOfResults } from "../../documents/result-places.ts";

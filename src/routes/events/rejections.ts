@@ -1,5 +1,5 @@
 import type { Client, Commitment } from "../../../domain/personal/events.ts";
-import type { Condition, ViewStore } from "../../../domain/ports.ts";
+import type { Condition, ViewStore } from "../../../domain/ports/view-store.ts";
 import { source } from "../../../domain/source/decider.ts";
 import { type RejectionDocument, rejections } from "../../../projections/rejections.ts";
 import type { PersonalData } from "../../erasure/personal-data.ts";

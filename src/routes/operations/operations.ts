@@ -1,4 +1,6 @@
-import type { BytesRemoved, Clock, Json, JsonObject } from "../../../domain/ports.ts";
+import type { Json, JsonObject } from "../../../domain/json.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
+import type { BytesRemoved } from "../../../domain/ports/event-log.ts";
 import type { Signup } from "../../config.ts";
 import { BYTES_REMOVED, number, object, text } from "../../http/json-schema.ts";
 import type { Answer, JsonSchema, Route } from "../../http/route.ts";

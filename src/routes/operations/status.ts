@@ -1,4 +1,5 @@
-import type { Clock, Document, ViewStore } from "../../../domain/ports.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
+import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { merged, percentile, sizeOf } from "../../../projections/histogram.ts";
 import {
   DAYS_KEPT,

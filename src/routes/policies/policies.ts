@@ -1,7 +1,8 @@
 import { onlyWhile } from "../../../domain/decider.ts";
+import type { JsonObject } from "../../../domain/json.ts";
 import { type Policy, type PublishedPolicy, policy } from "../../../domain/policy/decider.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
-import type { Document, JsonObject, ViewStore } from "../../../domain/ports.ts";
+import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { type PolicyDocument, policies, policyVersions } from "../../../projections/policies.ts";
 import type { ValidatePolicy } from "../../admission/definitions.ts";

@@ -1,7 +1,7 @@
 import { dayIn } from "../../../domain/calendar.ts";
 import { eurOf, MICRO_PER_EUR } from "../../../domain/gate/cost.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
-import type { Clock } from "../../../domain/ports.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
 import { type JsonSchema, READERS, type Route } from "../../http/route.ts";
 import type { LedgerFigures } from "../../ledgers/ledger-stream.ts";
 import { dayLedger, type Ledgers } from "../../ledgers/ledgers.ts";

@@ -1,6 +1,7 @@
 import type { Replayer } from "../../../domain/delivery/events.ts";
 import { statusOf } from "../../../domain/delivery/status.ts";
-import type { Document, EventLog, ViewStore } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { replay as replayDecider } from "../../../domain/replay/decider.ts";
 import type { ReplayFilter } from "../../../domain/replay/events.ts";
 import { RUNNING_MAX } from "../../../domain/replay/places.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../../domain/ports.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
 import { networkOf } from "../../../infra/http/network.ts";
 import { windowOf } from "../../../infra/window.ts";
 import type { Accepting } from "../../admission/accepting.ts";

@@ -1,5 +1,5 @@
 import { onlyWhile } from "../../../domain/decider.ts";
-import type { ViewStore } from "../../../domain/ports.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import {
   type PresentSource,
   SECRETS_MAX,

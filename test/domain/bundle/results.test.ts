@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { MALFORMED_MAX, placeOf, referencesOf, resolved, type Usable } from "../../../domain/bundle/results.ts";
-import type { Json } from "../../../domain/ports.ts";
+import type { Json } from "../../../domain/json.ts";
 
 const test = suite("results of earlier steps");
 

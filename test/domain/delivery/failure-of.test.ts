@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { failureOf } from "../../../domain/delivery/failure-of.ts";
-import type { Sent } from "../../../domain/ports.ts";
+import type { Sent } from "../../../domain/ports/sender.ts";
 
 const test = suite("what an answer comes to");
 

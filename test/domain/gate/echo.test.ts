@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Echo, echoOf as echoOrNull } from "../../../domain/gate/echo.ts";
 import type { FieldPath } from "../../../domain/gate/field-path.ts";
-import type { Json } from "../../../domain/ports.ts";
+import type { Json } from "../../../domain/json.ts";
 
 const test = suite("what an answer repeats");
 

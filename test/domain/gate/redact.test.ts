@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type FieldPath, parseFieldPath, readField } from "../../../domain/gate/field-path.ts";
 import { REDACTED, redactJson } from "../../../domain/gate/redact.ts";
-import type { Json } from "../../../domain/ports.ts";
+import type { Json } from "../../../domain/json.ts";
 
 const test = suite("redact");
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { event, idsOf, newStream } from "../../contract/event-log-events.ts";
 import { type EventStoreDouble, startEventStoreDouble } from "../../support/eventstore-double/server.ts";

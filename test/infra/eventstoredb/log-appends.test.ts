@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Appended, EventLog, Expected, NewEvent } from "../../../domain/ports.ts";
+import type { Appended, EventLog, Expected, NewEvent } from "../../../domain/ports/event-log.ts";
 import { within } from "../../../infra/within.ts";
 import { events, idsOf, newStream, readOn, rejection } from "../../contract/event-log-events.ts";
 import type { Misbehaviour } from "../../support/eventstore-double/misbehaviour.ts";

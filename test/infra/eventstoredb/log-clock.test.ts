@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, NewEvent } from "../../../domain/ports.ts";
+import type { EventLog, NewEvent } from "../../../domain/ports/event-log.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { events, newStream, rejection } from "../../contract/event-log-events.ts";

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../../domain/ports.ts";
+import type { JsonObject } from "../../../domain/json.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import type { Limits } from "../../../infra/eventstoredb/limits.ts";
 import { isOtherFormat, LOG_FORMAT } from "../../../infra/other-format.ts";

@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, Expected, NewEvent } from "../../../domain/ports.ts";
+import type { EventLog, Expected, NewEvent } from "../../../domain/ports/event-log.ts";
 import type { Limits } from "../../../infra/eventstoredb/limits.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { within } from "../../../infra/within.ts";

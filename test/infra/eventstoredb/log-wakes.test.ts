@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { event, events, newStream } from "../../contract/event-log-events.ts";
 import type { EventStoreDouble } from "../../support/eventstore-double/server.ts";
 import { until } from "../../support/until.ts";

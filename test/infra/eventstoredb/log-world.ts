@@ -1,4 +1,4 @@
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { eventStoreLog } from "../../../infra/eventstoredb/event-log.ts";
 import { LIMITS, type Limits } from "../../../infra/eventstoredb/limits.ts";
 import { type EventStoreDouble, startEventStoreDouble } from "../../support/eventstore-double/server.ts";

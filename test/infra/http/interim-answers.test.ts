@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { HttpSender, Sent } from "../../../domain/ports.ts";
+import type { HttpSender, Sent } from "../../../domain/ports/sender.ts";
 import { INTERIM_BYTES_MAX, interimAnswers } from "../../../infra/http/interim-answers.ts";
 import { validIdentity } from "../../support/certificates.ts";
 import { type Behaviour, misbehavingServer, plainAnswer } from "../../support/misbehaving-server.ts";

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Sent } from "../../../domain/ports.ts";
+import type { Sent } from "../../../domain/ports/sender.ts";
 import { BODY_KEPT_MAX } from "../../../infra/http/sender.ts";
 import { type Behaviour, plainAnswer } from "../../support/misbehaving-server.ts";
 import { sendTo } from "../../support/test-sender.ts";

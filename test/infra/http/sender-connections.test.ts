@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { HttpRequest, HttpSender, Sent } from "../../../domain/ports.ts";
+import type { HttpRequest, HttpSender, Sent } from "../../../domain/ports/sender.ts";
 import type { Lookup } from "../../../infra/http/resolve.ts";
 import {
   expiredIdentity,

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Sent } from "../../../domain/ports.ts";
+import type { Sent } from "../../../domain/ports/sender.ts";
 import { dnsResolver } from "../../../infra/dns/resolver.ts";
 import { addressRules } from "../../../infra/http/addresses.ts";
 import { type Lookup, type Resolve, systemResolver } from "../../../infra/http/resolve.ts";

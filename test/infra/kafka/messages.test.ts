@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { CloudEvent } from "../../../domain/ports.ts";
+import type { CloudEvent } from "../../../domain/ports/feed.ts";
 import { batchesOf, messageOf, withoutData } from "../../../infra/kafka/messages.ts";
 import { cloudEvent } from "../../../src/feed/cloud-event.ts";
 import { history } from "../../support/history.ts";

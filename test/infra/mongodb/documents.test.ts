@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { BSON } from "mongodb";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document, Json, ViewSchema } from "../../../domain/ports.ts";
+import type { Json } from "../../../domain/json.ts";
+import type { Document, ViewSchema } from "../../../domain/ports/view-store.ts";
 import { documentOf, type StoredDocument, storedDocument } from "../../../infra/mongodb/documents.ts";
 
 const schema: ViewSchema = { name: "things.v1", fields: { text: "text", at: "number" }, indexes: [] };

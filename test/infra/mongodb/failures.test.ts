@@ -1,7 +1,7 @@
 import type { Document } from "mongodb";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewSchema } from "../../../domain/ports.ts";
+import type { ViewSchema } from "../../../domain/ports/view-store.ts";
 import { mongoViewStore } from "../../../infra/mongodb/view-store.ts";
 import { ViewsUnavailable } from "../../../infra/view-errors.ts";
 import { agreeing, type MongodbDouble, startMongodbDouble } from "../../support/mongodb-double.ts";

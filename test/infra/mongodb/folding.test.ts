@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document, RecordedEvent, ViewStore } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
+import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { documentOf } from "../../../infra/mongodb/documents.ts";
 import { type Collections, folding } from "../../../infra/mongodb/folding.ts";
 import { schemasByName } from "../../../infra/view-schema.ts";

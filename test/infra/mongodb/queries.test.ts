@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewSchema } from "../../../domain/ports.ts";
+import type { ViewSchema } from "../../../domain/ports/view-store.ts";
 import { indexesOf } from "../../../infra/mongodb/prepare.ts";
 import { countFilter, pageQuery } from "../../../infra/mongodb/queries.ts";
 

@@ -2,15 +2,8 @@ import * as fc from "fast-check";
 import { type Document as BsonDocument, type Db, MongoClient } from "mongodb";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type {
-  Condition,
-  Document,
-  EventLog,
-  Position,
-  ViewQuery,
-  ViewSchema,
-  ViewStore,
-} from "../../../domain/ports.ts";
+import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
+import type { Condition, Document, ViewQuery, ViewSchema, ViewStore } from "../../../domain/ports/view-store.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { mongoViewStore } from "../../../infra/mongodb/view-store.ts";

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Span } from "../../../domain/ports.ts";
+import type { Span } from "../../../domain/ports/span-exporter.ts";
 import { type OtlpOptions, otlpSpanExporter } from "../../../infra/otel/span-exporter.ts";
 import { otlpJson } from "../../../src/traces/otlp.ts";
 import { type ReceivedSpan, spansIn } from "../../support/collector.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewSchema } from "../../../domain/ports.ts";
+import type { ViewSchema } from "../../../domain/ports/view-store.ts";
 import { type Database, DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { viewQueries } from "../../../infra/sqlite/view-queries.ts";
 import { openViews } from "../../../infra/sqlite/view-tables.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewSchema, ViewStore } from "../../../domain/ports.ts";
+import type { ViewSchema, ViewStore } from "../../../domain/ports/view-store.ts";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";
 import { sqliteViewReader } from "../../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Condition, Document, ViewQuery, ViewSchema } from "../../../domain/ports.ts";
+import type { Condition, Document, ViewQuery, ViewSchema } from "../../../domain/ports/view-store.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { isOtherFormat } from "../../../infra/other-format.ts";
 import { DatabaseSync } from "../../../infra/sqlite/driver.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { derivedId } from "../../../infra/crypto/ids.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { accountStream } from "../../../src/accounts/accounts.ts";

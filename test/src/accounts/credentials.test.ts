@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, JsonObject } from "../../../domain/ports.ts";
+import type { JsonObject } from "../../../domain/json.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { SESSION_LIFETIME_S } from "../../../src/accounts/sessions.ts";

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import type { PublishedPolicy } from "../../../domain/policy/decider.ts";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import type { PresentSource } from "../../../domain/source/decider.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, WINDOW_MS } from "../../../domain/ledger/ledger.ts";
-import type { RecordedEvent } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import type { LedgerMemory } from "../../../src/ledgers/ledgers.ts";
 import { fieldOf, fullestWindow } from "../../support/log-facts.ts";
 import type { Seeded } from "../../support/seeded.ts";

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import { dayIn, monthOf } from "../../../domain/calendar.ts";
-import type { RecordedEvent } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { systemClock } from "../../../infra/clock.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";

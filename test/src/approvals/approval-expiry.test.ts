@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { RecordedEvent, ViewStore } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { approvals } from "../../../projections/approvals.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, Position } from "../../../domain/ports.ts";
+import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { approvalIdOf, approvalStream } from "../../../src/approvals/approvals.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Json } from "../../../domain/ports.ts";
+import type { Json } from "../../../domain/json.ts";
 import { leafBytes, leafHash } from "../../../src/audit/leaf.ts";
 import { withoutSealed } from "../../../src/audit/sealed.ts";
 import { canonicalJson } from "../../../src/streams/canonical-json.ts";

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { BillingProvider, Document, ProvidedSubscription } from "../../../domain/ports.ts";
+import type { BillingProvider, ProvidedSubscription } from "../../../domain/ports/billing.ts";
+import type { Document } from "../../../domain/ports/view-store.ts";
 import { usage, usageId } from "../../../projections/usage.ts";
 import { overageLoop } from "../../../src/billing/overage.ts";
 import { ACCOUNT, billingWorld } from "../../support/billing-world.ts";

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { BillingProvider, Document, EventLog } from "../../../domain/ports.ts";
+import type { BillingProvider } from "../../../domain/ports/billing.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { Document } from "../../../domain/ports/view-store.ts";
 import { stripeBilling } from "../../../infra/billing/stripe/provider.ts";
 import { usage, usageId } from "../../../projections/usage.ts";
 import { overageLoop } from "../../../src/billing/overage.ts";

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openedWith } from "../../../domain/account/subscription.ts";
 import { monthEnd, monthOf } from "../../../domain/calendar.ts";
-import type { EventLog, RecordedEvent } from "../../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { sources } from "../../../projections/sources.ts";

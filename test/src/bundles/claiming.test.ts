@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, JsonObject } from "../../../domain/ports.ts";
+import type { JsonObject } from "../../../domain/json.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { bundleApprovalDigest } from "../../../src/approvals/approvals.ts";
 import type { BundleAsk, BundleBegun } from "../../../src/bundles/claiming.ts";
 import type { Problem } from "../../../src/streams/problems.ts";

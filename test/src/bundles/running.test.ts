@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Bundle } from "../../../domain/bundle/state.ts";
 import { bundleStatus, stepStatuses } from "../../../domain/bundle/status.ts";
-import type { Sent } from "../../../domain/ports.ts";
+import type { Sent } from "../../../domain/ports/sender.ts";
 import { type BundlesWorld, bundlesWorld, type StepInput, startBundleNode } from "../../support/bundles-world.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { AGENT_ID, answered, TRACE } from "../../support/execute-world.ts";

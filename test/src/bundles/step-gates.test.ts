@@ -1,8 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { BundleRequest, StepRefusal } from "../../../domain/bundle/events.ts";
+import type { Json } from "../../../domain/json.ts";
 import type { PolicyDefinition } from "../../../domain/policy/definition.ts";
-import type { EventLog, Json } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { type ClaimsWorld, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
 import { TRACE } from "../../support/execute-world.ts";

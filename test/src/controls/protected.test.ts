@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import { approval } from "../../../domain/approval/decider.ts";
 import { FORM_NOT_STATED } from "../../../domain/approval/events.ts";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { systemClock } from "../../../infra/clock.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { endpoint } from "../../../domain/endpoint/decider.ts";
-import type { RecordedEvent } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { endpointReactions } from "../../../src/delivery/endpoint-reactions.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, HttpSender } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { HttpSender } from "../../../domain/ports/sender.ts";
 import { randomId } from "../../../infra/crypto/ids.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { deliverySimulation } from "../../support/delivery-simulation.ts";
 import { START } from "../../support/history.ts";
 

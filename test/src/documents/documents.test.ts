@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Clock } from "../../../domain/ports.ts";
+import type { Clock } from "../../../domain/ports/clock.ts";
 import {
   type AnyOrder,
   type Documents,

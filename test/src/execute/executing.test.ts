@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../../domain/ports.ts";
+import type { JsonObject } from "../../../domain/json.ts";
 import {
   ACCOUNT,
   AGENT_ID,

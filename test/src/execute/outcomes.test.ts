@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { delivery } from "../../../domain/delivery/decider.ts";
 import type { Delivery } from "../../../domain/delivery/state.ts";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { hasEnded } from "../../../src/execute/answer.ts";
 import { outcomes } from "../../../src/execute/outcomes.ts";

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { CloudEvent, EventLog, RecordedEvent } from "../../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
+import type { CloudEvent } from "../../../domain/ports/feed.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type FeedLoop, type FeedLoopDeps, type FeedTimes, feedLoop } from "../../../src/feed/feed.ts";
 import { appendTo, history } from "../../support/history.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { RecordedEvent } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { pageSize } from "../../../src/following/page-size.ts";
 import { numbered } from "../../support/numbered-log.ts";
 

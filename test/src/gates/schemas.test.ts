@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { JsonObject } from "../../../domain/ports.ts";
+import type { JsonObject } from "../../../domain/json.ts";
 import { jsonValues } from "../../../src/gates/json-values.ts";
 import { meter, TooCostly } from "../../../src/gates/meter.ts";
 import { type CompiledSchema, type Mismatch, schemaCompiler } from "../../../src/gates/schemas.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document, ViewSchema } from "../../../domain/ports.ts";
+import type { Document, ViewSchema } from "../../../domain/ports/view-store.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { decodeCursor, encodeCursor, isPage, type Page, pageOf } from "../../../src/http/listing.ts";
 import type { Problem } from "../../../src/streams/problems.ts";

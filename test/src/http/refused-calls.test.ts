@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, RecordedEvent } from "../../../domain/ports.ts";
+import type { EventLog, RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
-import type { EventLog, Position } from "../../../domain/ports.ts";
+import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { type PositionText, positionText } from "../../../src/http/position-text.ts";

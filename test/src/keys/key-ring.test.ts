@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { loadKey } from "../../../infra/crypto/keyfile.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, JsonObject } from "../../../domain/ports.ts";
+import type { JsonObject } from "../../../domain/json.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { NOTIFICATIONS } from "../../../src/notifications/names.ts";
 import { SUBSCRIBERS_MAX } from "../../../src/notifications/subscribers.ts";
 import { eventIdOf } from "../../../src/streams/event-id.ts";

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document, RecordedEvent } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
+import type { Document } from "../../../domain/ports/view-store.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { deliveryQueue } from "../../../projections/delivery-queue.ts";

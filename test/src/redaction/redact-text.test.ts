@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { echoOf } from "../../../domain/gate/echo.ts";
 import { parseFieldPath } from "../../../domain/gate/field-path.ts";
 import { redactJson } from "../../../domain/gate/redact.ts";
-import type { Json } from "../../../domain/ports.ts";
+import type { Json } from "../../../domain/json.ts";
 import { redactText } from "../../../src/redaction/redact-text.ts";
 
 const test = suite("what is hidden in a text");

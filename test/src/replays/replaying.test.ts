@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { DeliveryCommand } from "../../../domain/delivery/commands.ts";
 import { delivery } from "../../../domain/delivery/decider.ts";
-import type { RecordedEvent } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { approvalIdOf } from "../../../src/approvals/approvals.ts";
 import { expirePayload } from "../../../src/erasure/erasures.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewStore } from "../../../domain/ports.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { replay as replayDecider } from "../../../domain/replay/decider.ts";
 import type { ReplayFilter } from "../../../domain/replay/events.ts";
 import type { ReplayDocument } from "../../../projections/replays.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { RUNNING_MAX } from "../../../domain/replay/places.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { testClock } from "../../support/http-app.ts";

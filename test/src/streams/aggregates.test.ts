@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { accept, type Decider } from "../../../domain/decider.ts";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { aggregates, STALENESS_MAX_MS } from "../../../src/streams/aggregates.ts";
 import type { Envelope } from "../../../src/streams/envelope.ts";

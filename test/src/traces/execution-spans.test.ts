@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { allowed, denied, held } from "../../../domain/gate/verdict.ts";
-import type { RecordedEvent } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import { executionSpans } from "../../../src/traces/execution-spans.ts";
 import { attemptSpanId } from "../../../src/traces/span.ts";
 import { approvalFacts, at, deliveryFacts, request, START } from "../../support/history.ts";

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { RecordedEvent, Span } from "../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
+import type { Span } from "../../../domain/ports/span-exporter.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { traceReactions } from "../../../src/traces/exporting.ts";
 import { spansOfEvent, traceOfBundle } from "../../../src/traces/reading.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Span } from "../../../domain/ports.ts";
+import type { Span } from "../../../domain/ports/span-exporter.ts";
 import { otlpJson } from "../../../src/traces/otlp.ts";
 import { isTraceRequest } from "../../support/otlp-rules.ts";
 

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document, EventLog, JsonObject, ViewStore } from "../../../domain/ports.ts";
+import type { JsonObject } from "../../../domain/json.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { within } from "../../../infra/within.ts";

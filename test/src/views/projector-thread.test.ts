@@ -4,7 +4,7 @@ import { extname, join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { sqliteEventLog } from "../../../infra/sqlite/event-log.ts";
 import { sqliteViewReader } from "../../../infra/sqlite/view-reader.ts";
 import { sqliteViewStore } from "../../../infra/sqlite/view-store.ts";

@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, Position, ViewStore } from "../../../domain/ports.ts";
+import type { EventLog, Position } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { RecordDamaged } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";

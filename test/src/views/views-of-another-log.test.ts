@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, ViewStore } from "../../../domain/ports.ts";
+import type { EventLog } from "../../../domain/ports/event-log.ts";
+import type { ViewStore } from "../../../domain/ports/view-store.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import {

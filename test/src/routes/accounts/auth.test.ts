@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog } from "../../../../domain/ports.ts";
+import type { EventLog } from "../../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { commitmentsIn } from "../../../../src/erasure/personal-data.ts";
 import { ATTEMPT_LIMITS, SLOW_LOGIN_MS } from "../../../../src/http/rate-limit.ts";

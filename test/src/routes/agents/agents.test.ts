@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { EventLog, JsonObject } from "../../../../domain/ports.ts";
+import type { JsonObject } from "../../../../domain/json.ts";
+import type { EventLog } from "../../../../domain/ports/event-log.ts";
 import { isBearerKey } from "../../../../infra/crypto/api-key.ts";
 import { LogUnavailable } from "../../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";

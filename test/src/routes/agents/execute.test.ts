@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { delivery } from "../../../../domain/delivery/decider.ts";
-import type { RecordedEvent } from "../../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { UNKNOWN } from "../../../../src/admission/claim.ts";
 import { outcomes } from "../../../../src/execute/outcomes.ts";

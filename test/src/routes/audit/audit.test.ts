@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { RecordedEvent } from "../../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { randomness } from "../../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { BundleEvent } from "../../../../domain/bundle/events.ts";
-import type { RecordedEvent } from "../../../../domain/ports.ts";
+import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { events } from "../../../../projections/events.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Document } from "../../../../domain/ports.ts";
+import type { Document } from "../../../../domain/ports/view-store.ts";
 import { dayId, healthId, hourId } from "../../../../projections/status.ts";
 import { type Component, statusRoutes } from "../../../../src/routes/operations/status.ts";
 import { caller } from "../../../support/call.ts";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { ViewStore } from "../../../../domain/ports.ts";
+import type { ViewStore } from "../../../../domain/ports/view-store.ts";
 import { forbiddenFor } from "../../../../src/http/presented.ts";
 import type { Principal } from "../../../../src/http/route.ts";
 import { planReplay } from "../../../../src/replays/plan.ts";

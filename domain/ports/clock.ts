@@ -1,0 +1,2 @@
+/** ms since 1970. */
+export type Clock = { readonly now: () => number };

@@ -1,0 +1,91 @@
+import type { JsonObject } from "../json.ts";
+import type { Position, RecordedEvent } from "./event-log.ts";
+
+/** Plain JSON. The fields that a view declares are top-level members; it can be searched by these alone. */
+export type Document = JsonObject;
+
+export type ViewSchema = {
+  /** The collection's name with its version, as `events.v2`: a changed shape is a new view beside the old one. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, "text" | "number">>;
+  /** Each a list of fields, equality first, then the sort; the document's id is always the last of them. */
+  readonly indexes: readonly (readonly string[])[];
+};
+
+export type Condition = {
+  readonly field: string;
+  readonly is: "=" | "<" | "<=" | ">" | ">=";
+  readonly value: string | number;
+};
+
+export type ViewQuery = {
+  readonly where: readonly Condition[];
+  readonly sort: { readonly field: string; readonly order: "asc" | "desc" };
+  /** The sort value and id of the last document seen: the page begins after it. */
+  readonly after?: { readonly value: string | number; readonly id: string };
+  /**
+   * Where several conditions have an index each: the field of the one that the fewest documents meet. A store that cannot
+   * tell uses that index.
+   */
+  readonly lead?: string;
+  readonly limit: number;
+};
+
+export type Found = { readonly id: string; readonly document: Document };
+
+/** Names one record of a log: another log, or a restored one, has a record with another id at the same place. */
+export type RecordName = Pick<RecordedEvent, "stream" | "revision" | "id">;
+
+/**
+ * `isEmptied`: false while the drop that assigned the view to this log is under way, or if it was interrupted. `last`: the
+ * record at the checkpoint; null before the first commit, and if that commit did not name its record.
+ */
+export type ViewOrigin = {
+  readonly log: string;
+  readonly isEmptied: boolean;
+  readonly last: (RecordName & { readonly position: Position }) | null;
+};
+
+/** `leading`: how many of the documents are written first; 0 if left out. `record`: the record at `upTo`. */
+type CommitDetails = { readonly leading?: number; readonly record?: RecordName };
+
+/** A document to fold further, and the position up to which it is folded; null: up to the view's checkpoint. */
+export type Loaded = { readonly document: Document | null; readonly position: Position | null };
+
+/**
+ * The read models. They may lag, and may be dropped and folded again; nothing is ever decided from them. Adapters throw
+ * `ViewsUnavailable` (`infra/view-errors.ts`) when the storage fails: the call may be repeated.
+ */
+export type ViewStore = {
+  get(view: string, id: string): Promise<Document | null>;
+  getMany(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>;
+  page(view: string, query: ViewQuery): Promise<readonly Found[]>;
+  /** How many documents match, counted up to `atMost`. */
+  count(view: string, where: readonly Condition[], atMost: number): Promise<number>;
+  /** The checkpoint: the position up to which the view is folded; null before the first commit. */
+  position(view: string): Promise<Position | null>;
+  /** The log that the view belongs to; null if it was never assigned to one. */
+  origin(view: string): Promise<ViewOrigin | null>;
+  /**
+   * What a fold from the checkpoint `after` starts with: an entry for each id, with a null document where there is none.
+   * "stale" if the checkpoint is a different one. In an engine without transactions a document may be ahead of the
+   * checkpoint: it already contains the events up to its position.
+   */
+  load(view: string, after: Position | null, ids: readonly string[]): Promise<ReadonlyMap<string, Loaded> | "stale">;
+  /**
+   * Writes the documents as folded at `upTo` (null removes one) and the checkpoint, if the checkpoint is still `after`; else
+   * writes nothing and returns "stale". An engine without transactions writes the first `leading` documents, then the
+   * others, then the checkpoint: it may return "stale", or fail, with some of them written; `load` then tells which.
+   * The record's name is part of the checkpoint (`ViewOrigin`).
+   */
+  commit(
+    view: string,
+    after: Position | null,
+    upTo: Position,
+    documents: ReadonlyMap<string, Document | null>,
+    details?: CommitDetails,
+  ): Promise<"committed" | "stale">;
+  /** Removes documents and checkpoint, and assigns the view to the log with this identity. */
+  drop(view: string, log: string): Promise<void>;
+  close(): Promise<void>;
+};
