@@ -3,15 +3,14 @@ import { LogUnavailable, OutcomeUnknown } from "../log-errors.ts";
 import { type FromWriter, sizeOf, startThread, type ToWriter, type WriterData } from "./event-log-protocol.ts";
 import type { GroupResult, Operation, Outcome } from "./event-log-writer.ts";
 
-/** The calling thread's end of the writer thread. */
 export type Appender = {
   /** Resolves when the operation is on disk; rejects with `LogUnavailable` or `OutcomeUnknown`. */
   submit(operation: Operation): Promise<Outcome>;
-  /** Waits for what was submitted, then for the thread to end. */
+  /** Waits for submitted operations and for the thread's end. */
   close(): Promise<void>;
 };
 
-/** More than this waiting is overload: the caller answers 503 instead of letting the queue, and memory, grow. */
+/** More waiting than this is overload: the caller answers 503 instead of letting the queue and memory grow. */
 const PENDING_OPERATIONS_MAX = 10_000;
 const PENDING_SIZE_MAX = 64 * 1024 * 1024;
 
@@ -21,17 +20,16 @@ type Pending = {
   readonly reject: (error: Error) => void;
 };
 
-/** A writer thread: `opened` rejects with the reason why it could not open the file. */
 type Writer = { readonly worker: Worker; readonly opened: Promise<void> };
 
 export type AppenderOptions = WriterData & {
-  /** Told of each writer thread: tests end one to see what happens. */
+  /** Receives each writer thread, so that tests can end one. */
   readonly onWriter?: (worker: Worker) => void;
-  /** Told how many operations each sync has made durable. */
+  /** Receives the number of operations that each sync made durable. */
   readonly onGroup?: (operations: number) => void;
 };
 
-/** Starts the writer thread and waits until the file is open. Throws, with the reason, if it cannot be opened. */
+/** Throws, with the reason, if the file cannot be opened. */
 export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptions): Promise<Appender> => {
   const pending: Pending[] = [];
   let outbox: Operation[] = [];
@@ -84,20 +82,18 @@ export const openAppender = async ({ onWriter, onGroup, ...data }: AppenderOptio
         const Failure = isOpen ? OutcomeUnknown : LogUnavailable;
         settle(pending.length - outbox.length, ({ reject: fail }) => fail(new Failure(failure.message)));
         reject(failure);
-        // What is still in the outbox goes to the next writer.
         flush();
       });
     });
-    // Only the first writer's opening is awaited; a later one's failure is told to the appends that it fails.
+    // Only the first writer's opening is awaited; if a later writer fails, so do its appends.
     opened.catch(() => undefined);
     onWriter?.(worker);
     return { worker, opened };
   };
 
   /**
-   * One message for all that was submitted in this turn of the event loop, and the next only when it is answered: what is
-   * submitted meanwhile shares one message, one transaction and one sync. Sent at once, the same appends would make
-   * smaller groups, and under load more of them than two processors can take.
+   * Sends one message at a time: operations submitted meanwhile share the next transaction and sync. Sending each at
+   * once makes smaller groups, more of them than two processors can take under load.
    */
   const flush = (): void => {
     isDue = false;

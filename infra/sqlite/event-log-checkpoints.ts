@@ -10,28 +10,26 @@ import {
 import type { Operation } from "./event-log-writer.ts";
 
 /**
- * Keeps the WAL short without anybody waiting for it. Most of it is copied into the file by a thread of its own while
- * appends go on; what was appended meanwhile is little, and the writer copies that between two groups and lets the WAL
- * begin anew. Without the second step it would grow for ever under load, without the first everybody would wait.
+ * Keeps the WAL short without making appends wait: a thread copies most of it into the file while appends go on. The
+ * writer copies the rest between two groups and restarts the WAL, which would otherwise grow under load.
  */
 export type Checkpoints = {
-  /** To be called after each group, outside a transaction. */
   written(operations: readonly Operation[]): void;
-  /** Cuts the WAL off in about a second. Until then it may hold what was erased. */
+  /** Truncates the WAL in about a second. Until then it may contain erased content. */
   cutSoon(): void;
   /** Stops the copying thread and empties the WAL as far as readers let it. */
   close(): Promise<void>;
 };
 
-/** The WAL is copied when it has grown by about so much. A sync of the file holds up the syncs of the WAL beside it, for
- * as long as it has pages to write: small steps cost no throughput and keep the appends' p99 at a few milliseconds. */
+/**
+ * Each sync of the file delays the WAL's syncs while it has pages to write: small steps keep appends' p99 at a few ms.
+ */
 const COPY_AFTER_BYTES = 2 * 1024 * 1024;
 /** An append changes a page of the index and one or two of the table, whatever its size. */
 const BYTES_PER_OPERATION = 2 * 4096;
-/** What the writer waits for readers that still need the WAL's pages. A page is read in less; a report is not, and then
- * the WAL grows until it ends. */
+/** The wait for readers that still need the WAL's pages. A page takes less; during a longer report the WAL grows. */
 const FINISH_WAIT_MS = 3;
-/** Content that was erased stays in the WAL until it is cut off: soon, but once for many erasures. */
+/** The delay lets many erasures share one truncation. */
 const CUT_AFTER_ERASE_MS = 1_000;
 
 export const checkpoints = (db: Database, path: string): Checkpoints => {
@@ -41,7 +39,7 @@ export const checkpoints = (db: Database, path: string): Checkpoints => {
   let isCutDue = false;
   let cutTimer: NodeJS.Timeout | undefined;
 
-  /** True when the WAL begins anew with the next commit. Never throws: a failed checkpoint loses nothing. */
+  /** True if the WAL restarts with the next commit. Never throws: a failed checkpoint loses nothing. */
   const finish = (mode: "RESTART" | "TRUNCATE"): boolean => {
     try {
       const { timeout } = db.prepare("PRAGMA busy_timeout").get() ?? {};

@@ -9,7 +9,6 @@ import { openReading } from "./event-log-schema.ts";
 
 const IS_RECORD = `category NOT IN (${ERASABLE_CATEGORIES.map((category) => `'${category}'`).join(", ")})`;
 
-/** The reading connection; its statements run in the calling thread. */
 export type EventLogReader = {
   read(stream: StreamName, after: Revision | null, limit: number): RecordedEvent[];
   last(stream: StreamName): RecordedEvent | null;
@@ -17,12 +16,12 @@ export type EventLogReader = {
   readTypes(types: readonly string[], after: Position | null, limit: number): TypesPage;
   head(what: "everything" | "records"): Position | null;
   identity(): string;
-  /** Another value when any connection, of any process, has committed since. */
+  /** Changes whenever any connection of any process commits. */
   dataVersion(): number;
   close(): void;
 };
 
-// The columns are STRICT, so this is what every row holds.
+// The columns are STRICT, so every row has these types.
 type Row = SqlRow & {
   readonly position: number;
   readonly category: string;
@@ -41,14 +40,14 @@ const nameOf = ({ category, key, revision, id, position }: Row) => ({
   position: positionOf(position),
 });
 
-/** The events of a page. Those of one append carry the same metadata, and it is parsed once for a run of them. */
+/** The events of one append carry the same metadata, which is parsed once for a run of them. */
 const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   let text = "";
   let meta: Metadata | undefined;
   return rows.map((row) => {
     try {
       if (meta === undefined || row.meta !== text) {
-        // Written by `append` from a NewEvent, as is `data`.
+        // `append` wrote it from a NewEvent.
         meta = JSON.parse(row.meta) as Metadata;
         text = row.meta;
       }
@@ -67,15 +66,14 @@ const recorded = (rows: readonly Row[]): RecordedEvent[] => {
   });
 };
 
-/** Rows that one look for types passes over: it runs in the calling thread, and these take a few milliseconds. */
+/** Rows that one search for types passes over; it blocks the calling thread for a few milliseconds. */
 const SCAN_MAX = 10_000;
 
 const COLUMNS = "position, category, key, revision, id, type, data, meta";
 
-/** Opens an existing log for reading. */
 export const openReader = (path: string): EventLogReader => {
   const db = openReading(path);
-  // What was erased has an empty type.
+  // An erased event has an empty type.
   const stream = db.prepare(
     `SELECT ${COLUMNS} FROM events WHERE key = ? AND category = ? AND revision > ? AND type <> ''
      ORDER BY revision LIMIT ?`,

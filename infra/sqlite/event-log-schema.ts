@@ -8,13 +8,12 @@ import { type Database, type DatabaseOptions, DatabaseSync } from "./driver.ts";
 import { giveIdentity } from "./event-log-identity.ts";
 import { createPrivateFile } from "./private-file.ts";
 
-/** The log's own mark in the file's header ("CSLG"), so that no other database is taken for one. */
+/** The log's mark in the file's header ("CSLG") distinguishes it from other databases. */
 const APPLICATION_ID = 0x43534c47;
 
 /**
- * A stream's name is split at its first dash and indexed key first: `delivery-x` and `payload-x`, which are written
- * together, then share their index pages. The position is the rowid: rows are never deleted, only blanked (see
- * `event-log-writer.ts`), so it grows without gaps and is never given twice. An erased event has an empty type.
+ * Indexed key first, so that `delivery-x` and `payload-x`, which are written together, share their index pages. Rows
+ * are never deleted, only blanked (`event-log-writer.ts`), so positions grow without gaps and are never reused.
  */
 const SCHEMA = `
   CREATE TABLE events (
@@ -32,14 +31,13 @@ const SCHEMA = `
   PRAGMA user_version = ${LOG_FORMAT};
 `;
 
-/** Index leaves are hit at random, as ids are hashes: this keeps those of half a million streams at hand, the system the rest. */
+/** Ids are hashes, so index leaves are hit at random: this holds those of half a million streams. */
 const WRITER_CACHE_KIB = 32 * 1024;
-/** Readers page through what was just written, and the operating system caches the file as well. */
 const READER_CACHE_KIB = 8 * 1024;
-/** How long another process's transaction is waited for. */
+/** Milliseconds that a connection waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 10;
-/** https://sqlite.org/rescode.html */
+/** Result codes of SQLite (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
@@ -48,11 +46,10 @@ export type OpenOptions = {
   readonly path: string;
   /** Milliseconds to wait for another process's lock; 5 s if not given. */
   readonly busyTimeoutMs?: number;
-  /** Pages that the file may have: a full disk, for tests. */
+  /** Pages that the file may have, so that tests can simulate a full disk. */
   readonly maxPages?: number;
 };
 
-/** The one value that a pragma answers. */
 const pragma = (db: Database, text: string): unknown => Object.values(db.prepare(`PRAGMA ${text}`).get() ?? {})[0];
 
 const demand = (db: Database, name: string, value: string | number, readBack = value): void => {
@@ -64,7 +61,7 @@ const demand = (db: Database, name: string, value: string | number, readBack = v
 const notALog = (path: string): Error =>
   new Error(`${path} is not an event log, or is damaged: restore it from a backup`);
 
-/** The file's header names the format (https://sqlite.org/pragma.html#pragma_user_version). */
+/** https://sqlite.org/pragma.html#pragma_user_version */
 const checkSchema = (db: Database, path: string): void => {
   if (pragma(db, "application_id") !== APPLICATION_ID) throw notALog(path);
   const format = Number(pragma(db, "user_version"));
@@ -72,7 +69,7 @@ const checkSchema = (db: Database, path: string): void => {
     throw new OtherFormat(path, format === 0 ? null : format, LOG_FORMAT, "move the file away to begin a new log");
 };
 
-/** Opens the file and runs `prepare`. A failure says which file it is about, which SQLite does not. */
+/** Runs `prepare` on the opened file. Errors name the file, which SQLite's do not. */
 const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database) => void): Database => {
   let db: Database;
   try {
@@ -92,7 +89,7 @@ const prepared = (path: string, options: DatabaseOptions, prepare: (db: Database
 
 const isBusy = (error: unknown): boolean => primaryCodeOf(error) === SQLITE_BUSY;
 
-/** SQLite does not wait when two connections turn a new file to WAL at once: the one that is refused tries again. */
+/** SQLite does not wait when two connections switch a new file to WAL at once, so the refused one retries. */
 const enterWal = (db: Database, timeoutMs: number): void => {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -101,7 +98,7 @@ const enterWal = (db: Database, timeoutMs: number): void => {
       return;
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadline) throw error;
-      // Only the log's own threads come here: they have nothing else to do.
+      // Only the log's threads run this, and they have nothing else to do.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_RETRY_MS);
     }
   }
@@ -111,21 +108,18 @@ const durable = (db: Database, timeoutMs: number): void => {
   enterWal(db, timeoutMs);
   // FULL (2): COMMIT returns after the WAL is synced, not merely written.
   demand(db, "synchronous", "FULL", 2);
-  // A checkpoint inside a COMMIT would be waited for by everybody in that group: see event-log-checkpoints.ts.
+  // A checkpoint inside a COMMIT would make its whole group wait (event-log-checkpoints.ts).
   demand(db, "wal_autocheckpoint", 0);
 };
 
-/** Without it a crash of the system could take the name, and all that was appended under it. */
+/** Without it a crash of the system could lose the file's name, and all records with it. */
 const makeNameDurable = (path: string): void => {
   const directory = openSync(dirname(path), "r");
   fsyncSync(directory);
   closeSync(directory);
 };
 
-/**
- * Made under another name first, then linked: a log is there as a whole, with its tables and its identity, or not at all. So
- * a file without them is never the beginning of a new log.
- */
+/** Links a finished file, so that a log exists with its tables and identity or not at all. */
 const createLog = (path: string): void => {
   const draft = `${path}.${randomUUID()}`;
   createPrivateFile(draft);
@@ -139,19 +133,18 @@ const createLog = (path: string): void => {
     }
     linkSync(draft, path);
   } catch (error) {
-    // Another process may have been first.
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   } finally {
     unlinkSync(draft);
   }
 };
 
-/** The connection that appends. Creates what is not there; refuses a file that is no event log or has another format. */
+/** The connection that appends. Creates a missing log; refuses a file that is no event log or has another format. */
 export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }: OpenOptions): Database => {
   makeDirectory(dirname(path));
   checkNotCut(path);
   if (!isThere(path)) createLog(path);
-  // Refuses a file that this user may not read and write, before SQLite opens it for reading alone.
+  // Refuses a file without read and write access, which SQLite would open read-only.
   createPrivateFile(path);
   makeNameDurable(path);
   return prepared(path, { timeout: busyTimeoutMs }, (db) => {
@@ -159,17 +152,16 @@ export const openWriting = ({ path, busyTimeoutMs = BUSY_TIMEOUT_MS, maxPages }:
     durable(db, busyTimeoutMs);
     checkSchema(db, path);
     demand(db, "cache_size", -WRITER_CACHE_KIB);
-    // What is erased is overwritten with zeros, not merely unlinked.
+    // SQLite overwrites erased content with zeros instead of only unlinking it.
     demand(db, "secure_delete", "ON", 1);
     if (maxPages !== undefined) demand(db, "max_page_count", maxPages);
   });
 };
 
-/** A connection that only copies the WAL into the file. */
 export const openCheckpointing = (path: string): Database =>
   prepared(path, { timeout: BUSY_TIMEOUT_MS }, (db) => durable(db, BUSY_TIMEOUT_MS));
 
-/** SQLite makes the `-wal` and `-shm` of a log that lacks them, as one does after a backup, also for who only reads. */
+/** SQLite creates the `-wal` and `-shm` of a log that lacks them, such as a backup, even for a reader. */
 const lacksFolder = (path: string, error: unknown): boolean => {
   const code = primaryCodeOf(error);
   if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) return false;
@@ -181,7 +173,6 @@ const lacksFolder = (path: string, error: unknown): boolean => {
   }
 };
 
-/** A connection that only reads an existing log. */
 export const openReading = (path: string): Database => {
   checkNotCut(path);
   try {

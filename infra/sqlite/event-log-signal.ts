@@ -2,18 +2,17 @@ import { BroadcastChannel } from "node:worker_threads";
 import { listening } from "../listeners.ts";
 import { channelOf } from "./event-log-protocol.ts";
 
-/** Wakes whoever follows the log. Costs nothing while nobody listens, and never keeps the process alive. */
+/** Wakes the log's followers. Costs nothing without listeners and never keeps the process alive. */
 export type AppendedSignal = {
   listen(wake: () => void): () => void;
   close(): void;
 };
 
-/** How late a commit of another process may be noticed; those of this process are heard at once. */
+/** How late a commit of another process may be noticed; those of this process are signalled at once. */
 const OTHER_PROCESSES_MS = 200;
 
-/** `dataVersion` changes with every commit to the file, whoever made it. */
 export const appendedSignal = (path: string, dataVersion: () => number): AppendedSignal => {
-  /** Null where the file cannot be asked: nobody would catch that here, and whoever follows the log is told when it reads. */
+  /** Null if the file cannot be read; the follower's next read reports that. */
   const versionNow = (): number | null => {
     try {
       return dataVersion();

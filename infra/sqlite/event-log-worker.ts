@@ -5,22 +5,19 @@ import { channelOf, type FromWriter, sizeOf, type ToWriter, type WriterData } fr
 import { openWriting } from "./event-log-schema.ts";
 import { eventLogWriter, type Operation } from "./event-log-writer.ts";
 
-/**
- * The thread that owns the only writing connection. What arrives while a transaction is being synced forms the next
- * one: the more callers wait, the more of them share a sync.
- */
+/** The thread with the only writing connection. Operations that arrive during a sync share the next transaction. */
 
-/** Enough to spread a sync over; few enough that nobody waits long for the others' inserts. */
+/** Enough to share a sync, few enough that no caller waits long for the others' inserts. */
 const GROUP_OPERATIONS_MAX = 512;
-/** A transaction of this size is written in some tens of milliseconds. At least one operation is always taken. */
+/** Written in some tens of milliseconds. A single larger operation is still taken. */
 const GROUP_SIZE_MAX = 8 * 1024 * 1024;
 
 if (parentPort === null) throw new Error("the event log's writer is a worker thread");
 const port = parentPort;
-// workerData is untyped: this thread is started by event-log-appender.ts alone.
+// workerData is untyped; only event-log-appender.ts starts this thread.
 const options = workerData as WriterData;
 
-// A process that died has left it, perhaps right after an erasure.
+// A WAL found at the start was left by a process that died, perhaps right after an erasure.
 const hasWal = (statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 const db = openWriting(options);
 const writer = eventLogWriter(db);
@@ -30,7 +27,7 @@ const channel = new BroadcastChannel(channelOf(options.path));
 const backlog: Operation[] = [];
 let isClosing = false;
 
-/** Followers gather for longer than this before they look: a message for each commit would wake them in vain. */
+/** Followers wait longer than this before they read, so a message for each commit would wake them in vain. */
 const TELL_MS = 5;
 let telling: NodeJS.Timeout | null = null;
 
@@ -48,7 +45,6 @@ const take = (message: ToWriter): void => {
   else backlog.push(...message.operations);
 };
 
-/** Everything that has arrived, up to a group's limits. */
 const nextGroup = (): Operation[] => {
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) take(next.message);
   let size = 0;
@@ -78,13 +74,12 @@ const run = (): void => {
     if (result.result === "committed") tellSoon();
     wal.written(group);
   }
-  // Between two groups other messages get their turn: the checkpointer's.
+  // Messages of the checkpointer get a turn between two groups.
   if (backlog.length > 0) setImmediate(run);
   else if (isClosing) void close();
 };
 
 port.on("message", (message: ToWriter) => {
-  // A run that is due takes this message's operations along.
   const isDue = backlog.length > 0;
   take(message);
   if (!isDue) run();

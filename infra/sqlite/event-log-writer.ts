@@ -3,7 +3,7 @@ import { positionOf } from "../event-log-arguments.ts";
 import { BLANK_TYPE } from "../stream-name.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 
-/** An event as it is stored: `data` and `meta` are JSON text. */
+/** `data` and `meta` are JSON text. */
 export type EventText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
 type Append = {
@@ -17,29 +17,28 @@ type Erase = {
   readonly kind: "erase";
   readonly category: string;
   readonly key: string;
-  /** The last revision that goes. */
+  /** The last revision to erase. */
   readonly upTo: number;
 };
 export type Operation = Append | Erase;
 
 export type Outcome = Appended | { readonly outcome: "erased" };
 
-/** `unavailable`: surely nothing was written. `unknown`: it may have been. */
+/** `unavailable`: nothing was written. `unknown`: it may have been written. */
 export type GroupResult =
   | { readonly result: "committed"; readonly outcomes: readonly Outcome[] }
   | { readonly result: "unavailable" | "unknown"; readonly reason: string };
 
 export type EventLogWriter = {
-  /** All operations in one transaction, in order, each with its own outcome. Synced to disk when it returns. */
+  /** Runs all operations in order in one synced transaction, each with its own outcome. */
   commit(operations: readonly Operation[]): GroupResult;
 };
 
-// The columns are STRICT: an INTEGER is a number here, as no value exceeds 2^53.
+// The columns are STRICT, and no value exceeds 2^53, so every INTEGER is a number.
 type Place = SqlRow & { readonly revision: number; readonly position: number; readonly id: string };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The transactions of the log, over the only connection of this process that writes. */
 export const eventLogWriter = (db: Database): EventLogWriter => {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
@@ -54,16 +53,14 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     `SELECT revision, position, id FROM events WHERE key = ? AND category = ? AND revision >= ?
      ORDER BY revision LIMIT ?`,
   );
-  // A row that was blank from the start follows the last event of what is erased: an append that was under way, and
-  // expects that event, then meets a conflict.
+  // A blank row after the last erased event makes a pending append that expects that event a conflict.
   const fence = db.prepare(
     `INSERT INTO events (category, key, revision, id, type, data, meta)
      SELECT category, key, revision + 1, '', '', '', '' FROM
        (SELECT * FROM events WHERE key = ? AND category = ? ORDER BY revision DESC LIMIT 1)
      WHERE revision <= ? AND type NOT IN ('', '${BLANK_TYPE}')`,
   );
-  // The rows stay, blank: revisions and positions are never given twice, and what is repeated late is still known by
-  // its ids. So an erased stream cannot begin again as if it had never been.
+  // Erased rows stay, blank: revisions and positions are never reused, and a late repeat is recognised by its ids.
   const blank = db.prepare(
     "UPDATE events SET type = '', data = '', meta = '' WHERE key = ? AND category = ? AND revision <= ? AND type <> ''",
   );
@@ -73,14 +70,13 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
 
   const headOf = ({ key, category }: Operation): number | null => places(newest, key, category, 1)[0]?.revision ?? null;
 
-  /** Inserts behind `head`; null when the first place is taken, and then nothing was inserted. */
   const insertAt = ({ category, key, events }: Append, first: number): Appended | null => {
     let position = 0;
     for (const [index, event] of events.entries()) {
       const revision = first + index;
       const done = insert.run(category, key, revision, event.id, event.type, event.data, event.meta);
       if (Number(done.changes) === 0) {
-        // Revisions have no gaps: behind a free place every place is free.
+        // Revisions have no gaps: after a free revision all are free.
         if (index > 0) throw new Error(`${category}-${key} has a gap before revision ${revision}`);
         return null;
       }
@@ -89,7 +85,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     return { outcome: "appended", revision: first + events.length - 1, position: positionOf(position) };
   };
 
-  /** What these events were answered when they were appended, if they are what stands there. */
+  /** The outcome of the earlier append if these events are stored. */
   const repeatOf = ({ events }: Append, stored: readonly Place[]): Appended | null => {
     const last = stored.at(-1);
     if (last === undefined || stored.length < events.length) return null;
@@ -109,7 +105,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     const { category, key, expected, events } = append;
     if (expected === "any") return appendAny(append);
     const first = expected === "absent" ? 0 : expected + 1;
-    // "absent" needs no look before it writes: the unique index says whether anybody was there.
+    // "absent" needs no read before the write: the unique index detects an existing stream.
     const isFuture = first > 0 && (headOf(append) ?? -1) < first - 1;
     const appended = isFuture ? null : insertAt(append, first);
     return (
@@ -128,7 +124,6 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     return { outcome: "erased" };
   };
 
-  /** Throws when even that fails: the connection is then of no use. */
   const rollBack = (): void => {
     if (db.isTransaction) db.exec("ROLLBACK");
   };
@@ -150,7 +145,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
       try {
         commit.run();
       } catch (error) {
-        // The sync may have failed after the commit record was written: a restart could still find it.
+        // The sync may have failed after the commit record was written, so a restart could still find it.
         rollBack();
         return { result: "unknown", reason: reasonOf(error) };
       }

@@ -9,11 +9,10 @@ import { appendedSignal } from "./event-log-signal.ts";
 import type { EventText } from "./event-log-writer.ts";
 
 export type SqliteEventLogOptions = AppenderOptions & {
-  /** No writer thread; the file must be there, and an append throws `LogUnavailable`. */
+  /** Without a writer thread: the file must exist, and an append throws `LogUnavailable`. */
   readonly readOnly?: boolean;
 };
 
-/** As text, the metadata that the events of one append usually share made once. */
 const toText = (events: readonly NewEvent[]): EventText[] => {
   let shared: Metadata | undefined;
   let meta = "";
@@ -34,8 +33,7 @@ const readOnlyAppender: Appender = {
 };
 
 /**
- * The log in one SQLite file, made if it is not there: appends go to a writer thread and are answered after its sync,
- * reads are done by the calling thread. Any number of threads and processes may open the same file. Throws a plain
+ * The log in one SQLite file, created if missing. Any number of threads and processes may open it. Throws a plain
  * `Error` for a file that is no event log, and `OtherFormat` for one of another format.
  */
 export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<EventLog> => {
@@ -49,7 +47,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
 
   const close = async (): Promise<void> => {
     signal.close();
-    // The reader first: the writer's last checkpoint waits for nobody, and leaves everything in the one file.
+    // The writer's last checkpoint waits for no reader.
     reader.close();
     await appender.close();
   };
@@ -99,7 +97,7 @@ export const sqliteEventLog = async (options: SqliteEventLogOptions): Promise<Ev
       await appender.submit({ kind: "erase", category, key, upTo });
     },
 
-    // With the next cut of the WAL (event-log-checkpoints.ts).
+    // The next truncation of the WAL removes them (event-log-checkpoints.ts).
     bytesRemoved: "within-seconds",
 
     onAppended: (wake) => signal.listen(wake),

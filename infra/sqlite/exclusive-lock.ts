@@ -11,9 +11,8 @@ const isBusy = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "errcode" in error && error.errcode === SQLITE_BUSY;
 
 /**
- * Holds a lock file for as long as the process lives, or answers null when another process holds it. SQLite's own file
- * lock is used because the system drops it with the process, however that ends: nothing stale is ever left behind.
- * Whoever may read the file could hold it as well, so that is its owner alone.
+ * Locks a file for as long as the process lives; null if another process holds the lock. The operating system drops
+ * SQLite's lock with the process. The file is private, as any process that can read it could hold the lock.
  */
 export const exclusiveLock = (path: string): ExclusiveLock | null => {
   makeDirectory(dirname(path));

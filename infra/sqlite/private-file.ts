@@ -3,13 +3,10 @@ import { accessSync, closeSync, constants, openSync } from "node:fs";
 const MODE = 0o600;
 
 /**
- * Makes a file for SQLite, readable by its owner alone. SQLite gives the `-wal` and `-shm` its mode, and would make the
- * file itself one that everybody may read. Throws what the system says, also of a file that is there and may not be read
- * and written.
+ * Creates a file that only its owner can read; SQLite gives the `-wal` and `-shm` the same mode.
  *
- * One that is there is not even opened: to close it would drop the locks that this process has on it, through whatever
- * connection (https://sqlite.org/howtocorrupt.html, section 2.2), and whoever looks into the log then takes himself for
- * the last one, and removes the WAL that is still appended to.
+ * An existing file is not opened: closing it would drop this process's locks on it
+ * (https://sqlite.org/howtocorrupt.html, 2.2), and another connection could then remove a WAL that is still in use.
  */
 export const createPrivateFile = (path: string): void => {
   try {

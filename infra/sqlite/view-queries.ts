@@ -4,7 +4,7 @@ import { comparableText, compareValues, fieldType, isDocumentId, isOfType, schem
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { indexName, quoted } from "./view-tables.ts";
 
-/** Documents stay text here: whoever answers another thread sends the text, and whoever needs the value parses it once. */
+/** Documents stay text until they reach the thread that reads them. */
 export type Row = readonly [id: string, document: string];
 
 export type ViewQueries = {
@@ -16,11 +16,10 @@ export type ViewQueries = {
   origin(view: string): ViewOrigin | null;
 };
 
-/** Prepared statements kept. The program asks some dozens of shapes; a full cache forgets the oldest. */
+/** The program uses some dozens of statements; a full cache drops the oldest. */
 const STATEMENTS_MAX = 256;
-/** Ids in one look-up, so that neither the bound list nor the answer of one statement grows without end. */
 const IDS_PER_STATEMENT_MAX = 1_000;
-/** Documents in one page. Lists show 100 at most; loops of the program may take more at once. */
+/** Lists show 100 documents at most; background work may read more at once. */
 const PAGE_MAX = 10_000;
 
 /** SQLite reads a negative limit as none. */
@@ -31,14 +30,13 @@ type Clause = { readonly sql: string; readonly value: string | number };
 const bindable = (value: string | number): string | number =>
   typeof value === "string" ? comparableText(value) : value;
 
-/** A value of another type than its field's equals, precedes and follows nothing. */
+/** A value of another type than its field's matches nothing. */
 const isSatisfiable = (schema: ViewSchema, where: readonly Condition[]): boolean =>
   where.every(({ field, value }) => isOfType(value, fieldType(schema, field)));
 
 /**
- * The index that a page is read by: what is compared with `=` comes first in it and then the sort, the leading field is in it,
- * and of several it is the longest, or the one declared last. Left to itself SQLite, which has no statistics, takes the
- * cursor's bound for a better start than a further `=`, and walks through everything (`INDEXED BY`: lang_indexedby.html).
+ * The longest index of the fields compared with `=`, then the sort field. SQLite has no statistics: by itself it
+ * prefers the cursor's bound and walks through everything (https://sqlite.org/lang_indexedby.html).
  */
 const indexFor = ({ indexes }: ViewSchema, { where, sort, lead }: ViewQuery): readonly string[] | null => {
   const equal = new Set(where.flatMap(({ field, is }) => (is === "=" ? [field] : [])));
@@ -62,8 +60,8 @@ const clausesOf = (schema: ViewSchema, where: readonly Condition[]): readonly Cl
   });
 
 /**
- * Leaves one bound on the side where the page begins. With two, as `at >= 5 AND (at, id) > (7, 'x')`, SQLite seeks
- * by whichever it likes and filters by the other, so that deep pages would read everything before them.
+ * Leaves one bound where the page begins. With two, as in `at >= 5 AND (at, id) > (7, 'x')`, SQLite may seek by the
+ * first, so that deep pages read everything before them.
  */
 const withoutSpareBound = ({ where, sort, after }: ViewQuery): Pick<ViewQuery, "where" | "after"> => {
   if (after === undefined) return { where };
@@ -82,7 +80,7 @@ const whereOf = (clauses: readonly string[]): string => (clauses.length === 0 ? 
 
 const rowOf = ({ id, document }: SqlRow): Row => [String(id), String(document)];
 
-/** The reads of a view store as SQL. Values are bound; names come from checked schemas and are the only text put in. */
+/** Values are bound; only names from checked schemas are put into the SQL. */
 export const viewQueries = (database: Database, schemas: ReadonlyMap<string, ViewSchema>): ViewQueries => {
   const statements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {
@@ -104,7 +102,6 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
     },
 
     getMany(view, ids) {
-      // One bound list instead of as many `?` as there are ids: one statement serves every length.
       const sql = `SELECT id, document FROM ${table(view)} WHERE id IN (SELECT value FROM json_each(?))`;
       const possible = ids.filter(isDocumentId);
       const rows: Row[] = [];
@@ -161,7 +158,7 @@ export const viewQueries = (database: Database, schemas: ReadonlyMap<string, Vie
       const row = prepared(sql).get(schemaOf(schemas, view).name);
       if (row === undefined || row.origin === null) return null;
       const { position, record } = row;
-      // Written by `commit` of the view store from a name.
+      // `commit` wrote it from a name.
       const name = record === null ? null : (JSON.parse(String(record)) as RecordName);
       const last = position === null || name === null ? null : { ...name, position: String(position) };
       // A drop is one transaction.

@@ -3,7 +3,7 @@ import type { ViewQueries } from "./view-queries.ts";
 
 export type ReaderData = { readonly path: string; readonly schemas: readonly ViewSchema[] };
 
-/** `isGivenUp` holds 1 when nobody waits for this thread's answers any more. */
+/** `isGivenUp` holds 1 once this thread's answers are no longer wanted. */
 export type ReaderWorkerData = ReaderData & { readonly isGivenUp: Int32Array };
 
 export type Question = {
@@ -22,5 +22,5 @@ export type ToReader =
 export type FromReader =
   | { readonly kind: "opened" }
   | { readonly kind: "answer"; readonly number: number; readonly answer: Answer }
-  /** `isEngine`: SQLite failed, and may not the next time; else the question itself was a mistake. */
+  /** `isEngine`: SQLite failed and may succeed next time; otherwise the question was a mistake. */
   | { readonly kind: "failed"; readonly number: number; readonly message: string; readonly isEngine: boolean };

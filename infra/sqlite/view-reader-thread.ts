@@ -5,19 +5,18 @@ import { threadUrl, YOUNG_MB } from "./event-log-protocol.ts";
 import type { Answer, FromReader, Question, ReaderData, ReaderWorkerData, ToReader } from "./view-reader-protocol.ts";
 
 export type QueryThread = {
-  /** Throws `ViewsUnavailable` when there are too many questions, no answer in time, or the thread died. */
+  /** Throws `ViewsUnavailable` if too many questions wait, no answer comes in time, or the thread died. */
   ask(question: Question): Promise<Answer>;
   close(): Promise<void>;
 };
 
 export type QueryThreadLimits = { readonly pendingMax: number; readonly queryMs: number };
 
-/** Threads that were given up, inside a statement that cannot be interrupted, and still use a processor. */
+/** Abandoned threads that are still inside a statement and use a processor. */
 const GIVEN_UP_MAX = 1;
 const RESTART_MIN_MS = 50;
 const RESTART_MAX_MS = 5_000;
 
-/** A thread with the flag that tells it that nobody waits for its answers any more. */
 type Thread = { readonly worker: Worker; readonly isGivenUp: Int32Array };
 
 type Call = {
@@ -29,9 +28,9 @@ type Call = {
 };
 
 /**
- * Asks a thread. SQLite's synchronous API cannot interrupt a statement: when the thread has said nothing for a
- * query's whole time it is given up for a new one, which gets the other questions, and ends itself after its statement.
- * It is not terminated: a driver that comes back from a statement into a terminated thread takes the process down.
+ * SQLite's synchronous API cannot interrupt a statement. A thread that is silent for a query's whole time is abandoned:
+ * a new one gets the other questions, the old one ends after its statement. Terminating it would crash the process: the
+ * driver returns from the statement into a dead thread.
  */
 export const queryThread = async (
   data: ReaderData,
@@ -76,7 +75,6 @@ export const queryThread = async (
     setTimeout(() => start().catch(() => undefined), delayMs).unref();
   };
 
-  /** Resolves when the thread has opened the file. */
   const start = (): Promise<void> =>
     new Promise((opened, failed) => {
       if (isClosed) return failed(new ViewsUnavailable("the views are closed"));
@@ -94,7 +92,7 @@ export const queryThread = async (
       let cause: unknown = new Error("the thread that answers queries has ended");
       worker.on("message", (message: FromReader) => {
         if (message.kind === "opened") {
-          // From here on whoever waits has a timer, which keeps the process.
+          // From here on each caller's timer keeps the process alive.
           if (!isClosed) worker.unref();
           opened();
         }
@@ -125,13 +123,13 @@ export const queryThread = async (
     thread = null;
     givenUp += 1;
     Atomics.store(old.isGivenUp, 0, 1);
-    // Only so that it looks at the flag.
+    // The message makes the thread read the flag.
     old.worker.ref();
     old.worker.postMessage({ kind: "close" } satisfies ToReader);
     if (givenUp <= GIVEN_UP_MAX) start().catch(() => undefined);
   };
 
-  /** The caller is answered when its time is over; whether the thread hangs is seen by its silence. */
+  /** The caller is answered when its time is over; only silence shows that the thread hangs. */
   const timeUp = (number: number): void => {
     const call = calls.get(number);
     if (call === undefined) return;
@@ -143,7 +141,7 @@ export const queryThread = async (
     else call.timer = soon(number, queryMs - silentMs);
   };
 
-  // After a pause of this very process answers may have come that nobody has read yet: they go first.
+  // After a pause of this process, answers may have arrived unread; setImmediate lets them go first.
   const soon = (number: number, ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(() => timeUp(number)), ms);
 
   const ask = (question: Question): Promise<Answer> =>
@@ -161,7 +159,7 @@ export const queryThread = async (
     return once(worker, "exit");
   };
 
-  /** Waits for statements that still run: to end the process under one would abort it. */
+  /** Waits for running statements: ending the process during one would abort it. */
   const close = async (): Promise<void> => {
     if (isClosed) return;
     isClosed = true;

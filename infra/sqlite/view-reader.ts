@@ -8,19 +8,17 @@ import { documentsOf, foundOf, parseDocument } from "./view-store.ts";
 export type SqliteViewReaderOptions = Partial<QueryThreadLimits> & {
   readonly path: string;
   readonly schemas: readonly ViewSchema[];
-  /** Each thread as it is started. */
   readonly onThread?: (worker: Worker) => void;
 };
 
-/** Some hundred queries of a millisecond: more would be answered too late for whoever waits. */
+/** Each query takes about a millisecond, so answers to more would come too late. */
 const PENDING_MAX = 256;
 /** As long as a read with `?after=` may wait; a list page takes a few milliseconds. */
 const QUERY_MS = 2_000;
 
 /**
- * The views for reading, answered by a thread of its own, so that a slow search never holds up the event loop. A query
- * without an answer in time, or one too many, is `ViewsUnavailable`, which is shown as 503. Resolves when the file is
- * open, and throws like `sqliteViewStore` when it cannot be. Writing through it is a bug, and throws.
+ * Answers queries on a thread, so that a slow search never blocks the event loop. A query without an answer in time, or
+ * one too many, is `ViewsUnavailable`. Writing methods throw.
  */
 export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promise<ViewStore> => {
   const { path, schemas, pendingMax = PENDING_MAX, queryMs = QUERY_MS, onThread } = options;
@@ -28,7 +26,7 @@ export const sqliteViewReader = async (options: SqliteViewReaderOptions): Promis
   const thread = await queryThread({ path, schemas }, { pendingMax, queryMs }, onThread);
 
   const ask = <Method extends keyof ViewQueries>(method: Method, ...args: Parameters<ViewQueries[Method]>) =>
-    // The thread runs this very method with these arguments.
+    // The thread runs this method with these arguments.
     thread.ask({ method, args } as Parameters<typeof thread.ask>[0]) as Promise<ReturnType<ViewQueries[Method]>>;
 
   return {

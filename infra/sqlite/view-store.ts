@@ -9,7 +9,7 @@ import { emptyView, isEngineError, openViews, quoted } from "./view-tables.ts";
 export type SqliteViewStoreOptions = {
   readonly path: string;
   readonly schemas: readonly ViewSchema[];
-  /** Reads only, from a file that a writing store has made. */
+  /** Reads only, from a file that a writing store has created. */
   readonly readOnly?: boolean;
 };
 
@@ -35,7 +35,7 @@ const writerOf = (database: Database, { name, fields }: ViewSchema): Writer => {
   };
 };
 
-/** The row of a document: id, text and one value for each declared field; the id alone when it is to be removed. */
+/** Id, text and one value for each declared field; the id alone if the document is to be removed. */
 const rowOf = (view: string, id: string, document: Document | null, fields: Fields): readonly SqlValue[] => {
   if (!isDocumentId(id)) throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
   if (document === null) return [id];
@@ -44,7 +44,7 @@ const rowOf = (view: string, id: string, document: Document | null, fields: Fiel
   return values;
 };
 
-/** Stored by `rowOf` alone, so it is the JSON of a document. */
+/** `rowOf` stored it. */
 export const parseDocument = (text: string): Document => JSON.parse(text) as Document;
 
 export const documentsOf = (rows: readonly Row[]): ReadonlyMap<string, Document> =>
@@ -54,12 +54,11 @@ export const foundOf = (rows: readonly Row[]): readonly { readonly id: string; r
   rows.map(([id, text]) => ({ id, document: parseDocument(text) }));
 
 /**
- * The views in one SQLite file: a table for each view, a column for each declared field (an index over a JSON
- * expression would parse every document at every write). Its calls block the thread: the service writes from the
- * projector's thread and reads through `sqliteViewReader`.
+ * The views in one SQLite file: a table for each view, a column for each declared field, because an index over a JSON
+ * expression would parse every document at every write. Its calls block the thread: see `sqliteViewReader`.
  *
- * Throws, with a sentence for the operator, when the file has another format or a declared view has changed under
- * its name. A failing engine (disk full, locked for long) is `ViewsUnavailable`, and nothing was written.
+ * Throws, with a sentence for the operator, if the format or a declared view has changed. If the engine fails (disk
+ * full, locked for long), it throws `ViewsUnavailable` and nothing was written.
  */
 export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewStoreOptions): ViewStore => {
   const byName = schemasByName(schemas);
@@ -99,7 +98,7 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
     position: async (view) => reading(() => queries.position(view)),
     origin: async (view) => reading(() => queries.origin(view)),
 
-    // Two reads: a commit of another process between them moves the checkpoint, so that the fold's own commit is stale.
+    // A commit of another process between the two reads moves the checkpoint, so this fold's commit will be stale.
     load: async (view, after, ids) =>
       reading(() => {
         if (queries.position(view) !== after) return "stale";
@@ -110,7 +109,7 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
     async commit(view, after, upTo, documents, { record } = {}) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const write = writing(() => writer(view));
-      // Before the transaction: what is wrong with a document is a bug of a projection, not of the engine.
+      // Made before the transaction, as an error here is a projection's bug and not the engine's failure.
       const rows = [...documents].map(([id, document]) => rowOf(view, id, document, write.fields));
       const named = record === undefined ? null : JSON.stringify(nameOf(record));
       return writing(() => {

@@ -5,25 +5,23 @@ import { isDamage } from "./database-file.ts";
 import { type Database, DatabaseSync } from "./driver.ts";
 import { createPrivateFile } from "./private-file.ts";
 
-/** In `user_version`. Raised when the tables below change their shape. */
+/** In `user_version`. Raised when the tables below change. */
 const TABLES_FORMAT = 2;
-/** A commit of another process, as a rebuild beside a running service, takes milliseconds. */
+/** A commit of another process, such as a rebuild next to a running service, takes milliseconds. */
 const LOCK_TIMEOUT_MS = 5_000;
-/** KiB. The upper levels of every index of a million documents stay in memory. */
+/** Keeps the upper levels of every index of a million documents in memory. */
 const CACHE_KIB = 32 * 1024;
-/** A reader's pages are no longer valid after the next commit of the writer: the operating system's cache is what serves it. */
+/** The operating system's cache serves readers: the writer's next commit invalidates these pages. */
 const READER_CACHE_KIB = 8 * 1024;
 /**
- * Pages of 4 KiB, so 32 MiB: hot pages are written by many commits and copied back once. SQLite's 1,000 folds half as
- * many events a second; far more would make the copying a pause that readers notice.
+ * Pages of 4 KiB. With SQLite's 1,000 the projector folds half as many events a second; with far more, readers notice
+ * the pause of the copying.
  */
 const WAL_CHECKPOINT_PAGES = 8_192;
-/** Bytes. A long reader can make the WAL grow; it is cut back to this afterwards. */
 const WAL_KEPT_BYTES = 64 * 1024 * 1024;
 
 const ENGINE_CODES: ReadonlySet<unknown> = new Set(["ERR_SQLITE_ERROR", "ERR_INVALID_STATE"]);
 
-/** SQLite failed, or the connection is closed; all else that is thrown here is a mistake of the program. */
 export const isEngineError = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ENGINE_CODES.has(error.code);
 
@@ -32,7 +30,6 @@ export const quoted = (identifier: string): string => `"${identifier}"`;
 export const indexName = ({ name }: Pick<ViewSchema, "name">, index: readonly string[]): string =>
   `${name}/${index.join("/")}`;
 
-/** Two schemas with the same text give the same tables. */
 const textOf = ({ fields, indexes }: ViewSchema): string =>
   JSON.stringify({ fields: Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))), indexes });
 
@@ -59,7 +56,7 @@ const transaction = <T>(database: Database, work: () => T): T => {
   }
 };
 
-/** `record`: a name as JSON. */
+/** `record` is a record's name as JSON. */
 const VIEWS = `CREATE TABLE IF NOT EXISTS views (
   name TEXT PRIMARY KEY NOT NULL, schema TEXT NOT NULL, position TEXT, origin TEXT, record TEXT
 )`;
@@ -72,8 +69,8 @@ const createView = (database: Database, schema: ViewSchema): void => {
   database.exec(`CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, document TEXT NOT NULL${columns.join("")})`);
   for (const index of schema.indexes) {
     const name = quoted(indexName(schema, index));
-    // Whoever reads by it compares each field before the sort with something, so a document without one of them is never meant,
-    // and costs the index nothing: of a rare field that is most of them (partialindex.html, section 3.1).
+    // Queries compare every field before the sort, so documents without one are left out of the index
+    // (https://sqlite.org/partialindex.html, section 3.1).
     const there = index.slice(0, -1).map((field) => `${quoted(field)} IS NOT NULL`);
     const where = there.length === 0 ? "" : ` WHERE ${there.join(" AND ")}`;
     database.exec(`CREATE INDEX ${name} ON ${table} (${[...index, "id"].map(quoted).join(", ")})${where}`);
@@ -81,7 +78,6 @@ const createView = (database: Database, schema: ViewSchema): void => {
   database.prepare("INSERT INTO views (name, schema) VALUES (?, ?)").run(schema.name, textOf(schema));
 };
 
-/** Throws where the file keeps a view of this name with other fields or indexes. */
 const isThere = (database: Database, path: string, schema: ViewSchema): boolean => {
   const row = database.prepare("SELECT schema FROM views WHERE name = ?").get(schema.name);
   if (row !== undefined && row.schema !== textOf(schema))
@@ -92,12 +88,7 @@ const isThere = (database: Database, path: string, schema: ViewSchema): boolean 
   return row !== undefined;
 };
 
-/**
- * Opens the views' own file and creates what is missing.
- *
- * `synchronous=NORMAL`: documents and checkpoint are one transaction, so a power loss can only take the last commits
- * as a whole, and the projector folds those events again. Nothing is ever decided from a view.
- */
+/** `synchronous=NORMAL`: a power loss can only take the last commits as a whole, and those events are folded again. */
 export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>, readOnly: boolean): Database => {
   if (!readOnly) createPrivateFile(path);
   const database = new DatabaseSync(path, { readOnly, timeout: LOCK_TIMEOUT_MS });
@@ -127,7 +118,6 @@ export const openViews = (path: string, schemas: ReadonlyMap<string, ViewSchema>
   }
 };
 
-/** Empties a view in one transaction; committing from the beginning of `log` is possible right afterwards. */
 export const emptyView = (
   database: Database,
   schemas: ReadonlyMap<string, ViewSchema>,
@@ -142,10 +132,7 @@ export const emptyView = (
   });
 };
 
-/**
- * Removes views with their tables, whatever schema they were kept with: all that the file has, or those named. For a
- * view whose declaration changed, and for old versions that nobody declares any more. Returns the names removed.
- */
+/** Removes all views, or those named, whatever their schemas. Returns the removed names. */
 export const removeViews = (path: string, names?: readonly string[]): readonly string[] => {
   const database = openViews(path, new Map(), false);
   try {
