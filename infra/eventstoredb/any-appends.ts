@@ -7,16 +7,14 @@ import { type Deadline, deadlineIn, type Limits } from "./limits.ts";
 import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
 
-/** How far behind the head it looks for its own events, should others have appended since. */
 const LOOK_BEHIND = 4;
 
-/** The last of these events where they stand, one behind the other, among a stream's newest. */
+/** The last of these events if they stand in a row among the newest. */
 const placeOf = (newest: readonly StoredEvent[], events: readonly ProposedEvent[]): StoredEvent | undefined => {
   const ids = events.map(({ id }) => id).reverse();
   return newest.find((_, start) => ids.every((id, offset) => newest[start + offset]?.id === id));
 };
 
-/** Runs the work of each stream one after the other. */
 const inTurns = () => {
   const turns = new Map<string, Promise<void>>();
   return <T>(stream: string, work: () => Promise<T>): Promise<T> => {
@@ -31,9 +29,8 @@ const inTurns = () => {
 };
 
 /**
- * Appends at the head of a stream. The server's own "any" knows a repeat only while it remembers the ids, which it does
- * not across a restart: so it is an append at the exact revision of what is read there, again when another was first.
- * Those of this process take turns, as all but one of many at once would be in vain.
+ * Appends at the head of a stream. The server forgets the ids of its own "any" appends at a restart, so this appends at
+ * the exact revision that it has read, again after a conflict. Appends of this process take turns to avoid conflicts.
  */
 export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) => {
   const inTurn = inTurns();
@@ -47,7 +44,7 @@ export const anyAppends = (exact: ExactAppends, pages: Pages, limits: Limits) =>
   };
 
   const append = async (stream: string, events: readonly ProposedEvent[], deadline: Deadline): Promise<Appended> => {
-    // Of a stream of which everything is erased nothing can be read: then a conflict tells its head.
+    // An entirely erased stream shows no events, but a conflict reports its head.
     let told: Revision | "absent" = "absent";
     while (deadline.leftMs() > 0) {
       const newest = await newestOf(stream, events.length + LOOK_BEHIND, deadline);

@@ -4,17 +4,16 @@ import type { Connection } from "./connection.ts";
 import type { Limits } from "./limits.ts";
 import { positionOf } from "./positions.ts";
 
-/** Wakes whoever follows the log. Costs nothing while nobody listens, and never keeps the process alive by itself. */
+/** Wakes the log's followers. Costs nothing without listeners and never keeps the process alive. */
 export type AppendedSignal = {
   listen(wake: () => void): () => void;
-  /** This process has appended. */
   appended(): void;
   close(): void;
 };
 
 /**
- * Others' appends are told by a subscription: it may end at any time and does, and may fall silent. So it is opened again
- * whenever it ends, and a watchdog compares the head of the records with what it told.
+ * A subscription reports other processes' appends. It may end or fall silent at any time, so it is reopened whenever it
+ * ends, and a watchdog compares the log's head with its last report.
  */
 export const appendedSignal = (
   connection: Connection,
@@ -27,14 +26,13 @@ export const appendedSignal = (
     let reopenMs = limits.reopenMs;
     let reopening: NodeJS.Timeout | undefined;
     let watching: NodeJS.Timeout | undefined;
-    /** The last append that is known to have been told; null when that is not known. */
+    /** Null if the subscription may have missed appends. */
     let told: Position | null = null;
 
     const open = (): void => {
       reopening = undefined;
       leave = connection.follow({
         opened() {
-          // What was appended while it was not open.
           told = null;
           it.wakeSoon();
         },
@@ -48,14 +46,14 @@ export const appendedSignal = (
     };
 
     const reopen = (): void => {
-      // One that is about to be opened is not put off: the watchdog would do so at every look.
+      // A pending reopening is not put off, as the watchdog would do at every look.
       if (isStopped || reopening !== undefined) return;
       leave();
       reopening = setTimeout(open, reopenMs).unref();
       reopenMs = Math.min(2 * reopenMs, limits.reopenMaxMs);
     };
 
-    /** Wakes when the head was not told. `untold` is what was not at the look before: then nothing is told any more. */
+    /** Wakes if the subscription missed the head; `untold` is the head that it had missed at the previous look. */
     const watch = (untold: Position | null): void => {
       const look = async (): Promise<void> => {
         const newest = await head().catch(() => null);

@@ -13,10 +13,10 @@ type Append = {
   readonly events: readonly ProposedEvent[];
 };
 
-/** What is known of an append when the server has answered; `mayStand`: an earlier try may have written it. */
+/** `mayStand`: an earlier try may have written the append. */
 type Sent = { readonly answered: Answered; readonly mayStand: boolean };
 
-/** What the server has taken can be read some milliseconds later. */
+/** Milliseconds until an accepted write can be read. */
 const VISIBLE_PAUSE_MS = 2;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -28,8 +28,7 @@ const lastRevisionOf = ({ expected, events }: Append): Revision =>
   (expected === "absent" ? -1 : expected) + events.length;
 
 /**
- * Appends at an exact place, once, whatever becomes of the answers: a try with an unknown outcome is made again with the
- * same ids at the same revision, which the server answers as the first time if it was written. Throws as the log does.
+ * Appends once: a try with an unknown outcome is repeated with the same ids and revision, which the server recognises.
  */
 export type ExactAppends = (append: Append, deadline?: Deadline) => Promise<Appended>;
 
@@ -52,10 +51,10 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     }
   };
 
-  /** Whether the place that the server tells of several events is that of the last; null: not seen yet. */
+  /** Whether the server reports the last event's position for an append of several; null: not seen yet. */
   let tellsLast: boolean | null = null;
 
-  /** Where an event stands that was appended. Of several the server may tell any one's place, and of a repeat none. */
+  /** For several events the server may report the position of any one, for a repeat none. */
   const placeOf = async (
     stream: string,
     revision: Revision,
@@ -68,7 +67,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     const erased = erasedIn(await reading((idleMs) => readMetadata(pages, stream, idleMs)));
     if (erased?.revision === revision) return erased.position;
     if (told !== null) return positionOf(told);
-    // Hidden by somebody else: it stands before the end, which is far enough for whoever waits for it.
+    // An operator has hidden it. The end comes after it, which is far enough for a reader that waits for it.
     const { events } = await reading((idleMs) => pages.allBefore("end", 1, idleMs));
     const [last] = events;
     if (last === undefined) throw new Error(`${stream} was written, and the log is empty`);
@@ -80,7 +79,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     const isOfLast = append.events.length === 1 || tellsLast === true;
     if (told !== null && isOfLast) return { outcome: "appended", revision, position: positionOf(told) };
     const position = await placeOf(append.stream, revision, told, deadline);
-    // One look tells how this server has it: every append of several would else cost a read.
+    // One look shows how this server does it, which saves a read for every later append.
     if (told !== null) tellsLast ??= positionOf(told) === position;
     return { outcome: "appended", revision, position };
   };
@@ -92,8 +91,8 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
   };
 
   /**
-   * A conflict is told by what the server's writer has taken, and its readers have that only when it is flushed, replicated
-   * and indexed (`IndexWriter.CheckCommit` of the server). Whoever is told of one reads what it is with: so it is waited for.
+   * The server's writer reports a conflict before its readers see the other event (`IndexWriter.CheckCommit` of the
+   * server). The caller reads that event next, so this waits for it.
    */
   const untilVisible = async (stream: string, actual: Revision | "absent", deadline: Deadline): Promise<void> => {
     if (actual === "absent") return;
@@ -105,11 +104,10 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
         if (!(await pause(visible.leftMs()))) return;
       }
     } catch {
-      // The conflict is known all the same; whoever reads is told why nothing can be read.
+      // The caller's next read reports the failure.
     }
   };
 
-  /** Whether the events of an append that was tried before stand where they belong. */
   const stands = async ({ stream, expected, events }: Append, deadline: Deadline): Promise<boolean> => {
     const first = expected === "absent" ? 0 : expected + 1;
     const reading = attempts(limits, deadline.leftMs());
@@ -134,7 +132,7 @@ export const exactAppends = (connection: Connection, pages: Pages, limits: Limit
     try {
       return await outcomeOf(append, sent, deadline);
     } catch (error) {
-      // It was answered, but what that means could not be read.
+      // The append was answered, but the reads that interpret the answer failed.
       throw error instanceof AppendTooLarge ? error : new OutcomeUnknown(messageOf(error));
     }
   };

@@ -2,17 +2,16 @@ import { LogUnavailable } from "../log-errors.ts";
 import { ConnectionFailure } from "./connection.ts";
 import { deadlineIn, type Limits, pauses } from "./limits.ts";
 
-/** What a failed read means to whoever reads the log. */
 export const unavailable = (error: unknown): Error => {
   if (!(error instanceof ConnectionFailure)) return error instanceof Error ? error : new Error(String(error));
   if (error.reason === "position") return new TypeError(`not a position of this log: ${error.message}`);
   return new LogUnavailable(error.message);
 };
 
-/** Runs a read, again while it fails for a reason that may pass; it is told how long it may be silent. */
+/** `idleMs`: how long the read may be silent. */
 export type Reading = <T>(read: (idleMs: number) => Promise<T>) => Promise<T>;
 
-/** Tries for so long; rejects with the last `ConnectionFailure`. */
+/** Repeats a read while it fails for a reason that may pass; rejects with the last `ConnectionFailure`. */
 export const attempts =
   (limits: Limits, limitMs = limits.readMs): Reading =>
   async (read) => {
@@ -29,7 +28,7 @@ export const attempts =
     }
   };
 
-/** As `attempts`, and rejects as the log does: with `LogUnavailable`, or a `TypeError` for a position of another log. */
+/** Rejects as the log does: with `LogUnavailable`, or a `TypeError` for a position of another log. */
 export const logAttempts = (limits: Limits): Reading => {
   const attempt = attempts(limits);
   return async (read) => {

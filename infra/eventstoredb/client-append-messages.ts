@@ -5,16 +5,13 @@ import timestamp from "google-protobuf/google/protobuf/timestamp_pb.js";
 import type { Revision } from "../../domain/ports/event-log.ts";
 import { type Answered, ConnectionFailure, type Cursor, type ProposedEvent } from "./connection.ts";
 
-/** The messages of the batch append (`streams.proto` of the server), made and read as the client's `batchAppend.js` does. */
+/** The messages of the batch append (`streams.proto` of the server), like the client's `batchAppend.js`. */
 
-/**
- * Until when, by its own clock, the server may try. It gives up by itself after 2 s (`--write-timeout-ms`), and our own
- * timeout is what counts: the last second that a timestamp has, so that the two clocks need not agree.
- */
+/** The last second of a timestamp, so that the clocks need not agree: the server gives up after 2 s by itself. */
 const SERVER_DEADLINE = new Date("9999-12-31T23:59:59Z");
-/** Of all answers only these say that nothing was written: https://grpc.io/docs/guides/status-codes/ */
+/** Only these two codes say that nothing was written (https://grpc.io/docs/guides/status-codes/). */
 const INVALID_ARGUMENT = 3;
-/** What has no position is given the largest unsigned number by some servers: no log is longer than a signed one. */
+/** Some servers give the largest unsigned number instead of no position. */
 const POSITION_MAX = 2n ** 63n;
 
 const proposed = ({ id, type, data, meta }: ProposedEvent): streams.BatchAppendReq.ProposedMessage => {
@@ -23,7 +20,7 @@ const proposed = ({ id, type, data, meta }: ProposedEvent): streams.BatchAppendR
   return meta === null ? message : message.setCustomMetadata(meta);
 };
 
-/** One message: the limit on an append is below that on a message. */
+/** One message suffices, as an append's limit is below a message's. */
 export const appendRequest = (
   correlationId: string,
   stream: string,
@@ -42,13 +39,11 @@ export const appendRequest = (
     .setIsFinal(true);
 };
 
-/** Null for what is no position. */
 export const cursorFrom = (commit: string | bigint, prepare: string | bigint): Cursor | null => {
   const at = { commit: BigInt(commit), prepare: BigInt(prepare) };
   return at.commit < POSITION_MAX && at.prepare < POSITION_MAX ? at : null;
 };
 
-/** The server names the kind of a refusal by the type of its details. */
 const refusal = (error: rpc.Status): Answered => {
   const details = error.getDetails();
   const name = details?.getTypeName().replace("event_store.client.", "") ?? "";
@@ -72,7 +67,7 @@ const refusal = (error: rpc.Status): Answered => {
   }
 };
 
-/** Throws a `ConnectionFailure` for what is no outcome of the append. */
+/** Throws a `ConnectionFailure` for an answer that is no outcome of the append. */
 export const readAnswer = (answer: streams.BatchAppendResp): Answered => {
   const error = answer.getError();
   if (error !== undefined) return refusal(error);
@@ -81,7 +76,7 @@ export const readAnswer = (answer: streams.BatchAppendResp): Answered => {
   return { outcome: "appended", at };
 };
 
-/** The correlation id of an answer, as text; the server may give it as two numbers (RFC 9562, section 4). */
+/** The server may give it as two numbers (RFC 9562, section 4). */
 export const correlationIdOf = (answer: streams.BatchAppendResp): string => {
   const id = answer.getCorrelationId();
   const structured = id?.getStructured();

@@ -8,10 +8,9 @@ import { failureOf } from "./client-failures.ts";
 import { type Answered, ConnectionFailure, type ProposedEvent } from "./connection.ts";
 
 /**
- * One call for many appends, as the client's `appendToStream` makes it, on the client's own connection but with an account
- * of our own of what is pending. The client keeps one for the whole process. There, an error on one call rejects
- * the appends of every other, an answer that nobody waits for any more is an uncaught exception, and what is queued
- * when a connection breaks is an unhandled rejection: either ends the process, and the first loses other clients' answers.
+ * One call for many appends, like the client's `appendToStream`. The client shares its pending appends among the whole
+ * process: an error on one call rejects those of all others, and a late answer or a broken connection ends the process
+ * with an unhandled error.
  */
 export type AppendCall = {
   append(
@@ -20,15 +19,15 @@ export type AppendCall = {
     events: readonly ProposedEvent[],
     timeoutMs: number,
   ): Promise<Answered>;
-  /** Takes nothing more, and ends when all that is pending is answered or too late. */
+  /** Takes no more appends, and ends when every pending one is settled. */
   retire(): void;
-  /** Ends at once, and tells whoever waits. */
+  /** Ends at once and rejects pending appends. */
   end(failure: ConnectionFailure): void;
 };
 
 type BatchCall = ReturnType<StreamsClient["batchAppend"]>;
 
-/** What the client's own commands are made of; its types hide it from everybody else. */
+/** Members that the client's types hide. */
 type Below = {
   readonly GRPCStreamCreator: (
     Client: typeof StreamsClient,
@@ -52,7 +51,6 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
     if (over !== null) return;
     over = failure;
     onOver();
-    // Also when the server has ended it: our side would stay open, and the client keep it.
     call.cancel();
     call.destroy();
     for (const { reject } of pending.values()) reject(failure);
@@ -67,7 +65,7 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
   };
 
   call.on("data", (answer: streams.BatchAppendResp) => {
-    // Nobody waits for one that came too late, or twice.
+    // The answer came too late or twice.
     const waiting = taken(correlationIdOf(answer));
     try {
       waiting?.resolve(readAnswer(answer));
@@ -96,7 +94,7 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
             settle(value);
           };
         pending.set(id, { resolve: settling(resolve), reject: settling(reject) });
-        // What does not fit into the connection waits in the call; the appender bounds how much.
+        // The call holds data that the connection cannot take yet; the caller bounds how much.
         call.write(appendRequest(id, stream, expected, proposed));
       }),
     retire() {
@@ -107,15 +105,15 @@ const appendCall = (call: BatchCall, onOver: () => void): AppendCall => {
   };
 };
 
-/** `onOver`: the call has ended and takes nothing more. */
+/** `onOver`: the call takes no more appends. */
 export const openAppendCall = async (client: EventStoreDBClient, onOver: () => void): Promise<AppendCall> => {
-  // See `Below`: private in the types alone, and the version is pinned.
+  // Private in the types alone, and the version is pinned.
   const below = client as unknown as Below;
   let opened: AppendCall | undefined;
   const create = (grpc: StreamsClient): BatchCall => {
     const options = { requiresLeader: true };
     const call = grpc.batchAppend(...below.callArguments(options, { deadline: Number.POSITIVE_INFINITY }));
-    // At once: an error that nobody listens to ends the process.
+    // Listened to at once: an unhandled error ends the process.
     opened = appendCall(call, onOver);
     return call;
   };

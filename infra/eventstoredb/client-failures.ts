@@ -1,21 +1,19 @@
 import { ConnectionFailure, type FailureKind, type FailureReason } from "./connection.ts";
 
-/** What the client and gRPC throw, as failures of ours. */
-
 /** https://grpc.io/docs/guides/status-codes/ */
 const CODE = { permissionDenied: 7, unimplemented: 12, unauthenticated: 16 } as const;
 
-/** Of grpc-js and the client, for calls that never left this machine. */
+/** Messages for calls that never left this machine. */
 const UNSENT = /^No connection established|^Name resolution failed|^Channel closed before call started|discover after/;
-/** What Node says when the two sides do not agree on TLS, and when they agree on nothing else: that is another protocol. */
+/** Node's messages for two sides that disagree on TLS or speak different protocols. */
 const TLS = /\bSSL|\bTLS|certificate/i;
 const PROTOCOL = /Protocol error/;
-/** The connection was taken, and closed before anything was said. */
+/** The connection was accepted, and closed before any answer. */
 const HUNG_UP = /Last error: Failed to connect|ECONNRESET/;
 
 type Judgement = readonly [FailureKind, FailureReason];
 
-/** The server names its exceptions in a trailer; the client makes them the `type` of its errors. */
+/** The server names its exceptions in a trailer, which the client makes the `type` of its errors. */
 const BY_NAME: Readonly<Record<string, Judgement>> = {
   "access-denied": ["refused", "access"],
   "stream-deleted": ["refused", "deleted"],
@@ -27,7 +25,6 @@ const judge = (name: string, code: number, details: string): Judgement => {
   if (named !== undefined) return named;
   if (code === CODE.permissionDenied || code === CODE.unauthenticated) return ["refused", "access"];
   if (code === CODE.unimplemented) return ["refused", "not-eventstoredb"];
-  // How a server says that no record begins at the position it was asked to read from.
   if (/Unexpected ReadAllResult/.test(details)) return ["refused", "position"];
   if (!UNSENT.test(details)) return ["unknown", "other"];
   if (/^Name resolution failed|ENOTFOUND|EAI_AGAIN/.test(details)) return ["unsent", "not-found"];
@@ -36,7 +33,7 @@ const judge = (name: string, code: number, details: string): Judgement => {
   return ["unsent", HUNG_UP.test(details) ? "hung-up" : "not-reached"];
 };
 
-// The client's errors are classes of its own, gRPC's are an Error with more members: only these tell what they are.
+// The client throws its own classes, gRPC an Error with more members; these are common to both.
 type Told = {
   readonly message?: unknown;
   readonly code?: unknown;
@@ -45,10 +42,7 @@ type Told = {
 };
 type Trailers = { readonly get?: (name: string) => readonly unknown[] };
 
-/**
- * In one line, without the status that gRPC puts in front; names and passwords may stand in front of an address, where an
- * @ in a password makes a part of it a host's name.
- */
+/** In one line, without gRPC's prefix, and without names and passwords before an address. */
 const tidy = (message: string): string =>
   message
     .replace(/^\d+ [A-Z_]+: /, "")

@@ -6,14 +6,11 @@ import { cursorFrom } from "./client-append-messages.ts";
 import { failureOf, isStreamNotFound } from "./client-failures.ts";
 import { type AllPage, ConnectionFailure, type Follower, type StoredEvent, type StreamPage } from "./connection.ts";
 
-/** Pages and subscriptions of one client, none of which can stay silent for ever or raise an error that nobody hears. */
-
 type Resolved = ResolvedEvent | AllStreamResolvedEvent;
 
 const TOO_OLD = "EventStoreDB 22.6 or newer is needed: this one does not say where in the log an event is";
-/** Neither system streams nor what can be erased. A regular expression of .NET. */
+/** A .NET regular expression without system streams and erasable ones. */
 const RECORDS = `^(?!\\$|${ERASABLE_CATEGORIES.map((category) => `${category}-`).join("|")})`;
-/** How many events a page has in memory between the connection and us. */
 const BUFFER_EVENTS = 256;
 
 const jsonObject = (value: unknown): JsonObject | null =>
@@ -22,10 +19,10 @@ const jsonObject = (value: unknown): JsonObject | null =>
       (value as JsonObject)
     : null;
 
-/** A member of the metadata that every event log writes, and hardly anyone else. */
+/** A metadata field that hardly any other program writes. */
 const OWN_META = "command_id";
 
-/** The client gives metadata that are no JSON as bytes. */
+/** The client gives metadata that are not JSON as bytes. */
 const isOwn = (meta: unknown): boolean =>
   meta instanceof Uint8Array
     ? Buffer.from(meta).includes(`"${OWN_META}"`)
@@ -33,7 +30,7 @@ const isOwn = (meta: unknown): boolean =>
 
 type Wanted = NonNullable<AllPage["wanted"]>;
 
-/** Links are not followed, and none are made of what is read here. */
+/** Links are not followed: the log makes none. */
 const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
   if (event === undefined) return [];
   const { id, type, streamId, revision, position, data, metadata, created } = event;
@@ -41,13 +38,12 @@ const stored = ({ event }: Resolved, wanted: Wanted): StoredEvent[] => {
   if (at === null) throw new ConnectionFailure("refused", "too-old", TOO_OLD);
   const [stream, json, meta] = [streamId, jsonObject(data), jsonObject(metadata)];
   const kept = json === null || wanted({ stream, type }) ? json : {};
-  // 1970 is what the client says when the server says nothing.
+  // The client reports 1970 if the server gives no time.
   const writtenMs = created.getTime() || null;
   const isDamaged = (json === null || meta === null) && isOwn(metadata);
   return [{ id, type, stream, revision: Number(revision), at, writtenMs, data: kept, meta, isDamaged }];
 };
 
-/** What the client still says of a read that was given up is nobody's. */
 const giveUp = (read: { cancel(): Promise<void> }): void => {
   read.cancel().catch(() => undefined);
 };
@@ -82,12 +78,12 @@ const collected = (
       clearTimeout(timer);
       resolve(events);
     });
-    // It stays, so that an error behind the end of the page is heard as well.
+    // The listener stays, to catch errors after the page's end.
     read.on("error", fail);
   });
 
 const buffered = { highWaterMark: BUFFER_EVENTS };
-/** Another node of a cluster may be behind: there a payload that has not come yet would look like one that was erased. */
+/** Another node of the cluster may lack a new payload, which would look erased. */
 const requiresLeader = true;
 
 export const readStreamPage = (

@@ -5,20 +5,18 @@ import { failureOf } from "./client-failures.ts";
 import { followRecords, readAllPage, readStreamPage } from "./client-reads.ts";
 import { type Connection, ConnectionFailure } from "./connection.ts";
 
-/** `Connection` on `@eventstore/db-client`. Nothing outside of `client.ts` and `client-*.ts` knows that client. */
+/** Implements `Connection`. Only `client.ts` and `client-*.ts` know `@eventstore/db-client`. */
 
-/** A connection on which nothing is heard is asked after the client's 10 s for a sign of life, and dropped after this. */
+/** The client pings a silent connection after 10 s and drops it after this. */
 const KEEP_ALIVE_TIMEOUT_MS = 5_000;
-/** By how many milliseconds, one for each client, that may be longer. */
+/** Each client adds 0 to 999 ms to that timeout (see `urlOf`). */
 const KEEP_ALIVE_STEPS = 1_000;
 const KEEP_ALIVE = /keep[-_]?alive[-_]?timeout=(?<ms>-?\d+)/i;
 const NOT_A_URL = "not a connection string of EventStoreDB, such as esdb://127.0.0.1:2113?tls=false";
-/** What is left to end when the connection is closed ends by being cancelled, which takes no time. */
 const DISPOSE_MS = 1_000;
 
 /**
- * gRPC shares a connection among clients of the same settings, also one on which nothing is heard any more. A setting that
- * differs, by what is of no account, gives a client a connection of its own.
+ * gRPC shares a connection, even a dead one, among clients with equal settings, so one setting differs insignificantly.
  */
 const urlOf = (url: string, generation: number): string => {
   const given = Number(KEEP_ALIVE.exec(url)?.groups?.ms ?? KEEP_ALIVE_TIMEOUT_MS);
@@ -26,7 +24,7 @@ const urlOf = (url: string, generation: number): string => {
   return `${url}${url.includes("?") ? "&" : "?"}keepAliveTimeout=${given + (generation % KEEP_ALIVE_STEPS)}`;
 };
 
-/** What the client's own commands are made of; its types hide it from everybody else. */
+/** Members that the client's types hide. */
 type Below = {
   readonly getChannel: () => Promise<{ close(): void }>;
   handleError: (...failed: readonly unknown[]) => Promise<void>;
@@ -36,8 +34,8 @@ type Below = {
 const below = (client: EventStoreDBClient): Below => client as unknown as Below;
 
 /**
- * Behind each call that failed the client looks whether it has to connect elsewhere. Nobody waits for that look, which
- * fails as well while no node of a cluster can be found: an unhandled rejection, and the end of the process.
+ * After a failed call the client checks, unawaited, whether it has to reconnect. If no node is found that check
+ * rejects, and as an unhandled rejection would end the process.
  */
 const calmed = (client: EventStoreDBClient): EventStoreDBClient => {
   const look = below(client).handleError;
@@ -48,10 +46,8 @@ const calmed = (client: EventStoreDBClient): EventStoreDBClient => {
 type Generation = { readonly client: EventStoreDBClient; appends: Promise<AppendCall> | null };
 
 /**
- * One client at a time. It is replaced when the server is silent: its connection may be half open, which TCP notices late
- * and the client after 15 s. What was begun on the old one goes on there as far as it can, and everything new dials
- * anew. (A connection that breaks is noticed at once, and dialled again by the client itself.) Throws a plain `Error` for
- * what is no connection string.
+ * One client at a time, replaced when the server is silent: a half-open connection is noticed late by TCP, and after 15
+ * s by the client. Calls on the old client go on. Throws a plain `Error` for an invalid connection string.
  */
 export const clientConnection = (url: string): Connection => {
   const openCalls = new Set<AppendCall>();
@@ -67,12 +63,11 @@ export const clientConnection = (url: string): Connection => {
   try {
     current = make();
   } catch (error) {
-    // What it says of the text shows a part of it, in which a password may be; else it is about a file of a certificate.
+    // This message quotes the text, which may contain a password. Other errors are about a certificate's file.
     const isText = error instanceof Error && "connectionString" in error;
     throw new Error(isText ? NOT_A_URL : `EventStoreDB's connection string: ${failureOf(error).message}`);
   }
 
-  /** Calls that are under way go on. */
   const closeChannel = async ({ client }: Generation): Promise<void> => {
     const channel = await below(client).getChannel();
     channel.close();
@@ -86,11 +81,11 @@ export const clientConnection = (url: string): Connection => {
   const renew = (seen: Generation): void => {
     if (isClosed || seen !== current) return;
     current = make();
-    // What cannot be closed was never opened.
+    // A client that cannot be closed was never opened.
     retire(seen).catch(() => undefined);
   };
 
-  /** Runs one call; after a silent one the next is made on a new client. */
+  /** After a silent call the next one uses a new client. */
   const using = async <T>(call: (generation: Generation) => Promise<T>): Promise<T> => {
     if (isClosed) throw new ConnectionFailure("refused", "closed", "the event log is closed");
     const generation = current;
@@ -115,7 +110,6 @@ export const clientConnection = (url: string): Connection => {
       over();
       throw error;
     }
-    // Unless it is over already.
     if (generation.appends !== null) openCalls.add(call);
     return call;
   };

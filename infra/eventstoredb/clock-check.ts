@@ -1,39 +1,35 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 
-/**
- * By how much the clocks of a node and of the log's server may differ: leases of 15 s and more and the sliding minute of a
- * rate are measured by the node's, and shortened by as much as those of two nodes differ.
- */
+/** A node's clock measures leases of 15 s and more and the sliding minute of a rate limit. */
 const DIFFERENCE_MS_MAX = 5_000;
-/** If the server takes longer to answer, its time is too inexact to compare with. */
+/** A slower answer makes the server's time too inexact. */
 const LOOK_MS_MAX = 1_000;
-/** This machine's clock must not be set while the server's is asked for. */
+/** More means that the clock was set during a look. */
 const SET_MS_MAX = 100;
-/** The clocks of two nodes differ by no more: each is compared with the server's. */
+/** Each of two nodes is compared with the server. */
 export const CLOCKS_APART_MS_MAX = 2 * (DIFFERENCE_MS_MAX + LOOK_MS_MAX);
 
-/** This machine's two clocks at one moment; only the first of them can be set. */
+/** Two clocks of this machine at one moment; only `atMs` can be set. */
 export type Moment = { readonly atMs: number; readonly steadyMs: number };
 
 export const momentOf = (clock: Clock): Moment => ({ atMs: clock.now(), steadyMs: performance.now() });
 
-/** By how much this machine's clock was set from one moment to another. */
 export const setBetween = (from: Moment, to: Moment): number => to.atMs - from.atMs - (to.steadyMs - from.steadyMs);
 
-/** The server has written something between two moments, and says when that was. */
+/** The server wrote a record between two moments and reported when. */
 export type ClockLook = { readonly writtenMs: number; readonly from: Moment; readonly to: Moment };
 
-/** How far this machine's clock is ahead, at least: what was under way cannot be told from a difference. */
+/** How far this machine's clock is ahead at least; time under way may explain the rest. */
 export const aheadMs = ({ writtenMs, from, to }: ClockLook): number => {
   if (writtenMs < from.atMs) return from.atMs - writtenMs;
   return writtenMs > to.atMs ? to.atMs - writtenMs : 0;
 };
 
-/** Whether the look was short enough to be relied on, and the clock was not set meanwhile. */
+/** The look was short enough, and the clock was not set during it. */
 export const isReliable = ({ from, to }: ClockLook): boolean =>
   to.steadyMs - from.steadyMs <= LOOK_MS_MAX && Math.abs(setBetween(from, to)) <= SET_MS_MAX;
 
-/** A sentence when this machine's clock is so far ahead, or behind below 0, that nothing may be decided by it; else null. */
+/** A sentence if this machine's clock is too far ahead (below 0: behind) to decide by it; otherwise null. */
 export const clockProblem = (ms: number): string | null => {
   if (Math.abs(ms) <= DIFFERENCE_MS_MAX) return null;
   const differs = `${(Math.abs(ms) / 1_000).toFixed(1)} s ${ms > 0 ? "ahead of" : "behind"}`;

@@ -1,19 +1,19 @@
 import { isIP } from "node:net";
 
 /**
- * A connection string, read before the client does: of what the client does not know it prints the whole string, with
- * the password. https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string
+ * Checked before the client reads it, as the client prints the whole string, with the password, if it does not know an
+ * option. https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string
  */
 export type ConnectionString = {
-  /** For the client, without the options that it only warns of. */
+  /** For the client, without the options that it would warn about. */
   readonly url: string;
-  /** For messages: the scheme and the hosts alone, as names and passwords are nobody's business. */
+  /** For messages: the scheme and the hosts, without names and passwords. */
   readonly address: string;
   /** Whether TLS is spoken to a server by its IP address. */
   readonly asksAddressForTls: boolean;
 };
 
-/** As db-client 6.2.1 has them in `parseConnectionString`, which minds neither their case nor dashes. */
+/** From db-client 6.2.1 (`parseConnectionString`), which ignores case and dashes. */
 const OPTIONS = [
   "connectionName",
   "defaultDeadline",
@@ -34,7 +34,7 @@ const OPTIONS = [
 const flat = (name: string): string => name.trim().toLowerCase().replace(/[_-]/g, "");
 const BY_FLAT_NAME = new Map(OPTIONS.map((name) => [flat(name), name]));
 
-/** Below, the client prints that it is not recommended. */
+/** The client prints a warning for less. */
 const KEEP_ALIVE_INTERVAL_MS_MIN = 10_000;
 
 const EXAMPLE = "esdb://127.0.0.1:2113?tls=false";
@@ -74,7 +74,7 @@ const optionOf = (text: string): Option => {
   return { name, value: value.trim(), text };
 };
 
-/** The last one counts, as to the client. */
+/** The client takes the last one. */
 const givenOf = (options: readonly Option[], wanted: Option["name"]): string | undefined =>
   options.findLast(({ name }) => name === wanted)?.value;
 
@@ -88,7 +88,7 @@ const checkOptions = (options: readonly Option[]): void => {
     throw new Error(`${IT} has a keepAliveInterval below ${KEEP_ALIVE_INTERVAL_MS_MIN} ms: make it longer`);
 };
 
-/** Throws an `Error` of one sentence, with nothing in it of what may be secret. */
+/** Throws an `Error` of one sentence without secrets. */
 export const readConnectionString = (text: string): ConnectionString => {
   const parts = URL.exec(text.trim())?.groups;
   if (parts === undefined) {

@@ -1,10 +1,7 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { Revision } from "../../domain/ports/event-log.ts";
 
-/**
- * What the event log needs of a connection to EventStoreDB, and no more: `client.ts` and its neighbours `client-*.ts` say
- * it in the words of one client, and are all that another client would replace.
- */
+/** Another client would replace `client.ts` and `client-*.ts` alone. */
 export type Connection = {
   /** One try. Rejects with a `ConnectionFailure` after `timeoutMs` at the latest. */
   append(
@@ -13,17 +10,17 @@ export type Connection = {
     events: readonly ProposedEvent[],
     timeoutMs: number,
   ): Promise<Answered>;
-  /** At most `count` events; none when there is no such stream. Rejects when nothing has come for `idleMs`. */
+  /** At most `count` events; none if the stream does not exist. Rejects after `idleMs` of silence. */
   readStream(stream: string, page: StreamPage, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** As `readStream`, of the whole log, system events included. */
+  /** Includes system events. */
   readAll(page: AllPage, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** Follows the records from here on: system events and payloads are left out. Returns how to stop, silently. */
+  /** Follows new records, without system events and payloads. The returned function stops it silently. */
   follow(follower: Follower): () => void;
-  /** Ends all calls; whoever waits for one is told. */
+  /** Ends all calls and rejects their promises. */
   close(): Promise<void>;
 };
 
-/** `data` and `meta` are JSON as UTF-8; an event of the server's own kind has no `meta`. */
+/** UTF-8 JSON; the server's own kinds of events have no `meta`. */
 export type ProposedEvent = {
   readonly id: string;
   readonly type: string;
@@ -31,29 +28,28 @@ export type ProposedEvent = {
   readonly meta: Uint8Array | null;
 };
 
-/** `at` is null when the server did not say where, as for some repeats. */
+/** `at` is null if the server did not report it, as for some repeats. */
 export type Answered =
   | { readonly outcome: "appended"; readonly at: Cursor | null }
   | { readonly outcome: "conflict"; readonly actual: Revision | "absent" }
-  /** The server was set to take less than it does by default. */
+  /** The server is configured with a lower limit than its default. */
   | { readonly outcome: "too-large"; readonly bytesMax: number };
 
-/** A place in the whole log, in bytes. */
+/** A byte position in the whole log. */
 export type Cursor = { readonly commit: bigint; readonly prepare: bigint };
 
-/** What is not JSON, or has no metadata, was not written by an event log: `data` or `meta` is then null. */
 export type StoredEvent = {
   readonly id: string;
   readonly type: string;
   readonly stream: string;
   readonly revision: Revision;
   readonly at: Cursor;
-  /** When the server wrote it, by its clock; null when it does not say. */
+  /** The server's time of the write; null if it does not report one. */
   readonly writtenMs: number | null;
-  /** Null for what is no JSON object, as is `meta`. */
+  /** Null if it is no JSON object; so is `meta`. */
   readonly data: JsonObject | null;
   readonly meta: JsonObject | null;
-  /** An event log wrote it, and its data or metadata are no JSON object any more. */
+  /** An event log wrote it, but its data or metadata are no longer a JSON object. */
   readonly isDamaged: boolean;
 };
 
@@ -61,30 +57,26 @@ export type StreamPage =
   | { readonly direction: "forwards"; readonly from: Revision; readonly count: number }
   | { readonly direction: "backwards"; readonly from: "end"; readonly count: number };
 
-/** Forwards a page begins with the event at `from` itself, backwards with the one before it. */
+/** Forwards, a page begins with the event at `from`; backwards, with the one before it. */
 export type AllPage = (
   | { readonly direction: "forwards"; readonly from: Cursor | "start"; readonly count: number }
   | { readonly direction: "backwards"; readonly from: Cursor | "end"; readonly count: number }
 ) & {
-  /** Of all other events the data are left out, {} instead: those of a page of payloads are hundreds of MB. */
+  /** Other events get `{}` as data: the data of a page of payloads are hundreds of MB. */
   readonly wanted?: (event: Pick<StoredEvent, "stream" | "type">) => boolean;
 };
 
 export type Follower = {
-  /** It is open: what is appended from here on is told. */
+  /** Appends from here on are reported. */
   readonly opened: () => void;
   readonly appended: (at: Cursor) => void;
-  /** It has ended, for whatever reason, and tells nothing more. Called once. */
+  /** Called once, for any reason. */
   readonly dropped: () => void;
 };
 
-/**
- * `unsent`: the server was not reached, so surely nothing was done. `unknown`: it may have been done. `refused`: it was
- * not done, and will not be when it is asked again.
- */
+/** `unsent`: nothing was done. `unknown`: it may have been done. `refused`: a repeat would be refused as well. */
 export type FailureKind = "unsent" | "unknown" | "refused";
 
-/** Why, where that makes a difference to somebody. */
 export type FailureReason =
   | "access"
   | "closed"

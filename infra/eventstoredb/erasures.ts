@@ -9,10 +9,10 @@ import type { Pages } from "./pages.ts";
 import { positionOf } from "./positions.ts";
 import { erasedUpTo, isErased, metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
-/** Others that write to the same stream or its metadata at the same time: an operator, or another node that erases. */
+/** Bounds conflicts with an operator, or another node that erases in the same stream. */
 const ROUNDS_MAX = 16;
 
-/** Without metadata, as no event of a log is: nobody is ever shown it. */
+/** It has no metadata, so readers do not take it for an event of the log. */
 const blank = (): ProposedEvent => ({
   id: randomUUID(),
   type: BLANK_TYPE,
@@ -21,14 +21,13 @@ const blank = (): ProposedEvent => ({
 });
 
 /**
- * Hides the events that a stream has up to a revision, never one behind it: by its metadata, so that its numbering goes on
- * and "absent" stays a conflict. What is hidden is gone from the disk when the server has scavenged, but for the stream's
- * last event, which it always keeps: so a blank one is put behind what is to go, unless something stands there.
+ * Hides events up to a revision by the stream's metadata, so that its numbering goes on and "absent" stays a conflict.
+ * A scavenge removes hidden events except the stream's last, so a blank event is appended after that.
  */
 export const erasures = (exact: ExactAppends, pages: Pages, reading: Reading) => {
   return async (stream: string, most: Revision): Promise<void> => {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      // Two: the last may be the blank of an erasure that got no further.
+      // The last of the two may be the blank of an interrupted erasure.
       const [last, before] = await reading((idleMs) => pages.newest(stream, 2, idleMs));
       if (last === undefined) return;
       const isBlank = last.type === BLANK_TYPE;
@@ -41,7 +40,6 @@ export const erasures = (exact: ExactAppends, pages: Pages, reading: Reading) =>
       const upTo = isPart ? most : end;
       const [atMost] = isPart ? await reading((idleMs) => pages.stream(stream, most, 1, idleMs)) : [];
       const { revision, fields } = await reading((idleMs) => readMetadata(pages, stream, idleMs));
-      // What is hidden is not shown again.
       if (isErased(fields, upTo)) return;
       const newest = atMost ?? (last.meta === null ? (before ?? last) : last);
       const erased = { revision: newest.revision, position: positionOf(newest.at) };

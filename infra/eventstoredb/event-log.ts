@@ -23,29 +23,28 @@ import { isErasableStream } from "./recorded.ts";
 import { warnOfAddressUnseen } from "./tls-address.ts";
 
 export type EventStoreLogOptions = {
-  /** A connection string: https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string */
+  /** https://developers.eventstore.com/clients/grpc/getting-started.html#connection-string */
   readonly url: string;
-  /** Nothing is written, not even the name of the format, and an append throws `LogUnavailable`. */
+  /** Writes nothing, not even the format's name; an append throws `LogUnavailable`. */
   readonly readOnly?: boolean;
   readonly limits?: Partial<Limits>;
-  /** This machine's; the system's unless given. */
   readonly clock?: Clock;
   /**
-   * Where it is given, this machine's clock is compared with the server's as long as the log is open, and nothing is written
-   * while it differs too much: an append throws `LogUnavailable`. Told of each change: a sentence, or null for all is well.
+   * If given, an append throws `LogUnavailable` while this machine's clock differs too much from the server's. Receives
+   * each change: a sentence, or null when the clocks agree.
    */
   readonly onClock?: (problem: string | null) => void;
 };
 
-/** The server's ids: it knows no other, and gives them back in lower case. */
+/** The server accepts no other ids, and returns them in lower case. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** The identity of an empty log that no node has begun. */
 const UNNAMED = "unnamed";
-/** More than this waiting is overload: the caller answers 503 instead of letting the queue, and memory, grow. */
+/** More waiting than this is overload: the caller answers 503. */
 const PENDING_APPENDS_MAX = 10_000;
 const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 
-/** As bytes, the metadata that the events of one append usually share made once. Throws for what no log takes. */
+/** Throws `AppendTooLarge`. */
 const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
   const texts = events.map(({ type, data, meta }) => ({
     type,
@@ -61,10 +60,10 @@ const proposed = (events: readonly NewEvent[]): ProposedEvent[] => {
 };
 
 /**
- * The log in EventStoreDB 22.6 or newer. Any number of processes may write to the same one; nothing else may. Throws a
- * plain `Error` of one sentence when the server cannot be used, and `OtherFormat` when its log has another format.
+ * The log in EventStoreDB 22.6 or newer. Any number of processes may write to it, but no other programs. Throws a plain
+ * `Error` of one sentence if the server cannot be used, and `OtherFormat` for a log of another format.
  *
- * No call takes longer than the limits say: an append is then `OutcomeUnknown`, a read `LogUnavailable`.
+ * After its time limit an append is `OutcomeUnknown`, a read `LogUnavailable`.
  */
 export const eventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { readOnly = false, clock = systemClock, onClock } = options;
@@ -83,7 +82,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
   let pendingBytes = 0;
   let closing: Promise<void> | undefined;
 
-  /** Runs what writes, as long as the log takes it; closing waits for it. */
+  /** Closing waits for the writes under way. */
   const writing = async <T>(bytes: number, write: () => Promise<T>): Promise<T> => {
     if (closing !== undefined) throw new LogUnavailable("the event log is closed");
     if (readOnly) throw new LogUnavailable("the event log was opened for reading only");
@@ -136,7 +135,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
           },
         });
 
-  /** What was decided while the clock was ahead is not written either, though it be right again by now. */
+  /** Refuses decisions made while the clock was ahead, even if it is right by now. */
   const checkDecided = (events: readonly NewEvent[]): void => {
     const latest = Math.max(...events.map(({ meta }) => Date.parse(meta.recorded_at)));
     if (latest - clock.now() > CLOCKS_APART_MS_MAX)
@@ -165,7 +164,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
 
     async last(stream) {
       parseStreamName(stream);
-      // The blank of an erasure that got no further is no event, and hides none before it.
+      // The last of the two may be the blank of an interrupted erasure.
       return (await reads.newest(stream, isErasableStream({ stream }) ? 2 : 1))[0] ?? null;
     },
 
@@ -182,7 +181,7 @@ export const eventStoreLog = async (options: EventStoreLogOptions): Promise<Even
     head: (what = "everything") => reads.head(what),
 
     async identity() {
-      // Empty when it was opened for reading, and perhaps named since.
+      // Another node may have named the log since.
       identity ??= await nameOf(opening);
       return identity ?? UNNAMED;
     },

@@ -1,28 +1,27 @@
-/** How long things may take, in milliseconds. Tests make them shorter. */
+/** In milliseconds. Tests shorten them. */
 export type Limits = {
-  /** One try of an append. A healthy server answers in milliseconds, and gives up by itself after 2 s. */
+  /** One try of an append. A healthy server answers in milliseconds and gives up after 2 s. */
   readonly appendTryMs: number;
-  /** A whole append with all its tries: senders of webhooks wait for little more. */
+  /** All tries together: senders of webhooks wait for little more. */
   readonly appendMs: number;
-  /** What a conflict is with can be read after so long at the latest: the server gives up a write of which that is not so. */
+  /** The server gives up a write that takes longer to become readable. */
   readonly visibleMs: number;
-  /** A read of which nothing has come for so long is tried again. */
+  /** The silence after which a read is repeated. */
   readonly readIdleMs: number;
-  /** After so long a failing read is not tried again. */
+  /** A failing read is not repeated after this. */
   readonly readMs: number;
-  /** As `appendMs` and `readMs` while the server cannot be reached: it is then surely down, and it is no use to wait. */
+  /** Replaces `appendMs` and `readMs` while the server is certainly down. */
   readonly unreachableMs: number;
-  /** How long opening waits for a server that is silent or not ready. */
   readonly openMs: number;
-  /** What closing waits for appends that are under way. */
+  /** How long closing waits for appends under way. */
   readonly closeMs: number;
-  /** How often the head is compared with what the subscription told. */
+  /** Between comparisons of the head with the subscription. */
   readonly watchMs: number;
-  /** How often the server's clock is looked at, which writes a record of some hundred bytes. */
+  /** Between looks at the server's clock, each of which writes some hundred bytes. */
   readonly clockLookMs: number;
-  /** How often this machine's clock is checked for having been set; and the server's, while the two differ. */
+  /** Between checks whether this machine's clock was set, and between looks while the two differ. */
   readonly clockTickMs: number;
-  /** A subscription that was dropped is opened again after this, and after twice as long each time, up to `reopenMaxMs`. */
+  /** The first pause before a dropped subscription is reopened; it doubles up to `reopenMaxMs`. */
   readonly reopenMs: number;
   readonly reopenMaxMs: number;
 };
@@ -43,7 +42,6 @@ export const LIMITS: Limits = {
   reopenMaxMs: 5_000,
 };
 
-/** What is left of a time that began when it was made. */
 export type Deadline = { readonly leftMs: () => number };
 
 export const deadlineIn = (ms: number): Deadline => {
@@ -51,11 +49,11 @@ export const deadlineIn = (ms: number): Deadline => {
   return { leftMs: () => Math.max(end - performance.now(), 0) };
 };
 
-/** Between two tries: short at first, as most failures are a connection that was cut. */
+/** Most failures are a connection that was cut. */
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 500;
 
-/** Waits before the next try, each time twice as long; false, at once, when then no time would be left for it. */
+/** Each pause is twice as long; false, at once, if no time would be left for the next try. */
 export const pauses = (firstMs = PAUSE_FIRST_MS): ((leftMs: number) => Promise<boolean>) => {
   let ms = firstMs;
   return async (leftMs) => {

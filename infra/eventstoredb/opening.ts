@@ -10,8 +10,8 @@ import type { Pages } from "./pages.ts";
 import { metadataEvent, metastreamOf, readMetadata } from "./stream-metadata.ts";
 
 /**
- * The first event of this stream names the log's format and the log itself. It has no metadata, so readers of the log do not
- * take it for a record. The metadata of the stream are written at each start, to see the server's time.
+ * The first event of this stream names the format and the log; without metadata it is no record. Each start writes the
+ * stream's metadata to learn the server's time.
  */
 const NAMED = "countersign";
 const NAMED_TYPE = "LogNamed";
@@ -35,21 +35,19 @@ const sentenceOf = (error: unknown): string => {
 };
 
 export type Opening = {
-  /** For messages. */
   readonly address: string;
   readonly pages: Pages;
-  /** Whether there is any record, erased payloads not counted. */
   readonly hasRecords: () => Promise<boolean>;
-  /** Null when nothing is to be written. */
+  /** Null if nothing may be written. */
   readonly exact: ExactAppends | null;
   readonly limits: Limits;
   readonly clock: Clock;
 };
 
-/** `identity` is null for an empty log that was opened for reading only, `look` where nothing was written. */
+/** `identity` is null for an empty log opened for reading, `look` if nothing was written. */
 export type Opened = { readonly identity: string | null; readonly look: ClockLook | null };
 
-/** The log's identity; null where nothing is named. Throws `OtherFormat`. */
+/** Null if the log is not named. Throws `OtherFormat`. */
 const readName = async ({ address, pages, limits }: Opening): Promise<string | null> => {
   const reading = attempts(limits, limits.openMs);
   const [first] = await reading((idleMs) => pages.stream(NAMED, 0, 1, idleMs));
@@ -63,14 +61,11 @@ const readName = async ({ address, pages, limits }: Opening): Promise<string | n
 const otherFormat = (address: string, found: number | null): OtherFormat =>
   new OtherFormat(`the log at ${address}`, found, LOG_FORMAT, "name a server without a log to begin a new one");
 
-/**
- * The log's identity. Whoever may write names an empty log; null where that is for another to do. Throws `OtherFormat`, also
- * for records in a log that names no format.
- */
+/** Names an empty log; null if that is not allowed. Throws `OtherFormat`, also for records in a log without a name. */
 export const nameOf = async (opening: Opening): Promise<string | null> => {
   const name = await readName(opening);
   if (name !== null) return name;
-  // Another node names the log before it writes its first record, so records are looked for first and the name again after.
+  // A node names the log before its first record, so a name may have come since.
   if (await opening.hasRecords()) {
     const namedSince = await readName(opening);
     if (namedSince === null) throw otherFormat(opening.address, null);
@@ -80,32 +75,29 @@ export const nameOf = async (opening: Opening): Promise<string | null> => {
   const data = new TextEncoder().encode(JSON.stringify({ format: LOG_FORMAT, identity: randomUUID() }));
   const event = { id: randomUUID(), type: NAMED_TYPE, data, meta: null };
   await opening.exact({ stream: NAMED, expected: "absent", events: [event] });
-  // Read back: another node may have been the one that named it.
+  // Another node may have named it first.
   return nameOf(opening);
 };
 
-/**
- * What time it is at the server; null when it does not say, or nothing is to be written. "overtaken": another node has written
- * meanwhile, and the look is to be made again.
- */
+/** Null if the server reports no time or nothing may be written. "overtaken": another node wrote meanwhile. */
 export const lookAtClock = async (opening: Opening): Promise<ClockLook | null | "overtaken"> => {
   const { pages, exact, limits, clock } = opening;
   if (exact === null) return null;
   const reading = attempts(limits, limits.openMs);
   const { revision, fields } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
-  // An operator may have set fields of his own: they stay.
+  // Keeps fields that an operator has set.
   const event = metadataEvent(randomUUID(), fields);
   const from = momentOf(clock);
   const { outcome } = await exact({ stream: metastreamOf(NAMED), expected: revision ?? "absent", events: [event] });
   if (outcome === "conflict") return "overtaken";
-  // Should it be another node's by now, that was written between the same two times.
+  // If another node wrote it, it still falls between the same two moments.
   const { writtenMs } = await reading((idleMs) => readMetadata(pages, NAMED, idleMs));
   return writtenMs === null ? null : { writtenMs, from, to: momentOf(clock) };
 };
 
 const open = async (opening: Opening): Promise<Opened> => {
   const reading = attempts(opening.limits, opening.limits.openMs);
-  // Asked for nothing but to know that it may be: whoever may read streams may not read the whole log by that alone.
+  // Reading the whole log needs a permission of its own.
   await reading((idleMs) => opening.pages.allBefore("end", 1, idleMs));
   const identity = await nameOf(opening);
   for (;;) {
@@ -117,10 +109,7 @@ const open = async (opening: Opening): Promise<Opened> => {
   }
 };
 
-/**
- * Proves that the server is there, answers as it has to, holds a log of this format, and has this machine's time. Throws
- * `OtherFormat`, or a plain `Error`.
- */
+/** Throws `OtherFormat`, or a plain `Error` for a server that cannot be used or a wrong clock. */
 export const checkOpened = async (opening: Opening): Promise<Opened> => {
   try {
     return await open(opening);

@@ -2,18 +2,14 @@ import type { Revision } from "../../domain/ports/event-log.ts";
 import { type AllPage, type Connection, ConnectionFailure, type Cursor, type StoredEvent } from "./connection.ts";
 import { compare } from "./positions.ts";
 
-/**
- * Pages as they have to be: without gaps, in order, each event once. A server, or what stands between, that gives a page
- * again or one of somebody else's is not believed: the read counts as failed and is made again.
- */
+/** Pages without gaps, in order, each event once. A page that a server or proxy repeats or mixes up is read again. */
 export type Pages = {
-  /** From a revision on, at most `count`. */
   stream(stream: string, from: Revision, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** The newest first. */
+  /** Newest first. */
   newest(stream: string, count: number, idleMs: number): Promise<readonly StoredEvent[]>;
-  /** Behind a cursor, at most `count`; `isEnd` when the log has no more. With the data of those that are wanted. */
+  /** `isEnd` if the log has no more. Only wanted events have their data. */
   allAfter(after: Cursor | null, count: number, idleMs: number, wanted: AllPage["wanted"]): Promise<Page>;
-  /** Before a cursor or the end, the newest first; `isEnd` when there is nothing before. Without their data. */
+  /** Newest first and without data; `isEnd` if there is nothing before. */
   allBefore(before: Cursor | "end", count: number, idleMs: number): Promise<Page>;
 };
 
@@ -21,7 +17,6 @@ export type Page = { readonly events: readonly StoredEvent[]; readonly isEnd: bo
 
 const wrong = (what: string): ConnectionFailure => new ConnectionFailure("unknown", "other", `the server gave ${what}`);
 
-/** Throws when one event of the page does not follow the one before. */
 const checkOrder = (page: readonly StoredEvent[], follows: (a: StoredEvent, b: StoredEvent) => boolean): void => {
   let before: StoredEvent | undefined;
   for (const event of page) {
@@ -39,7 +34,7 @@ export const pages = (connection: Connection): Pages => {
     if (page.some((event) => event.stream !== stream)) throw wrong("events of another stream");
   };
 
-  /** A page may begin later than it was asked to where something was removed: then it does so every time. */
+  /** A page begins later than asked where events were removed; then it does so every time. */
   const isAgain = async (first: StoredEvent, again: () => Promise<readonly StoredEvent[]>): Promise<boolean> => {
     const [second] = await again();
     return second !== undefined && compare(second.at, first.at) === 0;
@@ -66,7 +61,7 @@ export const pages = (connection: Connection): Pages => {
     },
 
     async allAfter(after, count, idleMs, wanted = () => true) {
-      // Inclusive: the first event is the one that is known.
+      // Inclusive: the first event is the known one.
       const from = after ?? "start";
       const asked = after === null ? count : count + 1;
       const read = (countMax: number) =>

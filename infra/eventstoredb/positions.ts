@@ -1,11 +1,10 @@
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Cursor } from "./connection.ts";
 
-/** The largest unsigned 64-bit number has 20 decimal digits: padded, positions compare as text. */
+/** The digits of the largest unsigned 64-bit number: padded, positions compare as text. */
 const DIGITS = 20;
 const POSITION = /^\d{40}$/;
 
-/** Commit and prepare position, in this order. */
 export const positionOf = ({ commit, prepare }: Cursor): Position =>
   String(commit).padStart(DIGITS, "0") + String(prepare).padStart(DIGITS, "0");
 
@@ -14,7 +13,7 @@ export const cursorOf = (position: Position): Cursor => {
   return { commit: BigInt(position.slice(0, DIGITS)), prepare: BigInt(position.slice(DIGITS)) };
 };
 
-/** Negative when `a` comes first. */
+/** Negative if `a` comes first. */
 export const compare = (a: Cursor, b: Cursor): number => {
   if (a.commit !== b.commit) return a.commit < b.commit ? -1 : 1;
   if (a.prepare !== b.prepare) return a.prepare < b.prepare ? -1 : 1;

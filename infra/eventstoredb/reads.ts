@@ -6,10 +6,10 @@ import { cursorOf } from "./positions.ts";
 import { isErasableStream, recorded } from "./recorded.ts";
 import { truncatedBefore } from "./stream-metadata.ts";
 
-/** The reads of the log. They reject with `LogUnavailable`, or with a `TypeError` for a position of another log. */
+/** The reads reject with `LogUnavailable`, or with a `TypeError` for a position of another log. */
 export type Reads = {
   read(stream: string, after: Revision | null, limit: number): Promise<readonly RecordedEvent[]>;
-  /** The newest first. */
+  /** Newest first. */
   newest(stream: string, count: number): Promise<readonly RecordedEvent[]>;
   readAll(after: Position | null, limit: number, what: What): Promise<readonly RecordedEvent[]>;
   readTypes(types: readonly string[], after: Position | null, limit: number): Promise<TypesPage>;
@@ -18,17 +18,16 @@ export type Reads = {
 
 type What = "everything" | "records";
 
-/** A page of the whole log asks for so many events at least, as some will be the server's own, and at most. */
+/** Some events of a page are the server's own. */
 const ALL_PAGE_MIN = 8;
 const ALL_PAGE_MAX = 1_000;
-/** The head is looked for backwards, by pages that grow: it is nearly always in the first. */
+/** The head is nearly always in the first page; later ones grow. */
 const HEAD_PAGE_MIN = 4;
-/** Events that one look for types passes over: a few dozen milliseconds. */
+/** Searched in a few dozen milliseconds. */
 const TYPES_LOOK_MAX = 500;
-/** Look-ups of what was erased that run at once: enough to hide the way to the server and back. */
+/** Enough to hide the latency of the server. */
 const LOOKUPS_AT_ONCE = 16;
 
-/** Runs `work` on each item, so many at a time. */
 const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> => {
   const rest = [...items];
   const worker = async (): Promise<void> => {
@@ -38,7 +37,7 @@ const forEachOf = async <T>(items: readonly T[], atOnce: number, work: (item: T)
 };
 
 export const reads = (pages: Pages, reading: Reading): Reads => {
-  // How far behind a position there was nothing to see: whoever waits there does not look again at what the server wrote.
+  // Where nothing followed a position, so that a waiting reader does not read the server's own events again.
   const nothing = new Map<What | "types", { readonly after: Position | null; readonly upTo: Cursor | null }>();
 
   const hidden = async (event: RecordedEvent): Promise<number> => truncatedBefore(pages, reading, event.stream);
@@ -59,7 +58,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
   const choices = {
     everything: (events: readonly StoredEvent[]) => withoutErased(visible(events)),
     records: async (events: readonly StoredEvent[]) => records(events),
-    // What was erased is hidden where it is asked for, and tells as well as anything how far was looked.
+    // Erased events stay: they mark how far the search went.
     types: async (events: readonly StoredEvent[]) => visible(events),
   };
 
@@ -106,7 +105,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
       before = page.events.at(-1)?.at ?? before;
       if (page.isEnd) break;
     }
-    // A read that ended too early looks the same as an empty log.
+    // A read that ended too early looks like an empty log.
     if ((await all(null, 1, what)).length === 0) return null;
     throw new ConnectionFailure("unknown", "other", "the server did not give the newest events");
   };
@@ -117,7 +116,7 @@ export const reads = (pages: Pages, reading: Reading): Reads => {
         try {
           return await read(idleMs);
         } catch (error) {
-          // Tombstoned by an operator: there is nothing to read any more.
+          // An operator has tombstoned the stream.
           if (error instanceof ConnectionFailure && error.reason === "deleted") return [];
           throw error;
         }

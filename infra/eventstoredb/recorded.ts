@@ -8,16 +8,15 @@ const isSystem = ({ stream, type }: StoredEvent): boolean => stream.startsWith("
 
 const ERASABLE_PREFIXES = ERASABLE_CATEGORIES.map((category) => `${category}-`);
 
-/** Whether events of this stream may have been erased. */
 export const isErasableStream = ({ stream }: { readonly stream: string }): boolean =>
   ERASABLE_PREFIXES.some((prefix) => stream.startsWith(prefix));
 
-/** Null for the server's own events, and for those that no event log wrote. Throws `RecordDamaged`. */
+/** Null for events that no event log wrote. Throws `RecordDamaged`. */
 export const recorded = (event: StoredEvent): RecordedEvent | null => {
   const { id, type, stream, revision, at, data, meta } = event;
   if (isSystem(event)) return null;
   if (event.isDamaged) return damaged({ id, stream, revision, position: positionOf(at) });
   if (data === null || meta === null) return null;
-  // Written by `append` from a NewEvent, as is `data`.
+  // `append` wrote it from a NewEvent.
   return { id, type, data, meta: meta as Metadata, stream, revision, position: positionOf(at) };
 };

@@ -4,19 +4,16 @@ import type { Reading } from "./attempts.ts";
 import { ConnectionFailure, type ProposedEvent } from "./connection.ts";
 import type { Pages } from "./pages.ts";
 
-/**
- * The metadata of a stream, which the server keeps as the events of another stream, the last of which counts:
- * https://developers.eventstore.com/server/v23.10/streams.html#metadata-and-reserved-names
- */
+/** https://developers.eventstore.com/server/v23.10/streams.html#metadata-and-reserved-names */
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 const METADATA_TYPE = "$metadata";
-/** Events below this revision are not read any more. */
+/** Events below this revision are hidden. */
 const TRUNCATE_BEFORE = "$tb";
-/** Ours: the last event that was erased. The server forgets where in the log it stood, and a late repeat asks. */
+/** The last erased event: the server forgets its position, which a late repeat needs. */
 const ERASED = "countersign_erased";
 
 export type StreamMetadata = {
-  /** Of the metadata themselves; null when there are none. */
+  /** Null if the stream has no metadata. */
   readonly revision: Revision | null;
   readonly writtenMs: number | null;
   readonly fields: JsonObject;
@@ -36,7 +33,7 @@ export const readMetadata = async (pages: Pages, stream: string, idleMs: number)
   return { revision: last?.revision ?? null, writtenMs: last?.writtenMs ?? null, fields: last?.data ?? {} };
 };
 
-/** Revisions below are hidden; infinite for a stream that an operator has tombstoned. */
+/** Revisions below are hidden; infinite for a tombstoned stream. */
 export const truncatedBefore = (pages: Pages, reading: Reading, stream: string): Promise<number> =>
   reading(async (idleMs) => {
     try {
@@ -48,7 +45,7 @@ export const truncatedBefore = (pages: Pages, reading: Reading, stream: string):
     }
   });
 
-/** The fields with everything up to and with this revision hidden; `erased` is the last event that was ever shown. */
+/** `erased` is the last event that was visible. */
 export const erasedUpTo = (fields: JsonObject, upTo: Revision, { revision, position }: Erased): JsonObject => ({
   ...fields,
   [TRUNCATE_BEFORE]: upTo + 1,

@@ -3,8 +3,8 @@ import { connect } from "node:tls";
 import { withoutWarnings } from "../without-warnings.ts";
 
 /**
- * Of a TLS connection to an IP address by that name, as gRPC makes it, Node warns (DEP0123), once a thread. Certificates
- * may name addresses, and whoever runs the program can do nothing about it: here is that once, for nobody to see.
+ * gRPC names an IP address in a TLS connection, for which Node warns once a thread (DEP0123). This triggers the warning
+ * unseen, as certificates may name addresses.
  */
 export const warnOfAddressUnseen = (): void => {
   withoutWarnings(() =>
