@@ -1,14 +1,10 @@
 /**
- * Once whatever is running now has run as far as it comes without waiting for something outside: ticks come behind the
- * promises that are settled. Not the end of the turn (`setImmediate`): between a socket's end, which the event loop sees
- * before, and its "close", which comes after, the driver writes to the dead socket, and waits for it for ever.
+ * After the due microtasks. `setImmediate` would be too late: between a socket's end and its "close" event the driver
+ * writes to the dead socket and waits for ever.
  */
 const endOfRun = (): Promise<void> => Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
 
-/**
- * Makes one question of all those that are asked at the same time: `ask` gets them in their order, and whoever asked
- * gets the whole of its answer, or its error.
- */
+/** Asks the questions of one turn together: each caller gets the whole answer. */
 export const askedTogether = <Q, A>(ask: (questions: readonly Q[]) => Promise<A>): ((question: Q) => Promise<A>) => {
   let gathering: { readonly questions: Q[]; readonly answer: Promise<A> } | null = null;
 

@@ -6,20 +6,18 @@ import type { Connection } from "./connection.ts";
 import { refusedDuplicates } from "./duplicates.ts";
 import type { Checkpoint, Collections, KeptCheckpoint } from "./folding.ts";
 
-/** Views' names end in their version, so that none of them is called this. */
+/** Views' names end in a version, so no view has this name. */
 export const CHECKPOINTS = "checkpoints";
 
 export type StoredCheckpoint = Checkpoint & {
   readonly _id: string;
-  /** The identity of the log; not there before anyone has said it. */
+  /** The identity of the log; absent before the first drop. */
   readonly log?: string;
-  /** From the beginning of a drop to its end. */
   readonly emptying?: boolean;
-  /** The record at the position; not there if the commit did not name it. */
+  /** Absent if the commit did not name it. */
   readonly record?: RecordName | null;
 };
 
-/** Of one view: the position that is to be set, and what it has to be before. */
 type Advance = {
   readonly view: string;
   readonly from: Checkpoint;
@@ -43,10 +41,7 @@ const keptIn = (stored: StoredCheckpoint): KeptCheckpoint => {
   return { generation, position, origin: log === undefined ? null : { log, isEmptied: !emptying, last } };
 };
 
-/**
- * The views' checkpoints. A page of the log moves all of them at once, most without a document, and they are looked at
- * all at once: what is asked at the same time is one command. Each command may take `limitMs`.
- */
+/** A page of the log moves all checkpoints at once, so concurrent reads, and writes, share one command. */
 export const mongoCheckpoints = (
   connection: Connection,
   limitMs: number,
@@ -60,7 +55,7 @@ export const mongoCheckpoints = (
     return new Map(kept.map((it) => [it._id, keptIn(it)]));
   };
 
-  /** How many of the checkpoints were as they had to be, and are set. */
+  /** Resolves with the number of checkpoints that were as expected. */
   const set = (advances: readonly Advance[]): Promise<number> =>
     run(limitMs, async () => {
       const { matchedCount, upsertedCount } = await collection()
@@ -69,7 +64,7 @@ export const mongoCheckpoints = (
       return matchedCount + upsertedCount;
     });
 
-  /** MongoDB answers with a number only; where some were set and others not, the checkpoints say which. */
+  /** MongoDB only answers with a number; if some were not set, the checkpoints show which. */
   const done = async (advances: readonly Advance[]): Promise<ReadonlySet<Advance>> => {
     const count = await set(advances);
     if (count === 0 || count === advances.length) return new Set(advances.slice(0, count));

@@ -5,15 +5,14 @@ import type { StoredDocument } from "./documents.ts";
 import { refusedDuplicates } from "./duplicates.ts";
 import type { Collections } from "./folding.ts";
 
-/** What a page of the projector reads or writes may take: far less than a slow request of a person would be worth. */
+/** Shorter than for a person's request. */
 const FOLD_MS = 10_000;
-/** Documents in one command: some MB at most, and a stop does not wait for long. */
+/** Some MB at most, so that stopping does not wait for long. */
 const WRITES_MAX = 500;
-/** More ids than the fold of a view has in hand; what is written to one that was forgotten is written twice. */
+/** More ids than a view's fold has at hand; an evicted one costs a second write. */
 const TAKEN_MAX = 8_192;
-/** Ids in one look-up, so that neither the command nor its answer grows without end. */
 export const IDS_MAX = 1_000;
-/** Removed at once when a view is dropped: within the time that a command may take. */
+/** Documents that a drop removes in one command. */
 const REMOVED_MAX = 2_000;
 
 export const storedIn = (db: Db, view: string): Collection<StoredDocument> => db.collection<StoredDocument>(view);
@@ -21,7 +20,7 @@ export const storedIn = (db: Db, view: string): Collection<StoredDocument> => db
 export const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
 
-/** By view, the ids that are known to be taken: of documents that were read or written lately. */
+/** By view, the ids of documents that were read or written lately. */
 const takenIds = () => {
   const known = new Map<string, Set<string>>();
   return {
@@ -45,12 +44,11 @@ const replacing = (replacement: StoredDocument): Operation => ({
   },
 });
 
-/** What the view store asks of its collections, as commands for MongoDB; `ensure` makes the indexes of a view. */
 export const mongoCollections = (connection: Connection, ensure: (view: string) => Promise<void>): Collections => {
   const { run } = connection;
   const taken = takenIds();
 
-  /** Resolves with those of the documents that were not written, as their ids are taken. */
+  /** Resolves with the documents whose ids are taken. */
   const refused = async (
     view: string,
     documents: readonly StoredDocument[],
@@ -64,14 +62,14 @@ export const mongoCollections = (connection: Connection, ensure: (view: string) 
     }
   };
 
-  /** What seems to be new is inserted, at half the cost; what is refused then is compared like the others. */
+  /** Inserting documents that seem new costs half; a refused one is then compared like the others. */
   const written = async (view: string, documents: readonly StoredDocument[]): Promise<boolean> => {
     const isThere = new Set(documents.filter(({ _id }) => taken.has(view, _id)));
     const there = await refused(view, documents, (document) =>
       isThere.has(document) ? replacing(document) : { insertOne: { document } },
     );
     taken.add(view, documents);
-    // One that was compared is not older, or was made by somebody else at this very moment.
+    // Compared documents are not older, or another writer inserted one at this very moment.
     if (there.some((document) => isThere.has(document))) return false;
     return there.length === 0 || (await refused(view, there, replacing)).length === 0;
   };

@@ -10,35 +10,33 @@ import {
 import { ViewsUnavailable } from "../view-errors.ts";
 
 export type Connection = {
-  /** To be asked for by each command: another may take its place. */
+  /** Read it for each command: the client may be replaced. */
   readonly db: Db;
   /**
-   * One question to the server and its answer, within so many ms; `work` gets the time as what the server is told.
-   * Throws `ViewsUnavailable` for whatever MongoDB or the way to it answers, and when the time is over.
+   * `work` passes `limitMs` on to the server. Throws `ViewsUnavailable` for every failure of MongoDB or the network.
    */
   run<T>(limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T>;
-  /** Waits for what is under way, for a bounded time. */
+  /** Waits a bounded time for commands under way. */
   close(): Promise<void>;
 };
 
-/** Time for a replica set to choose a new primary is longer: whoever asks meanwhile is told to ask again. */
+/** Shorter than the election of a primary. */
 const SELECTION_MS = 5_000;
 const CONNECT_MS = 5_000;
-/** The longest that a socket may be silent while an answer is due; above all limits of single questions. */
+/** Above all limits of commands. */
 const SOCKET_MS = 30_000;
-/** Followed views commit side by side, and lists are read beside them. */
+/** Views commit and lists are read in parallel. */
 const POOL_MAX = 32;
-/** As for a connection that is made; who has less time says so himself. */
 const POOL_WAIT_MS = 5_000;
-/** For a majority to have a write, so that no change of the primary takes it back. */
+/** The wait for a majority to have a write. */
 const MAJORITY_MS = 10_000;
 const CLOSE_MS = 5_000;
 
-/** What folding rests on: said of the database as well, as some settings of a URL win over those of its client. */
+/** Set on the database, as some settings of a URL override those of its client. */
 const GUARANTEES: DbOptions = {
   readPreference: "primary",
   readConcern: new ReadConcern("majority"),
-  // Journaled: a single server would else acknowledge what a loss of power takes back.
+  // Without the journal a single server acknowledges writes that a power loss takes back.
   writeConcern: { w: "majority", journal: true, wtimeoutMS: MAJORITY_MS },
 };
 
@@ -52,35 +50,33 @@ const OPTIONS: MongoClientOptions = {
   socketTimeoutMS: SOCKET_MS,
   maxPoolSize: POOL_MAX,
   waitQueueTimeoutMS: POOL_WAIT_MS,
-  // As JSON does.
   ignoreUndefined: true,
 };
 
-/** mongodb://user:password@one:27017,two:27017/database?options (MongoDB, Connection String Specification). */
+/** MongoDB, Connection String Specification. */
 const URL_WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]+(?:\?.*)?$/;
 
-/** What every MongoDB takes: https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions */
+/** https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions */
 const DATABASE = /^[^/\\. "$*<>:|?@]{1,63}$/;
 
 const WANTED = "mongodb://<host>:<port>/<database>";
 
-/** Unauthorized. */
 const NOT_ALLOWED = 13;
-/** AuthenticationFailed, and what MongoDB Atlas says instead. */
+/** AuthenticationFailed, and Atlas's code for it. */
 const REFUSED: ReadonlySet<unknown> = new Set([18, 8000]);
 
-/** What the driver lets through of a connection that ends while it writes. */
+/** The driver passes on these errors when a connection ends during a write. */
 const isOfSocket = (error: unknown): error is Error =>
   error instanceof Error && "code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET");
 
-/** What a choice of a server that only timed out leaves unsaid: servers of another set, or without TLS, look silent. */
+/** If the driver only timed out: servers of another set, or without TLS, look silent. */
 const wrongPart = ({ reason }: MongoServerSelectionError, { replicaSet, tls }: MongoClient["options"]): string => {
   if (reason?.type === "ReplicaSetNoPrimary")
     return `MONGODB_URL, where replicaSet=${replicaSet} has to be the name of their set, which has to have a primary`;
   return tls ? "MONGODB_URL, where TLS is asked for (tls=false is for a server without)" : "MONGODB_URL";
 };
 
-/** For whoever starts the program; the message of the driver names hosts, never a password. */
+/** The driver's message names hosts, never a password. */
 const sentenceOf = (error: unknown, { options }: MongoClient, hosts: string, database: string): string | null => {
   if (error instanceof Error && "syscall" in error && error.syscall === "querySrv")
     return (
@@ -108,7 +104,7 @@ const clientOf = (url: string): MongoClient => {
   try {
     client = new MongoClient(url, OPTIONS);
   } catch {
-    // The driver's own message may repeat a part of the URL, and with it the password.
+    // The driver's own message may repeat a part of the URL, with the password.
     throw new Error(
       `MONGODB_URL cannot be understood: give ${WANTED}, with the special characters of a password percent-encoded.`,
     );
@@ -123,11 +119,10 @@ const clientOf = (url: string): MongoClient => {
 const hostsOf = ({ options }: MongoClient): string => options.srvHost ?? options.hosts.join(", ");
 
 /**
- * Connects to the database that the URL names, and prepares it with `prepare`. Rejects with one sentence that says what
- * to do. One client is one pool: what is asked afterwards goes to whichever server is the primary by then.
+ * Rejects with one sentence that says what to do.
  *
- * A client that finds no server is replaced. It may never look for one again: when all connections break at once, the
- * driver can write its next look to a socket that has ended and is not closed yet, and waits for that for ever.
+ * A client that finds no server is replaced: when all connections break at once, the driver can write its next look to
+ * an ended socket and wait for ever.
  */
 export const openConnection = async (url: string, prepare: (db: Db) => Promise<void>): Promise<Connection> => {
   let client = clientOf(url);
@@ -150,7 +145,7 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
       ? new ViewsUnavailable(`MongoDB at ${hosts}: ${error.message}`, { cause: error })
       : error;
 
-  /** The driver has no limit of its own that covers the choice of a server, the pool and the answer together. */
+  /** No limit of the driver covers the choice of a server, the pool and the answer together. */
   const withinMs = <T>(limitMs: number, answer: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const late = () => reject(new ViewsUnavailable(`no answer from MongoDB at ${hosts} within ${limitMs} ms`));
@@ -162,7 +157,6 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
     if (isClosed || seen !== client) return;
     client = clientOf(url);
     db = client.db(undefined, GUARANTEES);
-    // What is under way there has no server either. The new one connects when it is asked for something.
     seen.close().catch(() => undefined);
   };
 
@@ -174,7 +168,7 @@ export const openConnection = async (url: string, prepare: (db: Db) => Promise<v
       if (isClosed) throw new ViewsUnavailable("the views are closed");
       const asked = client;
       const working = work(limitMs);
-      // Whoever asked may have been told before that it takes too long.
+      // The caller may already have got a timeout.
       working.catch((error: unknown) => error instanceof MongoServerSelectionError && replace(asked));
       const answer = withinMs(limitMs, working);
       const settled = answer.catch(() => undefined).finally(() => underWay.delete(settled));

@@ -3,31 +3,30 @@ import type { Document, ViewSchema } from "../../domain/ports/view-store.ts";
 import { comparableText } from "../view-schema.ts";
 
 /**
- * A document as it lies in its collection, for analysts to read: the view's own fields as native BSON, and beside them
- * what begins with an underscore. Of a removed one only these are left.
+ * The view's fields as native BSON, for analysts, and fields that begin with an underscore. A removed document has only
+ * the latter.
  */
 export type StoredDocument = {
   readonly _id: string;
-  /** How far in the log it is folded, behind the number of the view's generation. */
+  /** After the generation: the log's position that the document is folded up to. */
   readonly _position: string;
-  /** When it was removed. The server takes it away some time later. */
+  /** The server deletes the document some time later (TTL index). */
   readonly _removed?: Date;
   /**
-   * The document as JSON text, where BSON or MongoDB's comparisons cannot take it as it is; reads return this. The fields
-   * beside it are then as near as can be: lone surrogates are U+FFFD, and so is NUL in a field that is searched by; `$`
-   * before and `.` within a name have the full width; names with a meaning for the driver end in `_`; top-level names
-   * that begin with `_` are left out, as are lists in fields that are searched by; what is nested deeply is JSON text.
+   * The document as JSON text if BSON or MongoDB's comparisons cannot represent it; reads return this, and the other
+   * fields are approximations: U+FFFD for lone surrogates and for NUL in indexed fields, full-width `$` before and `.`
+   * within a name, JSON text for deep nesting; lists in indexed fields and `_` names are left out.
    */
   readonly _exact?: string;
   readonly [field: string]: unknown;
 };
 
-/** MongoDB takes 100 levels; a few are left for what analysts wrap documents in. */
+/** MongoDB takes 100 levels. */
 const DEPTH_MAX = 80;
-/** As BSON is UTF-8, which has no lone surrogates. */
+/** BSON is UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
-/** MongoDB reads them as operators or paths, BSON ends at NUL, the driver makes values of its own of them, or a prototype. */
+/** Names with a meaning for MongoDB, BSON, the driver or a prototype. */
 const NAME_TAKEN = /^$|^\$|[.\0]|\p{Surrogate}|^(?:__proto__|_bsontype|toBSON)$/u;
 const NAMES_OF_THE_DRIVER: ReadonlySet<string> = new Set(["", "__proto__", "_bsontype", "toBSON"]);
 
@@ -60,7 +59,7 @@ const near = (value: Json, depth: number): Json => {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [nearName(name), near(member, depth + 1)]));
 };
 
-/** MongoDB finds a document by each item of a list; the other engines find it by none. Text with NUL is compared as is. */
+/** MongoDB finds a document by each item of a list, the other engines by none. */
 const isSearchable = (value: Json | undefined): boolean =>
   typeof value === "string" ? !value.includes("\0") : !Array.isArray(value);
 
@@ -83,7 +82,7 @@ const nearFields = ({ fields }: ViewSchema, document: Document): Record<string, 
   return native;
 };
 
-/** `document` null: what is left of a removed one, so that a slower projector does not bring it back. */
+/** A null `document` leaves a remainder, which keeps a slower projector from restoring it. */
 export const storedDocument = (
   schema: ViewSchema,
   _id: string,
@@ -95,9 +94,9 @@ export const storedDocument = (
   return { _id, _position, _exact: JSON.stringify(document), ...nearFields(schema, document) };
 };
 
-/** Null for a removed one. */
+/** Null for a removed document. */
 export const documentOf = ({ _id, _position, ...stored }: StoredDocument): Document | null => {
   if (stored._removed !== undefined) return null;
-  // Written by `storedDocument` alone: the text and the fields are the JSON of a document.
+  // Only `storedDocument` writes it.
   return (typeof stored._exact === "string" ? JSON.parse(stored._exact) : stored) as Document;
 };

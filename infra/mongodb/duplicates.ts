@@ -1,6 +1,6 @@
 import { type BulkWriteResult, MongoBulkWriteError, MongoServerError } from "mongodb";
 
-/** The code of E11000: a document with this `_id` is there, and it was not what the filter asked for. */
+/** E11000: a document with this `_id` exists. */
 const DUPLICATE_KEY = 11_000;
 
 export const isDuplicate = (error: unknown): boolean =>
@@ -8,11 +8,11 @@ export const isDuplicate = (error: unknown): boolean =>
 
 export type Refused = {
   readonly result: BulkWriteResult;
-  /** Which of the operations were refused, by their place in the command. */
+  /** Positions of the refused operations in the command. */
   readonly indexes: readonly number[];
 };
 
-/** What a bulk write did that was refused nothing but ids which are taken; throws whatever else failed. */
+/** Throws any error that is not about a taken id. */
 export const refusedDuplicates = (error: unknown): Refused => {
   if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) throw error;
   const errors = [error.writeErrors].flat();

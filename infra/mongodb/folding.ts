@@ -7,65 +7,52 @@ import { documentOf, type StoredDocument, storedDocument } from "./documents.ts"
 /** `generation` counts how often the view was dropped. */
 export type Checkpoint = { readonly generation: number; readonly position: Position | null };
 
-/** Of a view that exists also of which log it is. */
 export type KeptCheckpoint = Checkpoint & { readonly origin: ViewOrigin | null };
 
-/** The checkpoint behind which documents were loaded, and whether their commit may rely on it without another look. */
+/** If `isFresh`, the commit may rely on it without reading it again. */
 type LoadedAt = Checkpoint & { readonly isFresh: boolean };
 
-/** All that folding needs of a database: writes of one document that compare and set. No transactions. */
+/** Single-document compare-and-set writes suffice; no transactions. */
 export type Collections = {
   checkpoint(view: string): Promise<KeptCheckpoint>;
   find(view: string, ids: readonly string[]): Promise<readonly StoredDocument[]>;
-  /**
-   * Writes the documents, in any order, each where there is none or one of a smaller `_position`. Resolves with false
-   * when one could not be; others may have been.
-   */
+  /** Writes each document where there is none or an older one, in any order. False if one could not be written. */
   write(view: string, documents: readonly StoredDocument[]): Promise<boolean>;
-  /**
-   * Sets the checkpoint's position, and the name of the record there, if it still is as `from`; resolves with whether it was. Also true may be that somebody
-   * else has set exactly this: then the view is folded as far, in the same generation.
-   */
+  /** Moves the checkpoint if it still equals `from`; true also if another projector has made the same move. */
   advance(view: string, from: Checkpoint, upTo: Position, record: RecordName | null): Promise<boolean>;
-  /**
-   * Takes the position from the checkpoint and begins the next generation, as one of this log that is not emptied yet;
-   * resolves with its number.
-   */
+  /** Begins the next generation for this log; resolves with its number. */
   startAgain(view: string, log: string): Promise<number>;
-  /** Makes what the view needs beside its checkpoint, if it is not there. */
   ensure(view: string): Promise<void>;
-  /** The view is emptied of whatever was before this generation, if that still is the last one. */
+  /** Marks the view as emptied if this is still its last generation. */
   emptied(view: string, generation: number): Promise<void>;
-  /** Removes the documents whose `_position` is smaller. */
+  /** Removes the documents with a smaller `_position`. */
   removeBelow(view: string, position: string): Promise<void>;
 };
 
-/** More drops than anyone makes: of one width, so that every position of a generation sorts behind those before it. */
+/** A fixed width, so that positions of later generations sort later. */
 const GENERATION_DIGITS = 6;
 
 const prefixOf = (generation: number): string => `${String(generation).padStart(GENERATION_DIGITS, "0")}.`;
 
 /**
- * How documents and checkpoint stay together where each is written by itself. Rules on which all else rests:
+ * Keeps documents and checkpoint consistent without transactions, by three rules:
  *
- * 1. A document at `_position` p is what the fold gives at p, whoever wrote it; it is only ever replaced by a later one,
- *    and every document that a page touches is written, so that a projector that is late finds a later one there.
- * 2. The leading documents of a commit are written before the others, and the checkpoint behind all of them. So whatever
- *    is at or before the checkpoint is complete, and one of the others that is further than the checkpoint shows that
- *    those which led it are there.
- * 3. A drop begins a new generation before it removes a document. One that a commit writes later for a generation that
- *    is gone counts as missing, and is overwritten by the first page that touches it. Which log the view is of changes
- *    with the generation, so that nobody who follows another one commits to it.
+ * 1. A document at `_position` p is the fold's result at p, whichever projector wrote it. Only a later one replaces it,
+ *    and every document that a page touches is written, so that a late projector finds a later one.
+ * 2. A commit writes the leading documents first, then the others, then the checkpoint. So everything up to the
+ *    checkpoint is complete, and another document beyond it proves that its leading ones exist.
+ * 3. A drop begins a new generation, for one log, before it removes a document. A document written later for an old
+ *    generation counts as missing, and the first page that touches it overwrites it.
  *
- * A commit that ends anywhere is gone on with by whoever loads next, from each document's own position.
+ * After a crash the next load continues an unfinished commit from each document's position.
  */
 export const folding = (
   collections: Collections,
   schemas: ReadonlyMap<string, ViewSchema>,
 ): Pick<ViewStore, "position" | "origin" | "load" | "commit" | "drop"> => {
-  /** By view, where the fold in hand has loaded its documents: a drop since then makes its commit stale. */
+  /** A later drop makes the current fold's commit stale. */
   const loadedAt = new Map<string, LoadedAt>();
-  /** By view, the last generation that anybody here has seen. */
+  /** The last generation that this process has seen. */
   const seenIn = new Map<string, number>();
 
   const look = async (view: string): Promise<KeptCheckpoint> => {
@@ -80,10 +67,8 @@ export const folding = (
   };
 
   /**
-   * The checkpoint where the fold in hand begins, or null when it is another by now. A load has just looked at it. With
-   * all documents in memory nobody may have looked for long, and then it is looked at before a document is written: a
-   * projector that slept for days would bring back what was removed and is forgotten since, and one that slept through
-   * a drop would show what is not folded yet.
+   * Null if the checkpoint has moved. With all documents in memory no load has read it lately; without this read a
+   * projector that slept could restore removed documents, or show some ahead of the fold after a drop.
    */
   const stillAt = async (view: string, after: Position | null, isWriting: boolean): Promise<Checkpoint | null> => {
     const loaded = loadedAt.get(view);
@@ -100,10 +85,10 @@ export const folding = (
     origin: async (view) => (await look(schemaOf(schemas, view).name)).origin,
 
     async load(view, after, ids) {
-      // First the checkpoint: whatever is loaded behind it is at least as far.
+      // Read first, so that the documents are at least as far.
       const { generation, position } = await look(schemaOf(schemas, view).name);
       const earlier = loadedAt.get(view);
-      // A fold may load twice: all its documents are of one generation.
+      // A fold that loads twice needs all its documents of one generation.
       const isOther = earlier?.isFresh && earlier.position === after && earlier.generation !== generation;
       if (position !== after || isOther) return stale(view);
       loadedAt.set(view, { generation, position, isFresh: true });
@@ -127,7 +112,7 @@ export const folding = (
           throw new TypeError(`view ${view}: ${JSON.stringify(id.slice(0, 80))} is no document id`);
       const isWriting = documents.size > 0;
       if (!isWriting) {
-        // As most commits of a page: there is nothing to be written too much, so comparing the checkpoint is enough.
+        // Most commits of a page have no document: comparing the checkpoint suffices.
         const generation = loadedAt.get(view)?.generation ?? seenIn.get(view) ?? 0;
         if (await collections.advance(view, { generation, position: after }, upTo, named)) return "committed";
       }

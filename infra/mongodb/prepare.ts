@@ -5,25 +5,25 @@ import { CHECKPOINTS, type StoredCheckpoint } from "./checkpoints.ts";
 import { storedIn } from "./collections.ts";
 import { isDuplicate } from "./duplicates.ts";
 
-/** Raised when what lies in the database changes its shape. */
+/** Raised when the shape of the stored data changes. */
 const FORMAT_VERSION = 2;
 type Format = { readonly _id: string; readonly version: number };
 const FORMAT = "format";
 
-/** A day: no commit takes so long that it could still be about to write what has been removed before it. */
+/** A day: longer than any commit that could restore a removed document. */
 const REMOVED_KEPT_S = 24 * 3_600;
 
-/** IndexOptionsConflict: the same index is there under another name, made by somebody else. */
+/** IndexOptionsConflict: an equal index exists under another name. */
 const THERE_ALREADY = 85;
 
-/** Whether there is anything of ours. A node names the format before it makes the first checkpoint or collection. */
+/** A node names the format before it makes anything else. */
 const isBegun = async (db: Db, schemas: readonly ViewSchema[]): Promise<boolean> => {
   if ((await db.collection(CHECKPOINTS).findOne({})) !== null) return true;
   const filter = { name: { $in: schemas.map(({ name }) => name) } };
   return (await db.listCollections(filter, { nameOnly: true, authorizedCollections: true }).toArray()).length > 0;
 };
 
-/** The name that is there, or ours if there was none: several nodes may begin at once. */
+/** Several nodes may begin at once. */
 const named = async (formats: Collection<Format>): Promise<Format | null> => {
   const name = { $setOnInsert: { version: FORMAT_VERSION } };
   try {
@@ -48,23 +48,20 @@ const checkFormat = async (db: Db, schemas: readonly ViewSchema[]): Promise<void
   );
 };
 
-/**
- * Equality, sort, range, and the id for ties, in this order: a field's name is no number, which an object would put
- * first. What is removed is taken away by the server.
- */
+/** Equality, sort, range, and the id for ties, in this order. */
 export const indexesOf = ({ indexes }: ViewSchema): IndexDescription[] => [
   ...indexes.map((fields) => ({ key: Object.fromEntries([...fields, "_id"].map((field) => [field, 1] as const)) })),
-  // Sparse: documents that are there cost it nothing.
+  // Sparse: it holds removed documents only, which the server deletes.
   { key: { _removed: 1 }, sparse: true, expireAfterSeconds: REMOVED_KEPT_S },
 ];
 
-/** NamespaceNotFound: there is no such collection. */
+/** NamespaceNotFound: the collection does not exist. */
 const NOT_THERE = 26;
 
 const hasOwnIndexes = async (db: Db, { name }: ViewSchema): Promise<boolean> => {
   try {
     const indexes = await storedIn(db, name).listIndexes().toArray();
-    // That of the ids comes with the collection.
+    // The index of the ids always exists.
     return indexes.length > 1;
   } catch (error) {
     if (error instanceof MongoServerError && error.code === NOT_THERE) return false;
@@ -72,10 +69,7 @@ const hasOwnIndexes = async (db: Db, { name }: ViewSchema): Promise<boolean> => 
   }
 };
 
-/**
- * A view whose collection is gone, whatever its checkpoint says, is begun again; so is one whose collection is only
- * there again because somebody has written to it since. Before the indexes are made: several nodes may look at once.
- */
+/** A lost collection may have been created again by a later write, without indexes. */
 const beginAgainIfLost = async (db: Db, schema: ViewSchema): Promise<void> => {
   if (await hasOwnIndexes(db, schema)) return;
   await db
@@ -87,7 +81,7 @@ const beginAgainIfLost = async (db: Db, schema: ViewSchema): Promise<void> => {
 };
 
 export const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> => {
-  // One at a time, so that one which is there already does not keep the others from being made.
+  // Made singly, so that an existing one does not prevent the others.
   for (const { key, ...options } of indexesOf(schema))
     await storedIn(db, schema.name)
       .createIndex(key, options)
@@ -96,7 +90,7 @@ export const createIndexes = async (db: Db, schema: ViewSchema): Promise<void> =
       });
 };
 
-/** Makes collections and indexes that are missing, and begins views again that were lost. Several nodes may do so at once. */
+/** Several nodes may run it at once. */
 export const prepare = async (db: Db, schemas: readonly ViewSchema[]): Promise<void> => {
   await checkFormat(db, schemas);
   await Promise.all(

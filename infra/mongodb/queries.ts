@@ -7,7 +7,7 @@ type StoredFilter = Filter<StoredDocument>;
 
 export type StoredQuery = { readonly filter: StoredFilter; readonly sort: Sort; readonly limit: number };
 
-/** Documents in one page. Lists show 100 at most; loops of the program may take more at once. */
+/** Lists show 100 documents at most; background work may read more at once. */
 const PAGE_MAX = 10_000;
 
 const OPERATORS = { "=": "$eq", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte" } as const satisfies Record<
@@ -17,7 +17,7 @@ const OPERATORS = { "=": "$eq", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gt
 
 const asked = (value: string | number): string | number => (typeof value === "string" ? comparableText(value) : value);
 
-/** Null where nothing can match: a value of another type than its field's equals, precedes and follows nothing. */
+/** Null if nothing can match. */
 const conditionsOf = (schema: ViewSchema, where: readonly Condition[]): readonly StoredFilter[] | null => {
   let isSatisfiable = true;
   const conditions = where.map(({ field, is, value }) => {
@@ -28,10 +28,7 @@ const conditionsOf = (schema: ViewSchema, where: readonly Condition[]): readonly
   return isSatisfiable ? conditions : null;
 };
 
-/**
- * What lies behind a cursor. The bound is what an index scan begins with; of the alternatives each is a range of the
- * same index as well.
- */
+/** An index scan begins with the bound; each alternative is a range of the same index. */
 const behind = (field: string, order: "asc" | "desc", value: string | number, id: string): readonly StoredFilter[] => {
   const [from, beyond] = order === "asc" ? (["$gte", "$gt"] as const) : (["$lte", "$lt"] as const);
   return [
@@ -40,10 +37,7 @@ const behind = (field: string, order: "asc" | "desc", value: string | number, id
   ];
 };
 
-/**
- * A page as MongoDB is asked for it; null when it is empty. Comparisons find values of the same type only, so that a
- * bound below all values of a type is what leaves out documents without the field, removed ones among them.
- */
+/** Null for an empty page. The bound below all values of the type leaves out documents without the field. */
 export const pageQuery = (schema: ViewSchema, { where, sort, after, limit }: ViewQuery): StoredQuery | null => {
   const type = fieldType(schema, sort.field);
   const conditions = conditionsOf(schema, where);
@@ -54,13 +48,13 @@ export const pageQuery = (schema: ViewSchema, { where, sort, after, limit }: Vie
   const direction = sort.order === "asc" ? 1 : -1;
   return {
     filter: { $and: [...conditions, { [sort.field]: { $gte: lowest } }, ...cursor] },
-    // Both one way, as in every index: it is read forwards or backwards.
+    // The same direction, as in the indexes.
     sort: { [sort.field]: direction, _id: direction },
     limit: Math.min(limit, PAGE_MAX),
   };
 };
 
-/** Null when nothing can match. */
+/** Null if nothing can match. */
 export const countFilter = (schema: ViewSchema, where: readonly Condition[]): StoredFilter | null => {
   const conditions = conditionsOf(schema, where);
   if (conditions === null) return null;

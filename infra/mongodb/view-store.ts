@@ -8,7 +8,6 @@ import { createIndexes, prepare } from "./prepare.ts";
 import { countFilter, pageQuery } from "./queries.ts";
 
 export type MongoViewStoreOptions = {
-  /** With the database: mongodb://<host>:<port>/<database>. */
   readonly url: string;
   readonly schemas: readonly ViewSchema[];
 };
@@ -17,12 +16,11 @@ export type MongoViewStoreOptions = {
 const QUERY_MS = 2_000;
 
 /**
- * The views in a MongoDB database, a collection for each, their documents readable by everybody else as well
- * (`documents.ts`). Needs no transactions, so a single server, a replica set and a sharded cluster do alike; several
- * projectors may write at once (`folding.ts`).
+ * The views in MongoDB, a collection for each, readable for analysts (`documents.ts`). Needs no transactions, so a
+ * single server suffices; several projectors may write at once (`folding.ts`).
  *
- * Rejects with one sentence when the database cannot be reached or written, or has another format. Later failures, a
- * primary that steps down among them, are `ViewsUnavailable`.
+ * Rejects with one sentence if the database cannot be used or has another format. Later failures are
+ * `ViewsUnavailable`.
  */
 export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): Promise<ViewStore> => {
   const byName = schemasByName(schemas);
@@ -59,10 +57,10 @@ export const mongoViewStore = async ({ url, schemas }: MongoViewStoreOptions): P
       const asked = pageQuery(schema, query);
       if (asked === null) return [];
       const { filter, sort, limit } = asked;
-      // In one answer, as far as 16 MB reach.
+      // One answer of up to 16 MB.
       const options = { sort, limit, batchSize: limit, maxTimeMS: QUERY_MS };
       const stored = await run(QUERY_MS, () => storedIn(connection.db, view).find(filter, options).toArray());
-      // Removed ones have no field to be sorted by.
+      // Removed documents have no field to sort by.
       return stored.flatMap((one) => {
         const document = documentOf(one);
         return document === null ? [] : [{ id: one._id, document }];
