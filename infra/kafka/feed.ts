@@ -9,28 +9,26 @@ export type KafkaFeedOptions = {
   /** Each `host:port`. */
   readonly brokers: readonly string[];
   readonly topic: string;
-  /** Told of each event that the topic does not take with its data; it was published without. */
+  /** Receives each event that was published without its data. */
   readonly onOmitted?: (event: CloudEvent) => void;
 };
 
-/** How long a broker waits for the copies of a batch. */
+/** How long a broker waits for replicas. */
 const ACKS_MS = 10_000;
-/** Promises of kafkajs can stay pending for ever when a connection breaks at the wrong moment. */
+/** Promises of kafkajs can stay pending when a connection breaks. */
 const SEND_MS = 2 * REQUEST_MS;
 const CLOSE_MS = 2_000;
 
-/** As brokers name what they refuse: one message, or a batch. */
 const TOO_LARGE: ReadonlySet<string> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"]);
-// Its classes of errors are none of the names that Node finds in kafkajs, a CommonJS module.
+// Node cannot import kafkajs's error classes: it is a CommonJS module.
 const isTooLarge = (error: unknown): boolean =>
   error instanceof Error && "type" in error && TOO_LARGE.has(String(error.type));
 
 /**
- * A topic as the feed. Rejects with one sentence when no broker answers or the topic is missing; later failures reject
- * `publish`, which may be called again at any time: each failure ends the connection, and the next call makes a new one.
+ * Rejects with one sentence when no broker answers or the topic is missing. A later failure rejects `publish` and ends
+ * the connection; the next call makes a new one.
  *
- * A batch is acknowledged by all copies in sync, and one is under way at a time. An event that the topic does not take
- * (`max.message.bytes`) is published without its data.
+ * An event that the topic refuses (`max.message.bytes`) is published without its data.
  */
 export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions): Promise<Feed> => {
   await checkTopic(brokers, topic);
@@ -40,18 +38,17 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
   const newProducer = (): Producer =>
     kafkaClient(brokers).producer({
       allowAutoTopicCreation: false,
-      // Murmur2 of the key, as every Java client has it: consumers can compute the partition of a stream.
+      // Murmur2 of the key, as in every Java client, so that consumers can compute a stream's partition.
       createPartitioner: Partitioners.DefaultPartitioner,
       maxInFlightRequests: 1,
-      // A retry inside of kafkajs remembers which brokers have answered, not which messages: after a change of leaders
-      // it resolves without having sent all (its pull request 1798). The whole batch is sent again instead, by the caller.
+      // A retry inside kafkajs resolves after a change of leaders without having sent all messages (its pull request
+      // 1798), so the caller repeats the batch.
       retry: { retries: 0 },
     });
 
-  // kafkajs reconnects by itself in some cases and in others never (its issues 919 and 979): an end is an end here.
+  // kafkajs reconnects by itself only sometimes (its issues 919 and 979), so a failed producer is dropped.
   const end = async (producer: Producer): Promise<void> => {
     if (current === producer) current = null;
-    // Not an error of anybody's: the connection is not used any more.
     await producer.disconnect().catch(() => undefined);
   };
 
@@ -60,7 +57,6 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
     current ??= newProducer();
     const producer = current;
     try {
-      // Returns at once when it is connected.
       await within(SEND_MS, "Kafka does not answer.", producer.connect());
       const record = { topic, acks: -1, timeout: ACKS_MS, compression: CompressionTypes.GZIP, messages: [...messages] };
       await within(SEND_MS, "Kafka does not acknowledge.", producer.send(record));
@@ -70,7 +66,6 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
     }
   };
 
-  /** Halves what is refused as too large, down to the event that is. */
   const publish = async (batch: Batch): Promise<void> => {
     try {
       return await send(batch);
@@ -97,7 +92,6 @@ export const kafkaFeed = async ({ brokers, topic, onOmitted }: KafkaFeedOptions)
     },
     async close() {
       isClosed = true;
-      // What does not end in time ends with the process.
       if (current !== null) await within(CLOSE_MS, "Kafka does not hang up.", end(current)).catch(() => undefined);
     },
   };

@@ -1,11 +1,11 @@
 import type { CloudEvent } from "../../domain/ports/feed.ts";
 
-/** CloudEvents' Kafka protocol binding 1.0.2, section 3.3.1: structured mode, JSON event format. */
+/** CloudEvents' Kafka protocol binding 1.0.2, section 3.3.1: structured mode, JSON. */
 const CONTENT_TYPE = "application/cloudevents+json; charset=utf-8";
 
-/** Without a timestamp of its own: with the record's, a topic's retention would drop old records as they come in. */
+/** Without a timestamp: with the record's, a topic's retention would drop old records on arrival. */
 export type FeedMessage = {
-  /** The stream: all of one stream come to one partition, and there in their order. */
+  /** The stream: its events stay in order in one partition. */
   readonly key: string;
   readonly value: Buffer;
   readonly headers: { readonly "content-type": string };
@@ -17,7 +17,7 @@ export const messageOf = (event: CloudEvent): FeedMessage => ({
   headers: { "content-type": CONTENT_TYPE },
 });
 
-/** The event without its data, which a consumer can read at `dataref`: what no broker takes must not stop the rest. */
+/** An event that no broker takes must not stop the others; a consumer reads its data at `dataref`. */
 export const withoutData = ({ data: _, ...event }: CloudEvent): CloudEvent => ({
   ...event,
   dataref: `/v1/audit?stream=${encodeURIComponent(event.subject)}`,
@@ -26,12 +26,11 @@ export const withoutData = ({ data: _, ...event }: CloudEvent): CloudEvent => ({
 export type Batch = { readonly events: readonly CloudEvent[]; readonly messages: readonly FeedMessage[] };
 
 const BATCH_MESSAGES_MAX = 500;
-/** Before compression, and half of what brokers take by default (1 MiB for the batch of one partition). */
+/** Before compression; half of the brokers' default (1 MiB for the batch of one partition). */
 const BATCH_BYTES_MAX = 512 * 1024;
-/** What a message has beside key and value: lengths, header, offset. */
+/** Lengths, header and offset. */
 const MESSAGE_EXTRA_BYTES = 100;
 
-/** The events in their order, in batches that are bounded; a larger event is a batch of its own. Made one by one. */
 export function* batchesOf(events: readonly CloudEvent[]): Generator<Batch> {
   let batch: { events: CloudEvent[]; messages: FeedMessage[] } = { events: [], messages: [] };
   let bytes = 0;

@@ -1,17 +1,14 @@
 import { connect } from "node:net";
 
-/**
- * Whether what listens on a port speaks Kafka: kafkajs reads any answer as if it were, and what it then does, an exception
- * that nobody can catch among it, ends the process.
- */
+/** kafkajs takes any answer for Kafka's, and may then throw an exception that ends the process. */
 
 const ANSWER_MS = 5_000;
-/** Ours in the answer, which hardly anything else gives back. */
+/** An unlikely number, so that only Kafka's answer repeats it. */
 const CORRELATION_ID = 0x43534c47;
 /** Length and correlation id: https://kafka.apache.org/protocol#protocol_messages */
 const HEAD_BYTES = 8;
 
-/** ApiVersions, version 0, which every broker since 0.10 answers, without a client id. */
+/** ApiVersions, version 0, which every broker since 0.10 answers. */
 const question = (): Uint8Array => {
   const [apiKey, apiVersion, noClientId] = [18, 0, -1];
   const request = Buffer.alloc(14);
@@ -23,7 +20,7 @@ const question = (): Uint8Array => {
   return request;
 };
 
-/** True as well for who says nothing or cannot be reached: whoever uses the broker learns that in its own words. */
+/** Also true for a silent or unreachable broker, which kafkajs reports. */
 const mayBeKafka = (broker: string): Promise<boolean> =>
   new Promise((resolve) => {
     const colon = broker.lastIndexOf(":");
@@ -44,7 +41,6 @@ const mayBeKafka = (broker: string): Promise<boolean> =>
     socket.once("error", () => end(true));
   });
 
-/** Those of the brokers that surely are none. */
 export const notKafka = async (brokers: readonly string[]): Promise<readonly string[]> => {
   const answers = await Promise.all(brokers.map(mayBeKafka));
   return brokers.filter((_broker, index) => answers[index] === false);

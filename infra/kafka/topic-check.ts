@@ -8,18 +8,18 @@ const topicsOf = async (brokers: readonly string[]): Promise<readonly string[]> 
   const admin = kafkaClient(brokers).admin();
   const asked = (async () => {
     await admin.connect();
-    // Of all topics: asked about one that is missing, brokers may make it, with one partition and one copy.
+    // A broker that is asked about one missing topic may create it.
     return await admin.listTopics();
   })();
   try {
     return await within(CHECK_MS, `no answer within ${CHECK_MS / 1_000} s`, asked);
   } finally {
-    // Not waited for: it can hang behind requests that nobody answers.
+    // Not awaited: it can hang.
     admin.disconnect().catch(() => undefined);
   }
 };
 
-/** Rejects with one sentence that says what to do when no broker answers, what answers is none, or there is no such topic. */
+/** Rejects with one sentence that says what to do. */
 export const checkTopic = async (brokers: readonly string[], topic: string): Promise<void> => {
   const [first = ""] = brokers;
   const others = await notKafka(brokers);
