@@ -14,8 +14,7 @@ const NO_META: Metadata = {
 };
 
 /**
- * What a reader gets of an event that was changed on disk so that it is no JSON any more. A payload is shown without its
- * content, because everything else can go on without it. For a record this throws `RecordDamaged`.
+ * Stands in for a payload that is no longer JSON, as everything else can go on; throws `RecordDamaged` for a record.
  */
 export const damaged = (name: Pick<RecordedEvent, "stream" | "revision" | "id" | "position">): RecordedEvent => {
   if (!isErasable(parseStreamName(name.stream))) throw new RecordDamaged(name);

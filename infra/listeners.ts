@@ -1,12 +1,11 @@
-/** Whoever follows a log. Costs nothing while nobody listens. */
 export type Listeners = {
   listen(wake: () => void): () => void;
-  /** However often it is called in one turn of the event loop, it wakes once. */
+  /** Wakes once for all calls in one turn of the event loop. */
   wakeSoon(): void;
   close(): void;
 };
 
-/** `hear` is begun when the first one listens, and what it returns is called when the last one has stopped. */
+/** `hear` runs at the first listener; the function that it returns runs after the last one has stopped. */
 export const listening = (hear: () => () => void): Listeners => {
   // Wrapped, so that the same function may listen twice.
   const listeners = new Set<{ readonly wake: () => void }>();

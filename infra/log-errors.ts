@@ -1,16 +1,16 @@
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 
-/** Nothing was written: the engine refused (disk full, read-only, closed). Safe to try again later. */
+/** Nothing was written (disk full, read-only, closed). A later retry is safe. */
 export class LogUnavailable extends Error {
   override readonly name = "LogUnavailable";
 }
 
-/** The reply was lost. Repeat with the same ids and revision, or read the stream, to learn what happened. */
+/** The reply was lost: repeat the append with the same ids and revision, or read the stream. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
-/** Nothing was written, and the same append never will be: it has more bytes than the engines take at once. */
+/** Nothing was written, and a repeat will fail as well: the append exceeds the engines' limit. */
 export class AppendTooLarge extends Error {
   override readonly name = "AppendTooLarge";
   readonly bytes: number;
@@ -23,7 +23,7 @@ export class AppendTooLarge extends Error {
   }
 }
 
-/** A record's bytes were changed on disk so that it cannot be read. Nothing that needs it may go on as if it were not there. */
+/** A record was changed on disk and cannot be read; whatever needs it must stop. */
 export class RecordDamaged extends Error {
   override readonly name = "RecordDamaged";
 

@@ -1,4 +1,4 @@
 import type { RecordName } from "../domain/ports/view-store.ts";
 
-/** The name alone: callers may pass the whole record. */
+/** Callers may pass the whole record. */
 export const nameOf = ({ stream, revision, id }: RecordName): RecordName => ({ stream, revision, id });

@@ -1,6 +1,6 @@
 /**
- * The views did not answer or did not take a commit: the same call may be made again later. An engine without
- * transactions may have written a part of the commit, or all of it with the answer lost; a repeat is then "stale".
+ * The call may be repeated. An engine without transactions may have written a part of a commit, or all of it, in which
+ * case the repeat is "stale".
  */
 export class ViewsUnavailable extends Error {
   override readonly name = "ViewsUnavailable";

@@ -1,12 +1,12 @@
 import type { Document, ViewSchema } from "../domain/ports/view-store.ts";
 
-/** What every view store agrees on, so that one engine finds what another would. */
+/** The rules shared by all view stores, so that every engine finds the same documents. */
 
 const VIEW_NAME = /^[a-z][a-z0-9_-]{0,47}\.v[1-9][0-9]{0,3}$/;
 const FIELD_NAME = /^[a-z][a-zA-Z0-9_]{0,62}$/;
-/** They name the columns of the store itself. */
+/** The stores have columns of these names. */
 const RESERVED = new Set(["id", "document"]);
-/** Ids are `prefix_` and 32 characters, or a few such joined: a longer one is a body that went astray. */
+/** Ids are `prefix_` and 32 characters, or a few such joined. */
 const ID_LENGTH_MAX = 512;
 
 type FieldType = ViewSchema["fields"][string];
@@ -15,7 +15,7 @@ const checkSchema = ({ name, fields, indexes }: ViewSchema): void => {
   if (!VIEW_NAME.test(name)) throw new TypeError(`the view name ${JSON.stringify(name)} is not like events.v2`);
   const seen = new Set<string>();
   for (const [field, type] of Object.entries(fields)) {
-    // SQLite's column names do not tell upper from lower case.
+    // SQLite's column names are case-insensitive.
     const folded = field.toLowerCase();
     if (!FIELD_NAME.test(field) || RESERVED.has(folded) || seen.has(folded))
       throw new TypeError(`view ${name}: ${JSON.stringify(field)} is no field name, is reserved or is there twice`);
@@ -29,7 +29,7 @@ const checkSchema = ({ name, fields, indexes }: ViewSchema): void => {
   }
 };
 
-/** The schemas by name. Throws TypeError where a name is unusable or given twice: a mistake in the program. */
+/** Throws a TypeError for an unusable or repeated name, which is a bug. */
 export const schemasByName = (schemas: readonly ViewSchema[]): ReadonlyMap<string, ViewSchema> => {
   const byName = new Map<string, ViewSchema>();
   for (const schema of schemas) {
@@ -40,45 +40,41 @@ export const schemasByName = (schemas: readonly ViewSchema[]): ReadonlyMap<strin
   return byName;
 };
 
-/** Throws on a view that was not declared: a mistake in the program. */
 export const schemaOf = (schemas: ReadonlyMap<string, ViewSchema>, view: string): ViewSchema => {
   const schema = schemas.get(view);
   if (schema === undefined) throw new Error(`the view ${JSON.stringify(view)} is not declared`);
   return schema;
 };
 
-/** Throws on a field that the view does not declare: a mistake in the program, never a caller's input. */
+/** Throws for an undeclared field, which is a bug and never a caller's input. */
 export const fieldType = ({ name, fields }: ViewSchema, field: string): FieldType => {
   const type = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (type === undefined) throw new Error(`the view ${name} declares no field ${JSON.stringify(field)}`);
   return type;
 };
 
-/** Of the declared type, or it is neither found nor sorted by: cursors come from callers, so that is no error. */
+/** Cursors come from callers, so another type is no error: it is neither found nor sorted by. */
 export const isOfType = (value: unknown, type: FieldType): value is string | number =>
   type === "text" ? typeof value === "string" : typeof value === "number" && Number.isFinite(value);
 
 const NOT_COMPARABLE = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/**
- * Text as it is searched by. UTF-8 has no lone surrogates, and a SQLite driver may cut text at a NUL: both become
- * U+FFFD, in what is kept and in what is asked for alike. The document itself keeps every character.
- */
+/** SQLite drivers may cut text at a NUL, and UTF-8 has no lone surrogates: for comparisons both become U+FFFD. */
 export const comparableText = (text: string): string => text.replace(NOT_COMPARABLE, "\ufffd");
 
-/** What a document is found by in this field, or null: a missing, null or differently typed one is not found by it. */
+/** Null for a missing value or one of another type, by which the document is not found. */
 export const comparable = (document: Document, field: string, type: FieldType): string | number | null => {
   const value = Object.hasOwn(document, field) ? document[field] : null;
   if (!isOfType(value, type)) return null;
   return typeof value === "string" ? comparableText(value) : value;
 };
 
-/** Numbers by size, text by code point (UTF-16 units would put U+1F600 before U+FFFD): the order of SQLite and MongoDB. */
+/** Text by code point, as in SQLite and MongoDB; UTF-16 units would put U+1F600 before U+FFFD. */
 export const compareValues = (a: string | number, b: string | number): number => {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)));
 };
 
-/** Whether a document can have this id; the stores answer "not there" for any other. */
+/** A store has no document for any other id. */
 export const isDocumentId = (id: string): boolean =>
   id.length > 0 && id.length <= ID_LENGTH_MAX && comparableText(id) === id;

@@ -1,22 +1,19 @@
 import { Shares } from "./shares.ts";
 
-/**
- * So many at once, in shares. Who comes then waits, no longer than it says: the parties take turns, and of one party the
- * first to come is the first to enter.
- */
+/** Lets `size` callers in at once, in shares; parties take turns, each party's callers in their order. */
 export type Window = {
-  /** Whether there was a place within `waitMs`; who got one gives it back. */
+  /** Resolves with false after `waitMs` without a place; a caller that got one has to leave. */
   enter(party: string, waitMs: number): Promise<boolean>;
   leave(party: string): void;
 };
 
-/** `partyMax`: places that one party may have in any case. */
+/** `partyMax`: an upper bound for each party. */
 export const windowOf = (size: number, partyMax = size): Window => {
   const places = new Shares(size, partyMax);
   /** By party, in the order of their next turns. */
   const waiting = new Map<string, Set<() => void>>();
 
-  /** False: nobody waits who may enter. */
+  /** False if no waiting party has room in its share. */
   const nextTurn = (): boolean => {
     for (const [party, queue] of waiting) {
       const [next] = queue;

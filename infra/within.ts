@@ -1,4 +1,4 @@
-/** Waits for `work` at most `limitMs`; then rejects with `sentence`, and whatever becomes of the work is nobody's. */
+/** Rejects with `sentence` after `limitMs`; the result of the work is then ignored. */
 export const within = async <T>(limitMs: number, sentence: string, work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

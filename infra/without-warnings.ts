@@ -1,4 +1,4 @@
-/** Runs something of Node's that warns, in the calling thread, of what is known and meant. */
+/** For calls whose Node warnings are known and accepted. */
 export const withoutWarnings = <T>(run: () => T): T => {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;

@@ -4,11 +4,10 @@ import { checkAppend, checkPage, checkRevision, checkSize, numberOf, positionOf 
 import { LogUnavailable } from "../log-errors.ts";
 import { BLANK_TYPE, isErasable, parseErasable, parseStreamName } from "../stream-name.ts";
 
-/** An event is kept as JSON text, as the durable adapters keep it: nobody can change what is recorded through a
- * reference, and what JSON does not carry is lost here as well. Null once erased, and where an erasure took a revision. */
+/** JSON text, so no reference can change it, and what JSON does not carry is lost; null if erased. */
 type Entry = { readonly id: string; readonly position: number; text: string | null };
 
-/** The log in memory, for tests: the semantics of the durable adapters, and nothing left when the process ends. */
+/** The log in memory, for tests, with the semantics of the durable adapters. */
 export const memoryEventLog = (): EventLog => {
   const identity = randomUUID();
   const all: Entry[] = [];
@@ -77,7 +76,7 @@ export const memoryEventLog = (): EventLog => {
     all.push(blank);
   };
 
-  /** What the same append was answered before, if its events stand at `first`. */
+  /** The outcome of the earlier append if its events stand at `first`. */
   const repeatOf = (stream: string, first: number, events: readonly NewEvent[]): Appended | null => {
     const stored = entriesOf(stream).slice(Math.max(first, 0), first + events.length);
     const last = stored.at(-1);

@@ -19,7 +19,7 @@ import {
   schemasByName,
 } from "../view-schema.ts";
 
-/** Documents as text, as a database keeps them: nobody can change one by holding it. */
+/** Documents are text, so a stored one cannot be changed through a reference. */
 type Kept = {
   position: Position | null;
   last: ViewOrigin["last"];
