@@ -4,7 +4,7 @@ import { subkey } from "../../infra/crypto/subkey.ts";
 import { accepting } from "../admission/accepting.ts";
 import { admission } from "../admission/admission.ts";
 import { counts } from "../admission/counts.ts";
-import { definitions, definitionThread } from "../admission/definitions.ts";
+import { definitions, definitionThread } from "../gates/definitions.ts";
 import { bundling } from "../bundles/claiming.ts";
 import { bundleRunner, startingAtOnce } from "../bundles/running.ts";
 import { stepGates } from "../bundles/step-gates.ts";

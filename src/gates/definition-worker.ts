@@ -1,9 +1,9 @@
 /** The program of the thread that compiles large definitions before they are published: one after the other. */
 import { parentPort } from "node:worker_threads";
-import { actionCompiler } from "../gates/compiled-action.ts";
-import { policyCompiler } from "../gates/compiled-policy.ts";
 import { yieldToOthers } from "../threads/thread-priority.ts";
 import type { FromThread, ToThread } from "../threads/turn-thread.ts";
+import { actionCompiler } from "./compiled-action.ts";
+import { policyCompiler } from "./compiled-policy.ts";
 import type { DefinitionAnswer, DefinitionOrder, Validated } from "./definitions.ts";
 
 yieldToOthers();

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type DefinitionThread, definitions, definitionThread } from "../../../src/admission/definitions.ts";
 import { actionCompiler } from "../../../src/gates/compiled-action.ts";
 import { policyCompiler } from "../../../src/gates/compiled-policy.ts";
+import { type DefinitionThread, definitions, definitionThread } from "../../../src/gates/definitions.ts";
 
 const test = suite("checking definitions before they are published");
 

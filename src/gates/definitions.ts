@@ -1,9 +1,9 @@
 import type { ActionDefinition, ActionInput } from "../../domain/action/definition.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
-import type { ActionCompiler } from "../gates/compiled-action.ts";
-import type { PolicyCompiler } from "../gates/compiled-policy.ts";
 import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
+import type { ActionCompiler } from "./compiled-action.ts";
+import type { PolicyCompiler } from "./compiled-policy.ts";
 
 /** A definition that compiles, or every reason why it does not. */
 export type Validated<Definition> =
