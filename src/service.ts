@@ -163,7 +163,7 @@ const httpOf = (it: Foundation, deps: RoutesDeps): Promise<FastifyInstance> => {
       onError: it.recordingCounts,
     }),
     async register(scope) {
-      await scope.register(ingest({ ...it, accepting: deps.requests.accepts, admit: deps.requests.admit }));
+      await scope.register(ingest({ ...it, activeSource: deps.requests.activeSource, admit: deps.requests.admit }));
       await scope.register(provider.name === "manual" ? manualPages(it) : providerWebhooks(provider, it));
       await scope.register(
         metricsRoute({ meters: it.meters, readings: readingsOf(it, deps.parts), token: config.metricsToken }),

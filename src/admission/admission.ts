@@ -7,7 +7,7 @@ import type { SecretBox } from "../../infra/crypto/secret-box.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import { DIRECT_BYTES_MAX, type Documents } from "../documents/documents.ts";
 import type { IdentityOrder } from "../documents/identity.ts";
-import { type Identified, jsonOf } from "../gates/identified.ts";
+import { type IncomingRequest, jsonOf } from "../gates/incoming-request.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import { answerDirectly, type Identity, identify, isByBody } from "../providers/identify.ts";
 import { redactHeaders } from "../providers/redact.ts";
@@ -17,7 +17,7 @@ import type { Trace } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { type Known, readOn } from "../streams/run-command.ts";
-import type { Accepting } from "./accepting.ts";
+import type { ActiveSource } from "./active-source.ts";
 import { withoutBodyDigest } from "./body-digests.ts";
 import { bodyKeys } from "./body-keys.ts";
 import { type ClaimDeps, claiming, UNKNOWN } from "./claim.ts";
@@ -26,7 +26,7 @@ import { refusal } from "./refusal.ts";
 import type { Webhook } from "./webhook.ts";
 
 export type AdmissionDeps = ClaimDeps & {
-  readonly accepting: Accepting;
+  readonly activeSource: ActiveSource;
   readonly box: Pick<SecretBox, "open">;
   readonly counts: Counts;
   readonly publicUrl: () => string;
@@ -34,7 +34,7 @@ export type AdmissionDeps = ClaimDeps & {
   readonly arrived?: Pick<Documents, "run">;
 };
 
-type Received = Identified & { readonly source: PresentSource };
+type Received = IncomingRequest & { readonly source: PresentSource };
 
 /** An answer or a refusal, and never an exception but for the log's own. */
 export type Admission = (webhook: Webhook) => Promise<Answer | Problem>;
@@ -131,7 +131,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
 
   return async (webhook) => {
     const { sourceId, headers, rawHeaders, body } = webhook;
-    const source = await deps.accepting(webhook.provider, sourceId);
+    const source = await deps.activeSource(webhook.provider, sourceId);
     if ("problem" in source) return source;
     const nowMs = clock.now();
     const { type, auth, dedupe, account } = source;

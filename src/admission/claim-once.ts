@@ -359,7 +359,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
   };
 
   /** Asks the gates and writes the verdict down under the revision that was known before they were asked. Whatever came in
-   * between (another winner, or the fence of `fate`) makes the append conflict: a verdict is never used twice. */
+   * between (another winner, or the fence of `placeStatus`) makes the append conflict: a verdict is never used twice. */
   const claim = async <S, E extends Fact, Q, J extends Judged>(
     it: Claimable<S, E, Q, J>,
     from: Known<S>,
@@ -396,7 +396,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
       await giveBack(it, judged);
       return claimed;
     };
-    // Another request may have been decided in between, or the fence of `fate` has given the places back already.
+    // Another request may have been decided in between, or the fence of `placeStatus` has given the places back already.
     if (known.revision !== from.revision) {
       taken?.giveBack();
       return claimAgain(known);

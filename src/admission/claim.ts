@@ -4,7 +4,7 @@ import { wasReplayedBy } from "../../domain/delivery/replay.ts";
 import { type Delivery, erasedUpTo, isClaimed } from "../../domain/delivery/state.ts";
 import { approvalBinding } from "../approvals/approval-binding.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
-import type { Identified } from "../gates/identified.ts";
+import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Known } from "../streams/run-command.ts";
 import { type Claimable, type ClaimedOnce, type ClaimOnceDeps, claimingOnce, type Decided } from "./claim-once.ts";
 import { type JudgeDeps, type Judged, judgement } from "./judge.ts";
@@ -18,11 +18,11 @@ export type ClaimDeps = JudgeDeps &
 export type Claimed = ClaimedOnce<Delivery, Judged>;
 
 /** What is known of the event's stream when it is asked for. Rejects with the log's errors. */
-export type Claim = (it: Identified, from: Known<Delivery>) => Promise<Claimed>;
+export type Claim = (it: IncomingRequest, from: Known<Delivery>) => Promise<Claimed>;
 
 export const UNKNOWN: Known<Delivery> = { state: delivery.initial, revision: null };
 
-const requestOf = (it: Identified, { payload, verdict, cost, ledgers, received_at, at }: Decided): Request => ({
+const requestOf = (it: IncomingRequest, { payload, verdict, cost, ledgers, received_at, at }: Decided): Request => ({
   event_id: it.eventId,
   origin: it.origin,
   delivery_key: it.deliveryKey,
@@ -40,7 +40,7 @@ const requestOf = (it: Identified, { payload, verdict, cost, ledgers, received_a
 });
 
 /** Nothing is left to decide: it is claimed, or this replay has decided it already. */
-const isDecided = ({ replay }: Identified, state: Delivery): boolean =>
+const isDecided = ({ replay }: IncomingRequest, state: Delivery): boolean =>
   isClaimed(state) || (replay !== undefined && wasReplayedBy(state, replay.id));
 
 /** Makes an event of a request, or refuses it: the one path of webhooks and of agents' requests. */
@@ -49,7 +49,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
   const claim = claimingOnce(deps);
   const binding = approvalBinding(deps);
 
-  const claimable = (it: Identified): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
+  const claimable = (it: IncomingRequest): Claimable<Delivery, DeliveryEvent, Request, Judged> => {
     const { eventId, account, origin, trace, receivedAt, body, contentType, contentEncoding } = it;
     // For each webhook: a spread is the last, as what follows a leading one is added to the object slowly, key by key (V8 11).
     return {
@@ -73,7 +73,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
     };
   };
 
-  const offer = (it: Identified, known: Known<Delivery>): void => {
+  const offer = (it: IncomingRequest, known: Known<Delivery>): void => {
     if (it.endpointId === null || known.state.phase !== "admitted") return;
     const { eventId, account, endpointId, trace, body, contentType, contentEncoding } = it;
     deps.deliver.offer({ eventId, account, endpointId, trace, known, body, contentType, contentEncoding });

@@ -11,7 +11,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import { lengthPrefixed } from "../../infra/crypto/length-prefixed.ts";
 import { type Checks, directChecks, type Question } from "../gates/checks.ts";
 import type { CompiledPolicies, CompiledPolicy, PolicyCheck } from "../gates/compiled-policy.ts";
-import type { Asked, Identified } from "../gates/identified.ts";
+import type { AgentRequest, IncomingRequest } from "../gates/incoming-request.ts";
 import type { Ledgers, Reservation } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
@@ -79,7 +79,7 @@ export type Judged = {
 /** The scope of an agent, and the schema and the cost rule of an action. */
 export const ownGates = async (
   checks: Pick<Checks, "schema">,
-  { isInScope, action, compiled }: Pick<Asked, "isInScope" | "action" | "compiled">,
+  { isInScope, action, compiled }: Pick<AgentRequest, "isInScope" | "action" | "compiled">,
   payload: Pick<Question, "account" | "payload" | "body">,
 ): Promise<readonly GateResult[]> => {
   const { name } = action;
@@ -103,7 +103,10 @@ export const samenessOf = (key: Uint8Array, actionDigest: string): string =>
     .update(lengthPrefixed([actionDigest]))
     .digest("hex");
 
-const sameness = (key: Uint8Array, { asked, account, origin, eventType, endpointId, body }: Identified): string => {
+const sameness = (
+  key: Uint8Array,
+  { asked, account, origin, eventType, endpointId, body }: IncomingRequest,
+): string => {
   if (asked !== null) return samenessOf(key, asked.action.digest);
   const same = [account, origin.id, eventType, endpointId ?? ""];
   return createHmac("sha256", key).update(lengthPrefixed(same)).update(body).digest("hex");
@@ -116,14 +119,14 @@ const highest = (costs: readonly (number | null)[]): number | null => {
 };
 
 /** What the action alone says of the cost, for a request without a policy. */
-const costByAction = ({ asked, json }: Identified): number | null => {
+const costByAction = ({ asked, json }: IncomingRequest): number | null => {
   const ruled = asked?.compiled.cost ?? null;
   const cost = ruled === null ? null : costOf(ruled, json());
   return typeof cost !== "number" ? null : Math.max(cost, asked?.costMicro ?? 0);
 };
 
 /** What a policy says of an event, or an agent's request, as if it were the only one. */
-const checkOne = (checks: Checks, it: Identified, policy: PolicyAsked): PolicyCheck | Promise<PolicyCheck> => {
+const checkOne = (checks: Checks, it: IncomingRequest, policy: PolicyAsked): PolicyCheck | Promise<PolicyCheck> => {
   const { asked, json, account, body, isStrict } = it;
   const rule = asked?.compiled.cost ?? null;
   const found = rule === null ? null : costOf(rule, json());
@@ -273,7 +276,7 @@ export const verdicts = (deps: JudgeDeps): ((it: Judging, places: Places) => Pro
  */
 const policiesFor = async (
   aggregates: Pick<Aggregates, "load">,
-  { account, policyId, asked, endpointId }: Pick<Identified, "account" | "policyId" | "asked" | "endpointId">,
+  { account, policyId, asked, endpointId }: Pick<IncomingRequest, "account" | "policyId" | "asked" | "endpointId">,
 ): Promise<readonly PolicyUse[]> => {
   const ids = [policyId, asked?.compiled.policyId ?? null, await policyOfEndpoint(aggregates, account, endpointId)];
   return [...new Set(ids)].flatMap((id) => (id === null ? [] : [{ id }]));
@@ -291,7 +294,7 @@ export const policyOfEndpoint = async (
 };
 
 /** The verdict on one request, whoever sent it. */
-export const judgement = (deps: JudgeDeps): ((it: Identified, places?: Places) => Promise<Judged>) => {
+export const judgement = (deps: JudgeDeps): ((it: IncomingRequest, places?: Places) => Promise<Judged>) => {
   const judge = verdicts(deps);
   const { checks = directChecks } = deps;
   return (it, places = "take") => {

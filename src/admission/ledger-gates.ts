@@ -222,7 +222,7 @@ const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<Counted
 };
 
 /** One more that became known later than the rest of what it was asked for with. */
-export type Repeated = {
+export type Repetition = {
   readonly account: string;
   /** Names its place: asked again by it, it is the same. */
   readonly holder: string;
@@ -236,7 +236,7 @@ export type Repeated = {
 /** What the loop gate says of repetitions alone; null where the policy does not count them. Its place is spent by being asked for. */
 export const repetitionGate = async (
   ledgers: Pick<Ledgers, "reserve" | "settle">,
-  { account, holder, policyId, loop, digest, trace }: Repeated,
+  { account, holder, policyId, loop, digest, trace }: Repetition,
 ): Promise<GateResult | null> => {
   const take: Take = async (stream, limits, places) => {
     const reservation = await ledgers.reserve(stream, account, holder, limits, trace, places);

@@ -10,7 +10,8 @@ import type { JudgeDeps } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import { approvalBinding } from "../approvals/approval-binding.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
-import { askingAgent, flights } from "../execute/asking.ts";
+import { activeAgent } from "../execute/active-agent.ts";
+import { singleFlight } from "../execute/single-flight.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 import type { Trace } from "../streams/envelope.ts";
@@ -37,7 +38,7 @@ export type BundleAsk = {
 };
 
 /** Admitted or held, by this request or by one with the same key before. */
-export type BundleBegun = {
+export type BundleStart = {
   readonly bundleId: string;
   readonly known: Known<Bundle>;
   readonly replayed: boolean;
@@ -46,7 +47,7 @@ export type BundleBegun = {
 };
 
 /** Rejects with the log's errors. */
-export type BeginBundle = (ask: BundleAsk) => Promise<BundleBegun | Problem>;
+export type BeginBundle = (ask: BundleAsk) => Promise<BundleStart | Problem>;
 
 export type BundlingDeps = JudgeDeps & ClaimOnceDeps & PlanDeps;
 
@@ -77,14 +78,14 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
   const claim = claimingOnce(deps);
   const binding = approvalBinding(deps);
   const approvals = approvalRequests(deps);
-  const decideOnce = flights<BundleBegun | Problem>();
+  const decideOnce = singleFlight<BundleStart | Problem>();
 
   /** What came of the bundle before this request; null when nothing has that stands. */
   const before = async (
     ask: BundleAsk,
     bundleId: string,
     known: Known<Bundle>,
-  ): Promise<BundleBegun | Problem | null> => {
+  ): Promise<BundleStart | Problem | null> => {
     const { state } = known;
     const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
     if (recorded !== null && !isRepeatOf(ask, recorded)) return reused(bundleId);
@@ -131,7 +132,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
     };
   };
 
-  const begin = async (ask: BundleAsk, agent: PresentAgent, bundleId: string): Promise<BundleBegun | Problem> => {
+  const begin = async (ask: BundleAsk, agent: PresentAgent, bundleId: string): Promise<BundleStart | Problem> => {
     const receivedAt = clock.now();
     const from = await readOn(log, bundle, bundleStream(bundleId), UNKNOWN);
     const earlier = await before(ask, bundleId, from);
@@ -148,7 +149,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
 
   return async (ask) => {
     const { account, agentId, key } = ask;
-    const agent = await askingAgent(aggregates, agentId);
+    const agent = await activeAgent(aggregates, agentId);
     if ("problem" in agent) return agent;
     const bundleId = derivedId("bun_", account, agentId, key);
     const asked = canonicalJson(ask.steps.map(({ action, payload }) => [action, payload]));

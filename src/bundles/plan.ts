@@ -4,7 +4,7 @@ import { inScope } from "../../domain/agent/scope.ts";
 import type { Compensation, Step } from "../../domain/bundle/events.ts";
 import { placeShown, type Reference, referencesOf } from "../../domain/bundle/results.ts";
 import type { Json } from "../../domain/json.ts";
-import { actionNamed, noAction } from "../execute/asking.ts";
+import { actionNamed, unknownAction } from "../execute/active-agent.ts";
 import type { CompiledAction, CompiledActions } from "../gates/compiled-action.ts";
 import { LISTED_ERRORS_MAX } from "../http/limits.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
@@ -89,7 +89,7 @@ export const planning = ({ aggregates, actions }: PlanDeps) => {
     const untold = missing.find((index) => !isAllowed(index));
     const first = untold ?? missing[0];
     if (first === undefined) return found;
-    return noAction(steps[first]?.action ?? "", untold === undefined, actionPath(first));
+    return unknownAction(steps[first]?.action ?? "", untold === undefined, actionPath(first));
   };
 
   /** What each step can be taken back by, or why the bundle could not be. */

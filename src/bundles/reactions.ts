@@ -14,8 +14,8 @@ import { holdEnds } from "../approvals/approval-reactions.ts";
 import { approvalReleases } from "../approvals/approval-releases.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import { approvalStream } from "../approvals/approvals.ts";
+import { onAgentStopped } from "../execute/agent-stops.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
-import { whenStopped } from "../execute/shown-of-agent.ts";
 import type { Reaction, ReactorOptions } from "../following/reactor.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
@@ -171,5 +171,5 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
   };
 
   const shown = { view: bundles.schema.name, statuses: UNDER_WAY, agentId: "agent_id", newest: "created_at" };
-  return whenStopped(deps, shown, cancel);
+  return onAgentStopped(deps, shown, cancel);
 };

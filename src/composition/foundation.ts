@@ -22,9 +22,9 @@ import { waitLines } from "../following/waits.ts";
 import { positionText } from "../http/position-text.ts";
 import { openedSecrets } from "../keys/opened-secrets.ts";
 import { byteAllowances } from "../ledgers/byte-allowances.ts";
-import { fate } from "../ledgers/fate.ts";
 import { ORPHAN_AGE_MS } from "../ledgers/ledger-stream.ts";
 import { ledgers } from "../ledgers/ledgers.ts";
+import { placeStatus } from "../ledgers/place-status.ts";
 import { slots } from "../ledgers/slots.ts";
 import { decisionLines, errorLines, observers } from "../observing/log-lines.ts";
 import { aggregates } from "../streams/aggregates.ts";
@@ -80,7 +80,7 @@ export const foundation = async (engines: Engines) => {
     log,
     clock,
     randomness,
-    fate: fate(log, clock, randomness),
+    placeStatus: placeStatus(log, clock, randomness),
     orphanAgeMs: isAlone ? 0 : ORPHAN_AGE_MS,
     onBatch: observer.reserved,
     onError: errorsOf("ledgers", "settling or releasing places"),

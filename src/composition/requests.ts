@@ -1,10 +1,9 @@
 import { bundle } from "../../domain/bundle/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import { subkey } from "../../infra/crypto/subkey.ts";
-import { accepting } from "../admission/accepting.ts";
+import { activeSource } from "../admission/active-source.ts";
 import { admission } from "../admission/admission.ts";
 import { counts } from "../admission/counts.ts";
-import { definitions, definitionThread } from "../gates/definitions.ts";
 import { bundling } from "../bundles/claiming.ts";
 import { bundleRunner, startingAtOnce } from "../bundles/running.ts";
 import { stepGates } from "../bundles/step-gates.ts";
@@ -18,6 +17,7 @@ import { DIRECT_WORK_MAX, sharedChecks } from "../gates/checks.ts";
 import { compilePace } from "../gates/compile-cache.ts";
 import { actionCompiler, compiledActions } from "../gates/compiled-action.ts";
 import { compiledPolicies, policyCompiler } from "../gates/compiled-policy.ts";
+import { definitions, definitionThread } from "../gates/definitions.ts";
 import { replaying } from "../replays/replaying.ts";
 import { replaysLoop } from "../replays/running.ts";
 import { startingReplays } from "../replays/starting.ts";
@@ -83,14 +83,14 @@ export const requests = (it: Foundation) => {
     onOnlyCounted: it.calls.requestRefused,
     deliver,
   };
-  const accepts = accepting(it.aggregates);
+  const sourceOf = activeSource(it.aggregates);
   const begin = bundling(claims);
   const replayOne = replaying(claims);
   return {
     ...compiled,
     threads: Object.values(slow),
-    accepts,
-    admit: admission({ ...claims, accepting: accepts, box: it.opened, counts: counts(it.counted, clock) }),
+    activeSource: sourceOf,
+    admit: admission({ ...claims, activeSource: sourceOf, box: it.opened, counts: counts(it.counted, clock) }),
     execute: executing(claims),
     beginBundle: it.config.roles.includes("deliverer") ? startingAtOnce(begin, runner, movingBundle) : begin,
     deliver,

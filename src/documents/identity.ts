@@ -1,5 +1,5 @@
 import type { DedupeRule, ProviderType } from "../../domain/source/events.ts";
-import { jsonOf } from "../gates/identified.ts";
+import { jsonOf } from "../gates/incoming-request.ts";
 import { type Identity, identify } from "../providers/identify.ts";
 import { type WebhookRequest, webhookRequest } from "../providers/request.ts";
 

@@ -14,8 +14,9 @@ import type { Trace } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import { type Known, readOn } from "../streams/run-command.ts";
-import { actionNamed, askingAgent, flights, noAction } from "./asking.ts";
+import { actionNamed, activeAgent, unknownAction } from "./active-agent.ts";
 import { actionDigest } from "./digest.ts";
+import { singleFlight } from "./single-flight.ts";
 
 export type ExecuteDeps = ClaimDeps & { readonly actions: CompiledActions };
 
@@ -37,7 +38,7 @@ export type ExecuteRequest = {
 };
 
 /** Admitted or held, by this request or by one with the same key before. */
-type Begun = {
+type ExecutionStart = {
   readonly eventId: string;
   readonly known: Known<Delivery>;
   readonly replayed: boolean;
@@ -46,7 +47,7 @@ type Begun = {
 };
 
 /** Rejects with the log's errors. */
-export type Execute = (request: ExecuteRequest) => Promise<Begun | Problem>;
+export type Execute = (request: ExecuteRequest) => Promise<ExecutionStart | Problem>;
 
 const JSON_TYPE = "application/json";
 
@@ -71,14 +72,14 @@ export const executing = (deps: ExecuteDeps): Execute => {
   const { log, clock, aggregates } = deps;
   const claim = claiming(deps);
   const approvals = approvalRequests(deps);
-  const decideOnce = flights<Begun | Problem>();
+  const decideOnce = singleFlight<ExecutionStart | Problem>();
 
   /** What came of the event before this request; null when nothing has that stands. */
   const before = async (
     request: ExecuteRequest,
     eventId: string,
     known: Known<Delivery>,
-  ): Promise<Begun | Problem | null> => {
+  ): Promise<ExecutionStart | Problem | null> => {
     const { state } = known;
     const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
     if (recorded !== null && !isRepeatOf(request, recorded)) return reused(eventId);
@@ -88,7 +89,11 @@ export const executing = (deps: ExecuteDeps): Execute => {
     return { eventId, known, replayed: true, position };
   };
 
-  const begin = async (request: ExecuteRequest, agent: PresentAgent, eventId: string): Promise<Begun | Problem> => {
+  const begin = async (
+    request: ExecuteRequest,
+    agent: PresentAgent,
+    eventId: string,
+  ): Promise<ExecutionStart | Problem> => {
     const receivedAt = clock.now();
     const from = await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN);
     const earlier = await before(request, eventId, from);
@@ -97,7 +102,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
     const { account, agentId, action: name, payload, trace } = request;
     const action = await actionNamed(aggregates, account, name);
     const isInScope = inScope(agent.settings.scope, name);
-    if (action.phase !== "defined") return noAction(name, isInScope);
+    if (action.phase !== "defined") return unknownAction(name, isInScope);
     const { version } = action;
     const { endpoint_id: target } = action.definition;
     const digest = actionDigest({ account, agent: agentId, action: name, version, target, payload });
@@ -138,7 +143,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
 
   return async (request) => {
     const { account, agentId } = request;
-    const agent = await askingAgent(aggregates, agentId);
+    const agent = await activeAgent(aggregates, agentId);
     if ("problem" in agent) return agent;
     const eventId = eventIdOf(account, agentId, request.key);
     const asked = canonicalJson([request.action, request.payload]);

@@ -14,8 +14,8 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
 import { readOn, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
+import { onAgentStopped } from "./agent-stops.ts";
 import type { Outcomes } from "./outcomes.ts";
-import { whenStopped } from "./shown-of-agent.ts";
 
 export type CostReactionsDeps = {
   readonly ledgers: Pick<Ledgers, "charge" | "settleNow" | "resolve">;
@@ -79,7 +79,7 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
   };
 
   const shown = { view: events.schema.name, statuses: UNDER_WAY, agentId: "origin_id", newest: "received_at" };
-  return whenStopped(deps, shown, cancel);
+  return onAgentStopped(deps, shown, cancel);
 };
 
 /** Tells the ledgers what agents' requests have cost. */

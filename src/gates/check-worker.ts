@@ -6,7 +6,7 @@ import type { CheckAnswer, ThreadOrder } from "./check-protocol.ts";
 import { checkDirectly } from "./checks.ts";
 import { bytesToCompile } from "./compile-cache.ts";
 import { compiledPolicies, policyCompiler } from "./compiled-policy.ts";
-import { jsonOf } from "./identified.ts";
+import { jsonOf } from "./incoming-request.ts";
 
 yieldToOthers();
 

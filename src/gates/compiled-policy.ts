@@ -5,7 +5,7 @@ import { allowed, denied, type GateName, type GateResult, held } from "../../dom
 import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
 import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
 import { CompileCache, type CompilePace } from "./compile-cache.ts";
-import { type CompiledCondition, type Condition, conditionCompiler, type Seen } from "./conditions.ts";
+import { type CompiledCondition, type Condition, type ConditionInput, conditionCompiler } from "./conditions.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, meter, TooCostly } from "./meter.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
@@ -18,8 +18,8 @@ export type PolicyInput = {
   readonly ambiguous: boolean;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly source: Seen["source"] | null;
-  readonly agent: Seen["agent"] | null;
+  readonly source: ConditionInput["source"] | null;
+  readonly agent: ConditionInput["agent"] | null;
   readonly action: string | null;
   /** Micro-euros, when something else than the policy's own rule says what the request costs; null: it cannot tell. */
   readonly costMicro?: number | null;
@@ -93,7 +93,7 @@ export const schemaGate = (schema: PayloadSchema, payload: unknown): GateResult 
 };
 
 /** All rules are asked: who corrects a policy or a sender wants to know of each. A match outranks a failure. */
-const contentGate = (rules: readonly NamedCondition[], seen: Seen, ofAll: number): GateResult => {
+const contentGate = (rules: readonly NamedCondition[], seen: ConditionInput, ofAll: number): GateResult => {
   const matched: string[] = [];
   let failed: GateResult | null = null;
   for (const { name, condition } of rules) {
@@ -111,7 +111,11 @@ const contentGate = (rules: readonly NamedCondition[], seen: Seen, ofAll: number
 };
 
 /** Asked even where another gate denies: with a policy that only observes, this one still holds. */
-const approvalGate = ({ min_approvals: people = 1 }: ApprovalRule, when: Condition | null, seen: Seen): GateResult => {
+const approvalGate = (
+  { min_approvals: people = 1 }: ApprovalRule,
+  when: Condition | null,
+  seen: ConditionInput,
+): GateResult => {
   const needed = held("approval", "needs-approval", people === 1 ? "needs an approval" : `needs ${people} approvals`);
   if (when === null) return needed;
   if (when.reads.has("payload") && seen.payload === undefined) return notJson("approval");
@@ -120,8 +124,8 @@ const approvalGate = ({ min_approvals: people = 1 }: ApprovalRule, when: Conditi
   return result.outcome === "true" ? needed : allowed("approval", "needs none");
 };
 
-const NO_SOURCE: Seen["source"] = { id: "", name: "", type: "" };
-const NO_AGENT: Seen["agent"] = { id: "", name: "" };
+const NO_SOURCE: ConditionInput["source"] = { id: "", name: "", type: "" };
+const NO_AGENT: ConditionInput["agent"] = { id: "", name: "" };
 
 /** Headers as JSON: absent ones are not there, repeated ones are a list. */
 const headersJson = (headers: PolicyInput["headers"]): Readonly<Record<string, unknown>> =>
@@ -149,7 +153,7 @@ const compiledPolicy = ({ schema, required, rules, cost: costRule, approval }: P
     approval !== null ||
     rules.some(({ condition }) => condition.reads.has("payload"));
 
-  const seenOf = (input: PolicyInput, { cost, costMissing }: Cost): Seen => ({
+  const seenOf = (input: PolicyInput, { cost, costMissing }: Cost): ConditionInput => ({
     payload: input.payload,
     headers: headersJson(input.headers),
     source: input.source ?? NO_SOURCE,

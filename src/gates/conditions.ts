@@ -8,7 +8,7 @@ import { compilePattern, type Pattern } from "./patterns.ts";
 
 /** What conditions see of an event. `payload` and `headers` are JSON; names of headers are in lower case. A condition that
  * reads the payload is not asked about a body that is no JSON. */
-export type Seen = {
+export type ConditionInput = {
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, unknown>>;
   /** The names are empty where there is none: a rule about sources is false for an agent's request, not an error. */
@@ -27,7 +27,7 @@ export type Evaluated =
 
 export type Condition = {
   readonly reads: ReadonlySet<Variable>;
-  evaluate(seen: Seen): Evaluated;
+  evaluate(seen: ConditionInput): Evaluated;
 };
 
 export type CompiledCondition =
@@ -39,7 +39,7 @@ const failed = (detail: string): Evaluated => ({ outcome: "error", code: "evalua
 /** Of the library's messages: what has a value is not defined for null. */
 const COMPARES_NULL = /^found no matching overload for .*\bnull_type\b/s;
 
-const costUnknown = ({ costMissing }: Seen): string =>
+const costUnknown = ({ costMissing }: ConditionInput): string =>
   costMissing === undefined ? "the cost is not known" : `the cost is not known: ${costMissing}`;
 
 /** The library's messages can hold values of the payload: only names that the author wrote and types are repeated. */
@@ -74,7 +74,7 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
   const patterns = new Map<string, Pattern>();
   const env = conditionEnv(values, meter, patterns);
 
-  const bindings = (seen: Seen, readsPayload: boolean): Record<string, CelInput> =>
+  const bindings = (seen: ConditionInput, readsPayload: boolean): Record<string, CelInput> =>
     // Without a prototype: the library looks names up with a plain access.
     Object.assign(Object.create(null), {
       // Where nothing reads it, it may be no JSON, or too deep to be wrapped.
@@ -92,7 +92,7 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
       for (const literal of literals) patterns.set(literal, compilePattern(literal, meter));
       const run = plan(env, expr);
       const readsPayload = reads.has("payload");
-      const ran = (seen: Seen): ReturnType<typeof run> | null => {
+      const ran = (seen: ConditionInput): ReturnType<typeof run> | null => {
         try {
           return withoutStackTraces(() => run(bindings(seen, readsPayload)));
         } catch (error) {
@@ -101,7 +101,7 @@ export const conditionCompiler = (meter: Meter): ((source: string) => CompiledCo
           throw error;
         }
       };
-      const evaluate = (seen: Seen): Evaluated => {
+      const evaluate = (seen: ConditionInput): Evaluated => {
         const result = ran(seen);
         // Also where || or && has swallowed the error: with more work the answer might have been another.
         if (meter.exceeded) {

@@ -4,8 +4,8 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
-import { LEASE_PREFIX } from "./fate.ts";
 import type { Ledgers } from "./ledgers.ts";
+import { LEASE_PREFIX } from "./place-status.ts";
 
 /** "stored": what admitted and held requests store, and what receivers answer. "refused": what is stored of refused
  * ones. "refused_records": refused ones beyond that which have a record of their own, each as one byte. */

@@ -29,7 +29,7 @@ import { appendKnown } from "../streams/run-command.ts";
  * cost says otherwise (micro-euros). "open": it is still to be decided. "kept": it holds the place until it ends, and
  * whatever ends it settles it.
  */
-export type Fate = "free" | "spent" | "open" | "kept" | { readonly spent: number };
+export type PlaceStatus = "free" | "spent" | "open" | "kept" | { readonly spent: number };
 
 export type LedgerFigures = {
   /** Micro-euros. */
@@ -46,7 +46,7 @@ export type LedgerDeps = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly randomness: Randomness;
-  readonly fate: (account: string, event: string, stream: string) => Promise<Fate>;
+  readonly placeStatus: (account: string, event: string, stream: string) => Promise<PlaceStatus>;
   /**
    * How old a place from before the start of this process has to be to be asked after: 0 where no other node can hold it.
    * Any other place is asked after when it is `ORPHAN_AGE_MS` old.
@@ -184,11 +184,12 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
   const ask = async (suspects: readonly Suspect[]): Promise<readonly LedgerCommand[]> => {
     const commands: LedgerCommand[] = [];
     const one = async ({ event, upTo }: Suspect): Promise<void> => {
-      const fate = await deps.fate(account, event, stream);
-      if (fate === "open" || fate === "kept") alive.set(event, { at: clock.now(), isKept: fate === "kept", upTo });
-      else if (fate === "free") commands.push({ type: "Release", event, upTo });
+      const status = await deps.placeStatus(account, event, stream);
+      if (status === "open" || status === "kept")
+        alive.set(event, { at: clock.now(), isKept: status === "kept", upTo });
+      else if (status === "free") commands.push({ type: "Release", event, upTo });
       // Without a cost it is what the place costs by then: a later reservation, which has won, may have raised it.
-      else commands.push({ type: "Settle", event, upTo, ...(fate === "spent" ? {} : { cost: fate.spent }) });
+      else commands.push({ type: "Settle", event, upTo, ...(status === "spent" ? {} : { cost: status.spent }) });
     };
     for (let from = 0; from < suspects.length; from += FATES_AT_ONCE) {
       await Promise.all(suspects.slice(from, from + FATES_AT_ONCE).map(one));

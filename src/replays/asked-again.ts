@@ -7,7 +7,7 @@ import { source as sourceDecider } from "../../domain/source/decider.ts";
 import { agentStream } from "../accounts/credentials.ts";
 import { actionDigest } from "../execute/digest.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
-import { type Asked, type Identified, jsonOf } from "../gates/identified.ts";
+import { type AgentRequest, type IncomingRequest, jsonOf } from "../gates/incoming-request.ts";
 import { actionStream } from "../streams/action-stream.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
@@ -31,9 +31,9 @@ export type AskedAgain = (
     /** ms since 1970. */
     readonly askedAt: number;
   },
-) => Promise<Identified | Problem>;
+) => Promise<IncomingRequest | Problem>;
 
-type Sender = Pick<Identified, "origin" | "policyId" | "endpointId" | "asked" | "isStrict">;
+type Sender = Pick<IncomingRequest, "origin" | "policyId" | "endpointId" | "asked" | "isStrict">;
 
 const conflict = (detail: string): Problem => problem("conflict", detail);
 
@@ -70,7 +70,7 @@ export const askedAgain = ({ aggregates, payloads, actions }: AskedAgainDeps): A
     const { version } = action;
     const { endpoint_id: target } = action.definition;
     const digest = actionDigest({ account, agent: id, action: name, version, target, payload });
-    const again: Asked = {
+    const again: AgentRequest = {
       action: { name, version, digest },
       run,
       isInScope: inScope(agent.settings.scope, name),

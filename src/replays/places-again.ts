@@ -2,7 +2,7 @@ import type { ReplayCommand } from "../../domain/delivery/commands.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Judged } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
-import type { Identified } from "../gates/identified.ts";
+import type { IncomingRequest } from "../gates/incoming-request.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import { type Problem, problem } from "../streams/problems.ts";
 import type { AskedAgain } from "./asked-again.ts";
@@ -22,7 +22,7 @@ export type TakenAgain = {
  * policy is asked again, as it is now, and what it allows is reserved under the event as before.
  */
 export const placesAgain =
-  ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: Identified) => Promise<Judged> }) =>
+  ({ ledgers, judge }: { readonly ledgers: Ledgers; readonly judge: (it: IncomingRequest) => Promise<Judged> }) =>
   async (
     { eventId, envelope: { account, trace, at }, replay }: ReplayOrder,
     { request, approvalId }: Admitted,

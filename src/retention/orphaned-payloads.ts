@@ -41,7 +41,7 @@ const isOrphan = ({ revision }: RecordedEvent, last: RecordedEvent | null): bool
 
 /**
  * A request that died between its payload and its verdict has left a payload of which no view knows. It is fenced by a
- * record in the stream that its verdict would have come to, as `fate` does it for places in ledgers: so it has ended,
+ * record in the stream that its verdict would have come to, as `placeStatus` does it for places in ledgers: so it has ended,
  * and retention finds it. Whoever is sent again is decided behind that as before.
  */
 export const orphanedPayloads = (

@@ -31,8 +31,8 @@ const fail = (error: unknown): never => {
 /** What is left of a node whose clock stopped at `diedAt`, behind the reservation of an event and before its admission. */
 const reserveAndDie = async (log: EventLog, account: string, policy: string, diedAt: number): Promise<void> => {
   const clock = { now: () => diedAt };
-  const fate = async () => "open" as const;
-  const places = ledgers({ log, clock, randomness, fate, orphanAgeMs: ORPHAN_AGE_MS, onError: fail });
+  const placeStatus = async () => "open" as const;
+  const places = ledgers({ log, clock, randomness, placeStatus, orphanAgeMs: ORPHAN_AGE_MS, onError: fail });
   const event = derivedId("evt_", policy, "of the dead");
   const { answer } = await places.reserveDay({ account, id: policy, timeZone: "UTC" }, event, COST, BUDGET, NO_TRACE);
   assert.is(answer.granted, true);

@@ -8,15 +8,15 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position } from "../../domain/ports/event-log.ts";
 import type { PresentSource } from "../../domain/source/decider.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { accepting } from "../../src/admission/accepting.ts";
+import { activeSource } from "../../src/admission/active-source.ts";
 import { admission } from "../../src/admission/admission.ts";
 import { counts } from "../../src/admission/counts.ts";
 import { approvalReactions } from "../../src/approvals/approval-reactions.ts";
 import { approvalIdOf, approvalStream } from "../../src/approvals/approvals.ts";
 import { tallies } from "../../src/calls/tallies.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
-import { fate } from "../../src/ledgers/fate.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { type Aggregates, aggregates } from "../../src/streams/aggregates.ts";
 import { payloads } from "../../src/streams/payloads.ts";
 import { enoughBytes } from "./enough-bytes.ts";
@@ -80,12 +80,19 @@ export const admissionNode = (log: EventLog, clock: Clock) => {
   const failures: unknown[] = [];
   const onError = (error: unknown): void => void failures.push(error);
   const streams = withThem(aggregates(log, clock));
-  const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError });
+  const places = ledgers({
+    log,
+    clock,
+    randomness,
+    placeStatus: placeStatus(log, clock, randomness),
+    orphanAgeMs: 0,
+    onError,
+  });
   const counted = tallies(log, clock, randomness, onError);
   const deliver = { offer: () => undefined };
   const admit = admission({
     ...{ log, clock, randomness, deliver },
-    accepting: accepting(streams),
+    activeSource: activeSource(streams),
     aggregates: streams,
     box: { open: (sealed) => sealed },
     payloads: payloads(log, randomness),

@@ -8,8 +8,8 @@ import { stepGates } from "../../src/bundles/step-gates.ts";
 import { executing } from "../../src/execute/executing.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
-import { fate } from "../../src/ledgers/fate.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { actionId } from "../../src/streams/action-stream.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { toEvents } from "../../src/streams/envelope.ts";
@@ -85,7 +85,7 @@ export const claimNode = (world: ClaimsWorld, options: ClaimNodeOptions = {}) =>
   const { clock } = world;
   const places = ledgers({
     ...{ log, clock, randomness, orphanAgeMs, onError },
-    fate: fate(log, clock, randomness),
+    placeStatus: placeStatus(log, clock, randomness),
   });
   const deps = {
     ...{ log, clock, randomness, ledgers: places, aggregates: aggregates(log, clock) },

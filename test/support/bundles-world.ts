@@ -17,8 +17,8 @@ import { deliverer } from "../../src/delivery/deliverer.ts";
 import { outbound } from "../../src/delivery/outbound.ts";
 import { outcomes } from "../../src/execute/outcomes.ts";
 import { reactor } from "../../src/following/reactor.ts";
-import { fate } from "../../src/ledgers/fate.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
@@ -180,7 +180,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
   });
   const about = { ...common, aggregates: streams, outcomes: waiting };
   const runner = bundleRunner({ ...about, randomness, payloads: kept, gates, deliver: delivering });
-  const places = ledgers({ ...common, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0 });
+  const places = ledgers({ ...common, randomness, placeStatus: placeStatus(log, clock, randomness), orphanAgeMs: 0 });
   const reacting = reactor(
     log,
     [...bundleReactions({ ...about, ledgers: places, runner }), ...stoppedBundles({ ...about, views, progress })],

@@ -21,8 +21,8 @@ import { waitingPlaces } from "../../src/execute/waiting-places.ts";
 import { reactor } from "../../src/following/reactor.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
-import { fate } from "../../src/ledgers/fate.ts";
 import { dayLedger, ledgers } from "../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { actionId } from "../../src/streams/action-stream.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
@@ -161,7 +161,7 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     log,
     clock,
     randomness,
-    fate: fate(log, clock, randomness),
+    placeStatus: placeStatus(log, clock, randomness),
     orphanAgeMs: isAlone ? 0 : 30_000,
     onError,
   });

@@ -17,8 +17,8 @@ import { actionDigest } from "../../src/execute/digest.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
 import type { Principal } from "../../src/http/route.ts";
-import { fate } from "../../src/ledgers/fate.ts";
 import { dayLedger, ledgers } from "../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../src/ledgers/place-status.ts";
 import type { Decided } from "../../src/observing/observer.ts";
 import { type Replaying, replaying } from "../../src/replays/replaying.ts";
 import { replaysLoop } from "../../src/replays/running.ts";
@@ -267,7 +267,7 @@ export const replayNode = async (
     log,
     clock,
     randomness,
-    fate: fate(log, clock, randomness),
+    placeStatus: placeStatus(log, clock, randomness),
     orphanAgeMs: othersAreGone ? 0 : 30_000,
     onError,
   });

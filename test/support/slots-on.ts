@@ -3,8 +3,8 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { SlotKind } from "../../domain/slot.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
-import { fate } from "../../src/ledgers/fate.ts";
 import { type Ledgers, ledgers } from "../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { type Slots, slots } from "../../src/ledgers/slots.ts";
 import type { Aggregates } from "../../src/streams/aggregates.ts";
 
@@ -12,7 +12,11 @@ const ledgersOn = (log: EventLog, clock: Clock): Ledgers => {
   const onError = (error: unknown): never => {
     throw error;
   };
-  return ledgers({ ...{ log, clock, randomness, onError }, fate: fate(log, clock, randomness), orphanAgeMs: 0 });
+  return ledgers({
+    ...{ log, clock, randomness, onError },
+    placeStatus: placeStatus(log, clock, randomness),
+    orphanAgeMs: 0,
+  });
 };
 
 /** The limits of a plan on what an account has, as a node has them that is alone on its log. */

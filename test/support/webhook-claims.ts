@@ -7,8 +7,8 @@ import { randomness } from "../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { type Claimed, claiming, UNKNOWN } from "../../src/admission/claim.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
-import { fate } from "../../src/ledgers/fate.ts";
 import { type LedgerMemory, type Ledgers, ledgers } from "../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../src/ledgers/place-status.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { toEvents } from "../../src/streams/envelope.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
@@ -76,7 +76,7 @@ export const claimNode = (
     readonly memory?: LedgerMemory | undefined;
   } = {},
 ): ClaimNode => {
-  const deps = { log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs, onError };
+  const deps = { log, clock, randomness, placeStatus: placeStatus(log, clock, randomness), orphanAgeMs, onError };
   const places = ledgers(deps, memory);
   const claim = claiming({
     ...{ log, clock, randomness, ledgers: places, aggregates: aggregates(log, clock) },

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../../domain/ports/clock.ts";
 import { networkOf } from "../../../infra/http/network.ts";
 import { windowOf } from "../../../infra/window.ts";
-import type { Accepting } from "../../admission/accepting.ts";
+import type { ActiveSource } from "../../admission/active-source.ts";
 import type { Admission } from "../../admission/admission.ts";
 import { BodyBudget, type BudgetedBody } from "../../http/body-budget.ts";
 import { ByteRate } from "../../http/byte-rate.ts";
@@ -51,7 +51,7 @@ const LATE_RETRY_AFTER_S = 5;
 const SILENCE_MS = 5_000;
 
 export type IngestDeps = {
-  readonly accepting: Accepting;
+  readonly activeSource: ActiveSource;
   readonly admit: Admission;
   readonly positions: Pick<PositionText, "of">;
   readonly clock: Clock;
@@ -131,7 +131,7 @@ const addressOf = ({ params }: FastifyRequest) => params as { readonly provider:
 /** `POST /v1/webhooks/{provider}/{source_id}`: outside of the route table, as it takes any content type and every cost here
  * is paid by each webhook. */
 export const ingest =
-  ({ accepting, admit, positions, clock, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
+  ({ activeSource, admit, positions, clock, limits = INGEST_LIMITS, silenceMs = SILENCE_MS }: IngestDeps) =>
   async (app: FastifyInstance): Promise<void> => {
     const lag = loopLag();
     const budget = new BodyBudget(limits, clock);
@@ -153,7 +153,7 @@ export const ingest =
       shares.set(request, { body: NO_ROOM, forget: () => undefined });
       if (budget.requests < limits.requests && lag() <= limits.lagMs) {
         const { provider, source_id: sourceId } = addressOf(request);
-        const source = await inTime(limits.lookMs, accepting(provider, sourceId));
+        const source = await inTime(limits.lookMs, activeSource(provider, sourceId));
         if ("problem" in source) return sendProblem(request, reply, source);
         const sender = { account: source.account, source: sourceId, network: networkOf(request.ip) };
         const share: Share = { body: budget.begin(sender, () => share.forget()), forget: () => undefined };

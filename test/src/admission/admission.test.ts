@@ -8,12 +8,12 @@ import type { PresentSource } from "../../../domain/source/decider.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { accepting } from "../../../src/admission/accepting.ts";
+import { activeSource } from "../../../src/admission/active-source.ts";
 import { admission } from "../../../src/admission/admission.ts";
 import { type Documents, directDocuments } from "../../../src/documents/documents.ts";
 import { compiledPolicies } from "../../../src/gates/compiled-policy.ts";
-import { fate } from "../../../src/ledgers/fate.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../../src/ledgers/place-status.ts";
 import type { Aggregates } from "../../../src/streams/aggregates.ts";
 import { payloads } from "../../../src/streams/payloads.ts";
 import { admissionNode } from "../../support/admission-world.ts";
@@ -62,9 +62,16 @@ const admitting = (
   aggregates: Aggregates = those(policy),
   arrived: Pick<Documents, "run"> = directDocuments,
 ) => {
-  const places = ledgers({ log, clock, randomness, fate: fate(log, clock, randomness), orphanAgeMs: 0, onError: fail });
+  const places = ledgers({
+    log,
+    clock,
+    randomness,
+    placeStatus: placeStatus(log, clock, randomness),
+    orphanAgeMs: 0,
+    onError: fail,
+  });
   const admit = admission({
-    accepting: accepting(aggregates),
+    activeSource: activeSource(aggregates),
     log,
     aggregates,
     clock,

@@ -31,7 +31,7 @@ const SENT = 20;
 
 const placesOfOthers = () =>
   ledgers({
-    ...{ log, clock: systemClock, randomness, orphanAgeMs: 0, fate: async () => "spent" as const },
+    ...{ log, clock: systemClock, randomness, orphanAgeMs: 0, placeStatus: async () => "spent" as const },
     onError: (error) => {
       throw error;
     },

@@ -19,7 +19,7 @@ const asking = (definition: Omit<PolicyDefinition, "name">) => {
     log: memoryEventLog(),
     clock: { now: () => NOON },
     randomness,
-    fate: async () => "open",
+    placeStatus: async () => "open",
     orphanAgeMs: 30_000,
     onError: (error) => {
       throw error;

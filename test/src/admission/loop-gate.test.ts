@@ -21,7 +21,7 @@ const world = (startMs = Date.parse("2026-05-05T23:59:00Z")) => {
       log,
       clock: { now: () => clock.ms },
       randomness,
-      fate: async () => "open",
+      placeStatus: async () => "open",
       orphanAgeMs: 30_000,
       onError: (error) => {
         throw error;

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { JsonObject } from "../../../domain/json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { bundleApprovalDigest } from "../../../src/approvals/approvals.ts";
-import type { BundleAsk, BundleBegun } from "../../../src/bundles/claiming.ts";
+import type { BundleAsk, BundleStart } from "../../../src/bundles/claiming.ts";
 import type { Problem } from "../../../src/streams/problems.ts";
 import { type ClaimNode, claimNode, claimsWorld } from "../../support/bundle-claims.ts";
 import { ACCOUNT, LEDGER } from "../../support/execute-world.ts";
@@ -20,19 +20,19 @@ type Steps = BundleAsk["steps"];
 const orders = (count: number, from = 0): Steps =>
   Array.from({ length: count }, (_, n) => ({ action: "order.create", payload: { order: from + n } }));
 
-const codeOf = (answer: BundleBegun | Problem | null): string =>
+const codeOf = (answer: BundleStart | Problem | null): string =>
   answer === null ? "lost" : "problem" in answer ? answer.problem : answer.known.state.phase;
 
-const gatesOf = (answer: BundleBegun | Problem): readonly { gate: string; code: string; detail: string }[] => {
+const gatesOf = (answer: BundleStart | Problem): readonly { gate: string; code: string; detail: string }[] => {
   const { verdict } = ("problem" in answer ? answer.extra : null) ?? {};
   // A verdict, as the answer has it.
   return (verdict as unknown as { gates: { gate: string; code: string; detail: string }[] }).gates;
 };
 
-const said = (answer: BundleBegun | Problem): readonly string[] =>
+const said = (answer: BundleStart | Problem): readonly string[] =>
   gatesOf(answer).map(({ gate, code, detail }) => `${gate} ${code}: ${detail}`);
 
-const running = (answers: readonly (BundleBegun | Problem | undefined)[]): number =>
+const running = (answers: readonly (BundleStart | Problem | undefined)[]): number =>
   answers.filter((answer) => answer !== undefined && codeOf(answer) === "running").length;
 
 /** All at once, at two nodes in turn. */

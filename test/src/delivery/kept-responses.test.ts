@@ -10,8 +10,8 @@ import { LogUnavailable } from "../../../infra/log-errors.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { keepingResponses, RESPONSE_HEAD_BYTES } from "../../../src/delivery/kept-responses.ts";
 import { byteAllowances } from "../../../src/ledgers/byte-allowances.ts";
-import { fate } from "../../../src/ledgers/fate.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../../src/ledgers/place-status.ts";
 import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
 import { exchangesOf } from "../../../src/streams/exchanges.ts";
 import { payloadStream, payloads } from "../../../src/streams/payloads.ts";
@@ -45,7 +45,7 @@ const nodeOf = (log: EventLog) => {
   };
   const places = ledgers({
     ...{ log, clock, randomness, onError, orphanAgeMs: 0 },
-    fate: fate(log, clock, randomness),
+    placeStatus: placeStatus(log, clock, randomness),
   });
   const accountOf = async () => ({ plan: { ...PLANS.free, storedBytesDay: LIMIT } });
   const allowances = byteAllowances({ ledgers: places, clock, randomness, accountOf, onError });

@@ -1,11 +1,16 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Condition, conditionCompiler, type Evaluated, type Seen } from "../../../src/gates/conditions.ts";
+import {
+  type Condition,
+  type ConditionInput,
+  conditionCompiler,
+  type Evaluated,
+} from "../../../src/gates/conditions.ts";
 import { meter } from "../../../src/gates/meter.ts";
 
 const test = suite("conditions");
 
-const seenOf = (payload: unknown, more: Partial<Seen> = {}): Seen => ({
+const seenOf = (payload: unknown, more: Partial<ConditionInput> = {}): ConditionInput => ({
   payload,
   headers: {},
   source: { id: "src_1", name: "shop", type: "stripe" },
@@ -20,9 +25,9 @@ const compile = (source: string): Condition => {
   if (!compiled.ok) throw new Error(`${source}: ${compiled.message}`);
   return compiled.condition;
 };
-const evaluate = (source: string, payload: unknown, more?: Partial<Seen>): Evaluated =>
+const evaluate = (source: string, payload: unknown, more?: Partial<ConditionInput>): Evaluated =>
   compile(source).evaluate(seenOf(payload, more));
-const outcome = (source: string, payload: unknown, more?: Partial<Seen>): string => {
+const outcome = (source: string, payload: unknown, more?: Partial<ConditionInput>): string => {
   const result = evaluate(source, payload, more);
   return result.outcome === "error" ? result.code : result.outcome;
 };

@@ -5,8 +5,8 @@ import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { byteAllowances } from "../../../src/ledgers/byte-allowances.ts";
-import { fate } from "../../../src/ledgers/fate.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../../src/ledgers/place-status.ts";
 
 const test = suite("byte allowances");
 
@@ -26,7 +26,7 @@ const nodeOf = (world: World) => {
   };
   const places = ledgers({
     ...{ log: world.log, clock, randomness, onError },
-    fate: fate(world.log, clock, randomness),
+    placeStatus: placeStatus(world.log, clock, randomness),
     orphanAgeMs: 0,
   });
   const accountOf = async () => ({ plan: world.plan });

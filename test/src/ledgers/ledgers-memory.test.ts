@@ -31,7 +31,7 @@ const world = (memory?: LedgerMemory) => {
   };
   const deps = {
     ...{ log, clock: { now: () => clock.ms }, randomness, orphanAgeMs: 30_000 },
-    fate: async (_account: string, event: string) => {
+    placeStatus: async (_account: string, event: string) => {
       asked.push(event);
       return event.startsWith("dead") ? ("free" as const) : ("open" as const);
     },

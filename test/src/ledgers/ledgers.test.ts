@@ -11,11 +11,11 @@ const NOON = Date.parse("2026-05-05T12:00:00Z");
 const TRACE = { trace_id: "1".repeat(32), span_id: "1".repeat(16) };
 const POLICY = { account: "acc_1", id: "pol_1", timeZone: "UTC" };
 
-type Fate = "free" | "spent" | "open";
+type PlaceStatus = "free" | "spent" | "open";
 const node = (
   log: EventLog,
   clock: { ms: number },
-  fates: Record<string, Fate> = {},
+  fates: Record<string, PlaceStatus> = {},
   orphanAgeMs = 30_000,
   asked: string[] = [],
 ): Ledgers =>
@@ -23,7 +23,7 @@ const node = (
     log,
     clock: { now: () => clock.ms },
     randomness,
-    fate: async (_account, event) => {
+    placeStatus: async (_account, event) => {
       asked.push(event);
       return fates[event] ?? "open";
     },
@@ -210,7 +210,7 @@ test("what a dead node holds is given back when it is 30 s old and somebody is r
 test("what a source holds for as long as it lives is asked after by a sweep once an hour, and when the ledger is full", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
-  const fates: Record<string, Fate> = {};
+  const fates: Record<string, PlaceStatus> = {};
   const asked: string[] = [];
   const it = node(log, clock, fates, 30_000, asked);
   const take = async (id: string) =>

@@ -36,7 +36,14 @@ const fill = async ({ account }: Client, kind: keyof Counts, places: number): Pr
   const onError = (error: unknown): never => {
     throw error;
   };
-  const filled = ledgers({ log, clock: systemClock, randomness, orphanAgeMs: 0, fate: async () => "kept", onError });
+  const filled = ledgers({
+    log,
+    clock: systemClock,
+    randomness,
+    orphanAgeMs: 0,
+    placeStatus: async () => "kept",
+    onError,
+  });
   const stream = `ledger-${account}-${kind}`;
   await filled.reserve(stream, account, "filled", { count: Number.MAX_SAFE_INTEGER }, NO_TRACE, places);
   await filled.settleNow(stream, account, "filled", 0, NO_TRACE);

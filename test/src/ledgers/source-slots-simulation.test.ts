@@ -7,8 +7,8 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { sources } from "../../../projections/sources.ts";
 import type { Principal } from "../../../src/http/route.ts";
-import { fate } from "../../../src/ledgers/fate.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../../src/ledgers/place-status.ts";
 import { slots } from "../../../src/ledgers/slots.ts";
 import { sourceRoutes } from "../../../src/routes/sources/sources.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
@@ -39,7 +39,7 @@ const nodeOf = (world: World, random: Seeded) => {
   const { log, kill, unlessDead } = mortalLog(world.log, random);
   const places = ledgers({
     ...{ log, clock: world.clock, randomness, orphanAgeMs: 30_000, onError: () => undefined },
-    fate: fate(log, world.clock, randomness),
+    placeStatus: placeStatus(log, world.clock, randomness),
   });
   const streams = aggregates(log, world.clock);
   const call = caller(

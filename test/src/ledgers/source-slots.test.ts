@@ -8,8 +8,8 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../infra/memory/view-store.ts";
 import { sources } from "../../../projections/sources.ts";
 import type { Principal } from "../../../src/http/route.ts";
-import { fate } from "../../../src/ledgers/fate.ts";
 import { ledgers } from "../../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../../src/ledgers/place-status.ts";
 import { slots } from "../../../src/ledgers/slots.ts";
 import { sourceRoutes } from "../../../src/routes/sources/sources.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
@@ -48,7 +48,7 @@ const world = () => {
     } = {}) {
       const places = ledgers({
         ...{ log: seen, clock, randomness, orphanAgeMs, onError: fail },
-        fate: fate(seen, clock, randomness),
+        placeStatus: placeStatus(seen, clock, randomness),
       });
       const streams = aggregates(seen, clock);
       const routes = sourceRoutes({

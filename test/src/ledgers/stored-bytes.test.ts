@@ -46,7 +46,7 @@ const leaveOnly = async ({ account }: Client, kind: AllowanceKind, bytes: number
   const limit = LIMITS[kind];
   const places = ledgers({
     ...{ log: running.log, clock: systemClock, randomness, orphanAgeMs: 0 },
-    fate: async () => "spent",
+    placeStatus: async () => "spent",
     onError: (error) => {
       throw error;
     },

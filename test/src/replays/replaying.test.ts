@@ -8,8 +8,8 @@ import { approvalIdOf } from "../../../src/approvals/approvals.ts";
 import { expirePayload } from "../../../src/erasure/erasures.ts";
 import { executionAnswer } from "../../../src/execute/answer.ts";
 import { costReactions } from "../../../src/execute/reactions.ts";
-import { fate } from "../../../src/ledgers/fate.ts";
 import { dayLedger } from "../../../src/ledgers/ledgers.ts";
+import { placeStatus } from "../../../src/ledgers/place-status.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
@@ -478,11 +478,11 @@ test("what an agent had asked for before it was suspended stays undone, and what
 test("a replayer who died between the places and the record is fenced before the places are given back", async () => {
   const world = await replayWorld({ budget_eur_day: 3 });
   const id = await world.askedFor(1, false);
-  assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER), "free");
+  assert.is(await placeStatus(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER), "free");
   assert.is(last(await world.recordsOf(id)).type, "AdmissionAbandoned");
   await withNode(world, async (node) => {
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
-    assert.is(await fate(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER), "kept");
+    assert.is(await placeStatus(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER), "kept");
   });
 });
 
@@ -496,7 +496,7 @@ test("places that a fence has freed meanwhile are not relied on: they are taken 
     async append(...[name, expected, events]: Parameters<typeof world.log.append>) {
       if (name === stream && !isFenced) {
         isFenced = true;
-        await fate(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER);
+        await placeStatus(world.log, world.clock, randomness)(ACCOUNT, id, LEDGER);
       }
       return world.log.append(name, expected, events);
     },

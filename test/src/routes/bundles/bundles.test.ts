@@ -7,7 +7,7 @@ import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../../../infra/memory/view-store.ts";
 import { bundles } from "../../../../projections/bundles.ts";
 import { approvalRequests } from "../../../../src/approvals/approval-requests.ts";
-import type { BundleAsk, BundleBegun } from "../../../../src/bundles/claiming.ts";
+import type { BundleAsk, BundleStart } from "../../../../src/bundles/claiming.ts";
 import { outcomes } from "../../../../src/execute/outcomes.ts";
 import type { Call, Principal } from "../../../../src/http/route.ts";
 import { bundleRoutes } from "../../../../src/routes/bundles/bundles.ts";
@@ -100,7 +100,7 @@ const left = (it: History): void => {
   it.add(`bundle-${ID}`, FACTS.spent(6, 10_000));
 };
 
-type Begin = (begun: BundleBegun) => BundleBegun | Problem;
+type Begin = (begun: BundleStart) => BundleStart | Problem;
 
 /** `begin`: what comes of a request for the bundle that is recorded so far. */
 const world = async (recorded: (it: History) => void, begin: Begin = (it) => it) => {

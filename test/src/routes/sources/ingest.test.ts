@@ -1,7 +1,7 @@
 import { type AddressInfo, connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Accepting } from "../../../../src/admission/accepting.ts";
+import type { ActiveSource } from "../../../../src/admission/active-source.ts";
 import type { Webhook } from "../../../../src/admission/webhook.ts";
 import { INGEST_LIMITS, ingest } from "../../../../src/routes/sources/ingest.ts";
 import { PAYLOAD_BYTES_MAX } from "../../../../src/streams/payloads.ts";
@@ -12,7 +12,8 @@ import { until } from "../../../support/until.ts";
 const test = suite("the route of webhooks");
 
 /** Every source is there; nothing of it is looked at here. */
-const accepting: Accepting = async () => ({ phase: "present" }) as Exclude<Awaited<ReturnType<Accepting>>, Problem>;
+const activeSource: ActiveSource = async () =>
+  ({ phase: "present" }) as Exclude<Awaited<ReturnType<ActiveSource>>, Problem>;
 
 /** The route in front of an admission that takes everything and remembers it. */
 const taking = async () => {
@@ -21,7 +22,9 @@ const taking = async () => {
     taken.push(webhook);
     return { status: 202, body: {} };
   };
-  const app = await testApp([], { register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock() }) });
+  const app = await testApp([], {
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock() }),
+  });
   const send = (headers: Record<string, string>, payload: Buffer) =>
     app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", headers, payload });
   return { taken, send };
@@ -44,10 +47,10 @@ test("a log that hangs keeps no sender: 503 with Retry-After, whether the source
   const limits = { ...INGEST_LIMITS, lookMs: 20, decideMs: 20 };
   for (const [look, admit] of [
     [() => never, async () => ({ status: 202, body: {} })],
-    [accepting, () => never],
+    [activeSource, () => never],
   ] as const) {
     const app = await testApp([], {
-      register: ingest({ accepting: look, admit, positions: POSITIONS, clock: testClock(), limits }),
+      register: ingest({ activeSource: look, admit, positions: POSITIONS, clock: testClock(), limits }),
     });
     const answer = await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a", payload: "{}" });
     assert.equal([answer.statusCode, answer.json().code], [503, "unavailable"]);
@@ -95,7 +98,7 @@ for (const [moment, sent] of [
       return { status: 202, body: {} };
     };
     const app = await testApp([], {
-      register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits: LIMITS }),
+      register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits: LIMITS }),
     });
     await app.listen({ host: "127.0.0.1", port: 0 });
     let come = 0;
@@ -128,7 +131,7 @@ test("what does not fit, by number or by bytes that have come, is told to come a
   };
   const limits = { ...INGEST_LIMITS, requests: 4, bytes: 2_000, lagMs: 60_000 };
   const app = await testApp([], {
-    register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits }),
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
@@ -166,7 +169,7 @@ const deciding = async (decideMs: number) => {
     });
   const limits = { ...INGEST_LIMITS, decisions: 4, decideMs, lagMs: 60_000 };
   const app = await testApp([], {
-    register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits }),
   });
   const send = async () => (await app.inject({ method: "POST", url: "/v1/webhooks/stripe/src_a" })).statusCode;
   return { app, answers, send };
@@ -215,13 +218,13 @@ test("a source that is not there or takes nothing is told before anything of the
     "/v1/webhooks/stripe/src_a": notFound(),
     "/v1/webhooks/stripe/src_b": problem("source-paused", ""),
   };
-  const refusing: Accepting = async (provider, id) =>
+  const refusing: ActiveSource = async (provider, id) =>
     Object.entries(refusals).find(([path]) => path === `/v1/webhooks/${provider}/${id}`)?.[1] ?? notFound();
   const admit = () => {
     throw new Error("nothing is admitted");
   };
   const app = await testApp([], {
-    register: ingest({ accepting: refusing, admit, positions: POSITIONS, clock: testClock() }),
+    register: ingest({ activeSource: refusing, admit, positions: POSITIONS, clock: testClock() }),
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -236,7 +239,7 @@ test("a source that is not there or takes nothing is told before anything of the
 test("a body that brings nothing for too long ends with 408, and what it held is given back", async () => {
   const admit = async () => ({ status: 202, body: {} });
   const limits = { ...INGEST_LIMITS, requests: 2, bytes: 2_000, lagMs: 60_000 };
-  const register = ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits, silenceMs: 150 });
+  const register = ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits, silenceMs: 150 });
   const app = await testApp([], { register });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -261,7 +264,7 @@ test("while the event loop is late, what comes is told to come again; afterwards
   };
   const limits = { ...INGEST_LIMITS, requests: 100, bytes: 1_000_000, lagMs: 100 };
   const app = await testApp([], {
-    register: ingest({ accepting, admit, positions: POSITIONS, clock: testClock(), limits }),
+    register: ingest({ activeSource, admit, positions: POSITIONS, clock: testClock(), limits }),
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
   // A server that listens on a port.
@@ -280,8 +283,8 @@ test("while the event loop is late, what comes is told to come again; afterwards
  * and its signature holds if it shows one.
  */
 const isolating = async () => {
-  const sourceOf: Accepting = async (_provider, id) =>
-    ({ phase: "present", account: id.slice(4) }) as Exclude<Awaited<ReturnType<Accepting>>, Problem>;
+  const sourceOf: ActiveSource = async (_provider, id) =>
+    ({ phase: "present", account: id.slice(4) }) as Exclude<Awaited<ReturnType<ActiveSource>>, Problem>;
   const admit = async ({ headers, onVerified }: Webhook) => {
     if (headers["x-signature"] === undefined) return problem("invalid-signature", "");
     onVerified?.();
@@ -289,7 +292,7 @@ const isolating = async () => {
   };
   const app = await testApp([], {
     register: ingest({
-      accepting: sourceOf,
+      activeSource: sourceOf,
       admit,
       positions: POSITIONS,
       clock: testClock(),

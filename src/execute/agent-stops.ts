@@ -1,10 +1,8 @@
 import type { Reaction } from "../following/reactor.ts";
 import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
 
-export type ShownOfAgentDeps = Reaching;
-
 /** A view with the fields `account` and `status`; the others are named: of the agent's id, and of how new a document is. */
-export type WhichView = {
+export type AgentView = {
   readonly view: string;
   readonly statuses: readonly string[];
   readonly agentId: string;
@@ -12,9 +10,9 @@ export type WhichView = {
 };
 
 /** What follows from an agent's suspension, or its end: all that a view shows of it as under way is cancelled. */
-export const whenStopped = (
-  deps: ShownOfAgentDeps,
-  { view, statuses, agentId, newest }: WhichView,
+export const onAgentStopped = (
+  deps: Reaching,
+  { view, statuses, agentId, newest }: AgentView,
   cancel: (cause: Parameters<Reaction["run"]>[0], id: string) => Promise<void>,
 ): readonly Reaction[] => {
   const run = reachingAllShown(deps, {

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { source } from "../../../domain/source/decider.ts";
 import type { SourceSettings } from "../../../domain/source/events.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { accepting } from "../../../src/admission/accepting.ts";
+import { activeSource } from "../../../src/admission/active-source.ts";
 import { aggregates } from "../../../src/streams/aggregates.ts";
 import { testClock } from "../../support/http-app.ts";
 
@@ -27,9 +27,9 @@ test("one that is there and active does; any other says why not", async () => {
     const secret = { auth: null, dedupe: null, secret: "sealed", madeBy: "mem_1" };
     await streams.handle(source, `source-${sourceId}`, { ...command, ...secret }, envelope());
   };
-  const accepts = accepting(streams);
+  const sourceOf = activeSource(streams);
   const codeOf = async (provider: string, sourceId: string): Promise<string> => {
-    const answer = await accepts(provider, sourceId);
+    const answer = await sourceOf(provider, sourceId);
     return "problem" in answer ? answer.problem : answer.phase;
   };
   await register(idOf("a"), "active");

@@ -4,7 +4,7 @@ import type { KeptPayload } from "../streams/payloads.ts";
 import type { CompiledAction } from "./compiled-action.ts";
 
 /** What only an agent's request has. */
-export type Asked = {
+export type AgentRequest = {
   readonly action: RequestedAction;
   readonly run: Run;
   readonly isInScope: boolean;
@@ -15,7 +15,7 @@ export type Asked = {
 };
 
 /** A request of which it is known whose it is: all that the gates and the claim see of it, whoever sent it. */
-export type Identified = {
+export type IncomingRequest = {
   readonly eventId: string;
   readonly account: string;
   readonly origin: Origin;
@@ -40,7 +40,7 @@ export type Identified = {
   readonly receivedAt: number;
   readonly authenticatedAt: number;
   /** Null for a source's. */
-  readonly asked: Asked | null;
+  readonly asked: AgentRequest | null;
   /** Of a blocked event that nobody has sent again: who has it decided once more, and why. */
   readonly replay?: Replay;
   /** With it: when that was asked for, in ms since 1970. It may have been received days before. */

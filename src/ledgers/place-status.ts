@@ -10,7 +10,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { NO_TRACE } from "../streams/envelope.ts";
 import { fenced } from "./fence.ts";
 import { holdOf, isHeldLedger } from "./held-places.ts";
-import type { Fate, LedgerDeps } from "./ledger-stream.ts";
+import type { LedgerDeps, PlaceStatus } from "./ledger-stream.ts";
 import { slotHolderOf } from "./slot-holders.ts";
 
 /** An event or a bundle once it was decided. */
@@ -32,7 +32,7 @@ export const stepPlace = (bundleId: string, index: number): string => `${bundleI
 
 const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
 
-const fateOf = ({ request, spent, paid }: Holder, ledger: string): Fate => {
+const fateOf = ({ request, spent, paid }: Holder, ledger: string): PlaceStatus => {
   const { origin, ledgers } = request;
   if (paid?.ledgers.includes(ledger) === true) return { spent: paid.cost };
   if (ledgers?.includes(ledger) !== true) {
@@ -50,8 +50,8 @@ const fateOf = ({ request, spent, paid }: Holder, ledger: string): Fate => {
  * reserve again, so its place can be given back. What was admitted keeps the places that it names until it has ended, and
  * has spent every other by being admitted. A source keeps its place until it is deleted.
  */
-export const fate =
-  (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["fate"] =>
+export const placeStatus =
+  (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["placeStatus"] =>
   async (account, holder, ledger) => {
     // A step whose payload became known while its bundle ran has spent its place by asking for it, even if the bundle failed.
     if (isStepPlace(holder) || holder.startsWith(LEASE_PREFIX)) return "spent";

@@ -7,7 +7,7 @@ import type { SlotFreed } from "../../../domain/slot.ts";
 import type { SourceEvent } from "../../../domain/source/events.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { fate, stepPlace } from "../../../src/ledgers/fate.ts";
+import { placeStatus, stepPlace } from "../../../src/ledgers/place-status.ts";
 import { appendTo, bundleFacts, deliveryFacts, history } from "../../support/history.ts";
 
 const test = suite("what became of the holder of a place");
@@ -28,7 +28,7 @@ const after = async (ledger: string, ...events: readonly DeliveryEvent[]) => {
   for (const event of events) it.add("delivery-evt_1", event);
   const log = memoryEventLog();
   await appendTo(log, it.events);
-  const became = await fate(log, clock, randomness)("acc_1", "evt_1", ledger);
+  const became = await placeStatus(log, clock, randomness)("acc_1", "evt_1", ledger);
   return [became, (await log.last("delivery-evt_1"))?.type];
 };
 
@@ -88,7 +88,7 @@ const afterBundle = async (ledger: string, ...events: readonly BundleEvent[]) =>
   for (const event of events) it.add("bundle-bun_1", event);
   const log = memoryEventLog();
   await appendTo(log, it.events);
-  const became = await fate(log, clock, randomness)("acc_1", "bun_1", ledger);
+  const became = await placeStatus(log, clock, randomness)("acc_1", "bun_1", ledger);
   return [became, (await log.last("bundle-bun_1"))?.type];
 };
 
@@ -110,14 +110,17 @@ test("of a bundle: fenced until it is decided, kept until it has ended, then wha
 
 test("of a step of a bundle that asked when its payload became known: spent by that, and nothing is fenced", async () => {
   const log = memoryEventLog();
-  assert.is(await fate(log, clock, randomness)("acc_1", stepPlace("bun_1", 1), runLedger("pol_1", "r")), "spent");
+  assert.is(
+    await placeStatus(log, clock, randomness)("acc_1", stepPlace("bun_1", 1), runLedger("pol_1", "r")),
+    "spent",
+  );
   assert.equal(await log.readAll(null, 1), []);
 });
 
 test("of a source: kept as long as it is registered; one that is not registered is fenced first", async () => {
   const log = memoryEventLog();
   const ledger = "ledger-acc_1-sources";
-  const ask = () => fate(log, clock, randomness)("acc_1", "src_1", ledger);
+  const ask = () => placeStatus(log, clock, randomness)("acc_1", "src_1", ledger);
   const last = async () => (await log.last("source-src_1"))?.type;
   for (let times = 0; times < 2; times += 1) assert.equal([await ask(), await last()], ["free", "SlotFreed"]);
   const it = history();
