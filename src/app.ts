@@ -56,32 +56,31 @@ export type AppDeps = {
   readonly box: SecretBox;
   /** For digests of requests with an Idempotency-Key; 32 bytes. */
   readonly digestKey: Uint8Array;
-  /** No other process answers calls on this log; false unless told so. */
+  /** True if no other process answers calls on this log. Default: false. */
   readonly othersAreGone?: boolean;
   readonly planOf: (account: string) => Promise<Plan>;
   readonly config: {
-    /** Without a slash at the end. A function, as the port may be known only when somebody listens. */
+    /** Without a slash at the end. A function, because the port is known only after listening. */
     readonly publicUrl: () => string;
     readonly version: string;
-    /** Whose `X-Forwarded-For` is believed; false believes nobody's. */
+    /** The proxies whose `X-Forwarded-For` is trusted; false trusts none. */
     readonly trustProxy: boolean | string | string[];
   };
   /** Null: nothing is logged. */
   readonly logger: FastifyBaseLogger | null;
-  /** Told of every request that has been answered. */
   readonly onAnswered?: (call: Answered) => void;
-  /** Told of each answer with a problem that its route does not list; left out: the log is told. */
+  /** Called for a problem that the route does not list. Default: an error line. */
   readonly onUnlisted?: (sentence: string) => void;
-  /** Told of each problem that is answered; must not throw. */
+  /** Called for each problem that is answered; must not throw. */
   readonly onProblem?: (request: FastifyRequest, it: Problem) => void;
   readonly limits?: Partial<HttpLimits>;
-  /** Routes beside the table, in a context of their own without body parsers, credentials or limits. */
+  /** Registers routes outside the table, without body parsers, credentials or limits. */
   readonly register?: (app: FastifyInstance) => void | Promise<void>;
 };
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** 405 with what the path knows, or 404. */
+/** 405 with the methods of the path, or 404. */
 const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const [url = "/"] = request.url.split("?");
   const allowed = METHODS.filter((method) => request.server.findRoute({ method, url }) !== null);
@@ -90,7 +89,7 @@ const answerUnrouted = (request: FastifyRequest, reply: FastifyReply): FastifyRe
   return sendProblem(request, reply, problem("method-not-allowed", `This address allows ${allowed.join(", ")}.`));
 };
 
-/** Fastify refuses the method QUERY without a content type before it asks what is there; no route has that method. */
+/** Fastify refuses QUERY requests without a content type before it looks for a route. */
 const QUERY_WITHOUT_TYPE = "FST_ERR_ROUTE_MISSING_CONTENT_TYPE";
 
 const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -121,7 +120,7 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): 
   requestTimeout: limits.requestTimeoutMs,
   connectionTimeout: limits.idleTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
-  // What still arrives on an open connection is answered, with Connection: close; Fastify's own 503 is no problem+json.
+  // Requests on open connections are still answered, with Connection: close; Fastify's own 503 is no problem+json.
   return503OnClosing: false,
   forceCloseConnections: "idle",
   http: {
@@ -129,23 +128,23 @@ const serverOptions = (deps: AppDeps, limits: HttpLimits, answers: RawAnswers): 
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.timeoutCheckMs,
-    // Node would answer 400 without a body; `refuseAmbiguous` says it as a problem.
+    // Node would answer 400 without a body; `refuseAmbiguous` answers a problem.
     requireHostHeader: false,
     insecureHTTPParser: false,
   },
   clientErrorHandler: clientErrorHandler(answers),
-  // These answers pass no hook.
+  // Fastify sends these answers without calling hooks.
   frameworkErrors: (error, request, reply) => {
     reply.headers(answers.headers());
     answerError(error, request, reply);
   },
 });
 
-/** Open connections get the grace, then are cut: a client that never reads must not keep the program alive. */
+/** Closes open connections after `graceMs`: a client that never reads must not keep the process alive. */
 const closeInTime = (app: FastifyInstance, graceMs: number): void => {
   let cut: NodeJS.Timeout | undefined;
   app.addHook("preClose", async () => {
-    // Node closes what is idle at this moment; what answers later would wait for its client's next request.
+    // Node closes connections that are idle now; one that answers later would wait for its client's next request.
     app.server.keepAliveTimeout = 1;
     cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
   });
@@ -173,7 +172,7 @@ export const app = async (deps: AppDeps): Promise<FastifyInstance> => {
   instance.setNotFoundHandler(answerUnrouted);
   instance.setValidatorCompiler(validatorCompiler());
   instance.setSchemaErrorFormatter(schemaErrorFormatter);
-  // The response schemas describe. Serialising by them would drop a field that a schema forgot, without a word.
+  // Response schemas only describe: serialising by them would silently drop a field that a schema forgot.
   instance.setSerializerCompiler(() => JSON.stringify);
   instance.addHook("onRequest", (_request, reply, done) => {
     reply.headers(answers.headers());

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { PLANS, type Plan } from "../domain/account/plans.ts";
+import { ConfigError, type Env } from "./config-error.ts";
 import type { KafkaPlace, OtlpPlace, StripePlace } from "./engine/engines.ts";
+import { readStripe } from "./stripe-config.ts";
 
 export type Role = "api" | "projector" | "deliverer" | "feed";
 const ROLES: readonly Role[] = ["api", "projector", "deliverer", "feed"];
@@ -21,41 +23,33 @@ export type Config = {
   readonly key: string | null;
   readonly roles: readonly Role[];
   readonly deliveryAllowCidrs: readonly string[];
-  /** How the names of endpoints are resolved: with queries of our own, or by getaddrinfo. */
+  /** "direct": queries of our own; "system": getaddrinfo. */
   readonly deliveryDns: (typeof DELIVERY_DNS)[number];
-  /** Servers that are asked instead of those of /etc/resolv.conf, each with a port if it is not 53; empty: none. */
+  /** Servers to ask instead of those of /etc/resolv.conf, each with a port if it is not 53; empty: those of /etc/resolv.conf. */
   readonly deliveryDnsServers: readonly string[];
   /** Threads of libuv, on which getaddrinfo runs. */
   readonly threadPoolSize: number;
   readonly trustProxy: boolean | string[];
-  /** Who shows it may scrape the metrics from elsewhere; null: nobody may. */
+  /** The bearer token for reading /metrics from other machines; null: they cannot. */
   readonly metricsToken: string | null;
   readonly logLevel: (typeof LOG_LEVELS)[number];
-  /** Whether strangers may open accounts. */
   readonly signup: Signup;
   readonly signupPlan: Plan["name"];
   /** Null: the log is embedded. */
   readonly eventstoreUrl: string | null;
   /** Null: the views are embedded. */
   readonly mongodbUrl: string | null;
-  /** Null: no feed but the one over HTTP. */
+  /** Null: no feed to Kafka. */
   readonly kafka: KafkaPlace | null;
-  /** Null: traces are not sent anywhere. */
+  /** Null: traces are not exported. */
   readonly otlp: OtlpPlace | null;
-  /** What the service is called in traces. */
+  /** The name of the service in traces. */
   readonly serviceName: string;
-  /** Null: pages of our own change the plan, and nobody is charged. */
+  /** Null: the service's own pages change the plan, and nothing is charged. */
   readonly stripe: StripePlace | null;
   readonly version: string;
   readonly commit: string;
 };
-
-/** A value of the environment that cannot be used; the message is one sentence that says what to change. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-}
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const oneOf = <T extends string>(env: Env, name: string, allowed: readonly T[], otherwise: T): T => {
   const value = env[name] || otherwise;
@@ -114,10 +108,10 @@ const publicUrl = (value: string | undefined): string | null => {
   return url.href.replace(/\/+$/, "");
 };
 
-/** URLs write IPv4 addresses in their one form, and IPv6 ones in brackets. */
+/** `URL` normalizes IPv4 addresses and puts IPv6 ones in brackets. */
 const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Unless it is said, strangers may sign up only to a service that nobody reaches from elsewhere. */
+/** By default strangers may sign up only to a service that is not reachable from other machines. */
 const signup = (env: Env, url: string | null): Signup =>
   oneOf(env, "SIGNUP", SIGNUPS, url === null || LOCAL_HOST.test(new URL(url).hostname) ? "open" : "closed");
 
@@ -131,7 +125,7 @@ const roles = (value: string | undefined): readonly Role[] => {
   });
 };
 
-/** Shorter ones can be guessed, and anybody may try. */
+/** A shorter token could be guessed. */
 const TOKEN_LENGTH_MIN = 16;
 
 const metricsToken = (value: string | undefined): string | null => {
@@ -149,7 +143,7 @@ const trustProxy = (value: string | undefined): boolean | string[] => {
   return value === "true" ? true : list(value);
 };
 
-/** Their values may hold a password, so that no message repeats them. */
+/** No message repeats the value, as it may contain a password. */
 const engineUrl = (env: Env, name: string, scheme: RegExp, example: string): string | null => {
   const value = env[name] || null;
   if (value !== null && !scheme.test(value)) throw new ConfigError(`${name} has to be like ${example}.`);
@@ -178,7 +172,7 @@ const kafka = (env: Env): Config["kafka"] => {
   return { brokers, topic };
 };
 
-/** What the exporter sets itself, or what belongs to one connection (RFC 9110, sections 7.6.1 and 8.6): another value breaks the request. */
+/** Headers that the exporter sets itself or that belong to one connection (RFC 9110, sections 7.6.1 and 8.6). */
 const FRAMING: ReadonlySet<string> = new Set([
   ...["connection", "content-encoding", "content-length", "content-type", "expect", "host", "keep-alive"],
   ...["proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
@@ -194,7 +188,7 @@ const otlpHeaders = (value: string | undefined): Readonly<Record<string, string>
     } catch {
       headers[name.trim()] = "";
     }
-    // The value may be a credential, so that no message repeats it.
+    // No message repeats the value, as it may be a credential.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()) || !/^[\x20-\x7e]+$/.test(headers[name.trim()] ?? "")) {
       throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS has to be like name=value,name=value, percent-encoded.");
     }
@@ -222,77 +216,18 @@ const otlp = (env: Env): Config["otlp"] => {
   return { endpoint: url.href, headers: otlpHeaders(env.OTEL_EXPORTER_OTLP_HEADERS) };
 };
 
-/** As Stripe names the event of a meter. */
-const METER_EVENT = /^[\w.-]{1,100}$/;
-
-/** Values may be secrets, so that no message repeats them. */
-const stripe = (env: Env): Config["stripe"] => {
-  const secretKey = env.STRIPE_SECRET_KEY;
-  if (secretKey === undefined || secretKey === "") {
-    const others = Object.keys(env).filter((name) => name.startsWith("STRIPE_") && env[name]);
-    if (others.length === 0) return null;
-    // Else whoever misspelt it would charge nobody, and not know.
-    throw new ConfigError(`STRIPE_SECRET_KEY is missing beside ${others.join(", ")}: set it, or unset the others.`);
-  }
-  if (!/^(?:sk|rk)_[\x21-\x7e]+$/.test(secretKey)) {
-    throw new ConfigError("STRIPE_SECRET_KEY has to be a secret or restricted key of Stripe, like sk_live_….");
-  }
-  const needed = {
-    STRIPE_WEBHOOK_SECRET: env.STRIPE_WEBHOOK_SECRET || null,
-    STRIPE_PRICE_STARTER: env.STRIPE_PRICE_STARTER || null,
-    STRIPE_PRICE_CORE: env.STRIPE_PRICE_CORE || null,
-    STRIPE_PRICE_SCALE: env.STRIPE_PRICE_SCALE || null,
-  };
-  const { STRIPE_WEBHOOK_SECRET: webhookSecret } = needed;
-  const { STRIPE_PRICE_STARTER: starter, STRIPE_PRICE_CORE: core, STRIPE_PRICE_SCALE: scale } = needed;
-  if (webhookSecret === null || starter === null || core === null || scale === null) {
-    const missing = Object.entries(needed).filter(([, value]) => value === null);
-    const names = missing.map(([name]) => name).join(", ");
-    throw new ConfigError(`STRIPE_SECRET_KEY is set without ${names}: set what is missing, or unset it.`);
-  }
-  if (!/^whsec_[\x21-\x7e]+$/.test(webhookSecret)) {
-    throw new ConfigError("STRIPE_WEBHOOK_SECRET has to be the signing secret of a webhook endpoint, like whsec_….");
-  }
-  const overagePrice = env.STRIPE_PRICE_OVERAGE || null;
-  const named = {
-    STARTER: starter,
-    CORE: core,
-    SCALE: scale,
-    ...(overagePrice === null ? {} : { OVERAGE: overagePrice }),
-  };
-  const odd = Object.entries(named).find(([, id]) => !/^price_\w+$/.test(id));
-  if (odd !== undefined) throw new ConfigError(`STRIPE_PRICE_${odd[0]} has to be the id of a price, like price_….`);
-  const prices = [starter, core, scale, ...(overagePrice === null ? [] : [overagePrice])];
-  if (new Set(prices).size < prices.length) {
-    throw new ConfigError("STRIPE_PRICE_STARTER, _CORE, _SCALE and _OVERAGE name one price twice: each needs its own.");
-  }
-  const meterEvent = env.STRIPE_METER_EVENT || "countersign_overage_blocks";
-  if (!METER_EVENT.test(meterEvent)) {
-    throw new ConfigError(
-      `STRIPE_METER_EVENT is "${meterEvent}": it takes up to 100 letters, digits, dots, dashes and _.`,
-    );
-  }
-  const apiUrl = env.STRIPE_API_URL || null;
-  if (apiUrl !== null && !(URL.canParse(apiUrl) && /^https?:\/\/[^/?#@]+\/?$/.test(apiUrl))) {
-    throw new ConfigError(
-      "STRIPE_API_URL has to be an http or https address without a path, like http://127.0.0.1:12111.",
-    );
-  }
-  return { secretKey, webhookSecret, prices: { starter, core, scale }, overagePrice, meterEvent, apiUrl };
-};
-
-/** What the build was made from: the package's version and, where the deployment says it, the commit. */
+/** The version of the package, and the commit if the deployment names it. */
 const build = (env: Env): { version: string; commit: string } => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };
   return { version, commit: env.COMMIT || "unknown" };
 };
 
-/** Reads and checks the environment (`README.md`, Configuration). Throws ConfigError. */
+/** Reads and checks the environment (docs/operator.md, Configuration). Throws ConfigError. */
 export const readConfig = (env: Env): Config => {
   const eventstoreUrl = engineUrl(env, "EVENTSTORE_URL", /^esdb(\+discover)?:\/\/./, "esdb://host:2113?tls=true");
   const mongodbUrl = engineUrl(env, "MONGODB_URL", /^mongodb(\+srv)?:\/\/./, "mongodb://host:27017/countersign");
-  // The nodes of one log have to share it, and a log that outlives this machine must not lose it with the machine.
+  // A key file would be on one machine, while the log has several nodes and outlives the machine.
   if (eventstoreUrl !== null && !env.COUNTERSIGN_KEY) {
     throw new ConfigError(
       "COUNTERSIGN_KEY is required with EVENTSTORE_URL: 32 bytes in base64, the same for every node (openssl rand -base64 32).",
@@ -319,7 +254,7 @@ export const readConfig = (env: Env): Config => {
     kafka: kafka(env),
     otlp: otlp(env),
     serviceName: env.OTEL_SERVICE_NAME || "countersign",
-    stripe: stripe(env),
+    stripe: readStripe(env),
     ...build(env),
   };
 };

@@ -11,7 +11,8 @@ import { makeDirectory } from "../infra/make-directory.ts";
 import { isThere } from "../infra/sqlite/database-file.ts";
 import { type ExclusiveLock, exclusiveLock } from "../infra/sqlite/exclusive-lock.ts";
 import { PROJECTIONS } from "../projections/all.ts";
-import { type Config, ConfigError, type Role, readConfig } from "./config.ts";
+import { type Config, type Role, readConfig } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 import { openFeed, openLog, openSpanExporter, openViewReader, type Places, placesOf } from "./engine/engines.ts";
 import { hasFolded, lossOf, type Traces } from "./engine/lost-log.ts";
 import { bufferedLines, type LineStream } from "./http/buffered-lines.ts";
@@ -27,13 +28,13 @@ import { projectorThread } from "./views/projector-thread.ts";
 import type { DropReason } from "./views/view-follower.ts";
 import { watchedViews } from "./views/watched-views.ts";
 
-/** What is under way when the program is told to stop has this long to finish. */
+/** How long work in flight has to finish once a stop signal has come. */
 const STOP_MS = 10_000;
 const EXIT_CONFIG = 2;
-/** The longest that a timer of Node takes. */
+/** The longest delay of a Node timer. */
 const AWAKE_MS = 2 ** 31 - 1;
 
-/** What one process a data directory may do, with the embedded engine that makes it so. */
+/** The engine whose embedded form allows one process at a time for the role, and what that process does. */
 const LOCKED: Readonly<Record<Role, { readonly engine: keyof Places; readonly does: string }>> = {
   api: { engine: "log", does: "answers requests" },
   projector: { engine: "views", does: "writes the views" },
@@ -41,10 +42,10 @@ const LOCKED: Readonly<Record<Role, { readonly engine: keyof Places; readonly do
   feed: { engine: "log", does: "feeds Kafka" },
 };
 
-/** One process an embedded role: a second one would take the first one's leases and places for those of a dead process. */
+/** A second process with an embedded role would take the first one's leases and places for those of a dead process. */
 const lockRoles = ({ dataDir, roles, kafka }: Config, places: Places): void => {
   const held: ExclusiveLock[] = [];
-  // A lock that nobody refers to is closed by the collector, and then another process could take it.
+  // The reference keeps the garbage collector from closing the locks, which would release them.
   process.once("exit", () => {
     for (const { release } of held) release();
   });
@@ -59,7 +60,7 @@ const lockRoles = ({ dataDir, roles, kafka }: Config, places: Places): void => {
   }
 };
 
-/** What the machine refuses at the start is for whoever starts the program to mend: the reason, and no stack. */
+/** Turns an error of the machine into a ConfigError: whoever starts the program can mend it, and needs no stack trace. */
 const usable = async <T>(sentence: string, step: () => T | Promise<T>): Promise<T> => {
   try {
     return await step();
@@ -71,7 +72,7 @@ const usable = async <T>(sentence: string, step: () => T | Promise<T>): Promise<
   }
 };
 
-/** The names of ranges that the proxy library knows beside addresses. */
+/** Names of ranges that the proxy library accepts besides addresses. */
 const PROXY_NAMES: readonly string[] = ["loopback", "linklocal", "uniquelocal"];
 
 const checkRanges = ({ deliveryAllowCidrs, trustProxy }: Config): void => {
@@ -94,7 +95,7 @@ const openDataDir = (config: Config, places: Places): Promise<void> =>
     lockRoles(config, places);
   });
 
-/** A new key beside a log that was begun with another one would open none of its secrets. */
+/** No key is created for a log that has a key ring: a new key would open none of its secrets. */
 const keyFor = async (config: Config, log: EventLog): Promise<Uint8Array> =>
   loadKey({ path: keyFileOf(config), mayCreate: !(await hasRing(log)) }, randomness);
 
@@ -119,11 +120,11 @@ const DROPPED: Readonly<Record<DropReason, string>> = {
 const onDropped = (views: readonly string[], reason: DropReason): void =>
   console.error(`${DROPPED[reason]}: ${views.join(", ")}.`);
 
-/** What was gathered is written before the process ends; what SIGKILL takes are the last moments' lines. */
+/** Buffered lines are written before the process exits; only SIGKILL loses those of the last moments. */
 const logLines = (): LineStream => {
   const lines = bufferedLines((text) => void process.stdout.write(text));
   process.once("exit", lines.flush);
-  // Whoever read them has gone, which is no reason to stop.
+  // The reader of stdout has gone, which is no reason to stop.
   process.stdout.on("error", () => undefined);
   return lines;
 };
@@ -138,8 +139,8 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
   const viewsAre = places.views.engine === "sqlite" ? `The views ${inDataDir}` : "The views at MONGODB_URL";
   const schemas = PROJECTIONS.map(({ schema }) => schema);
   const names = schemas.map(({ name }) => name);
-  // The traces of an earlier log are looked for before the log itself. Another process that starts for the first time at this
-  // moment makes the log before it makes a key or folds a view, so a trace without a log means that the log is gone.
+  // Traces of an earlier log are read before the log itself. Another process that starts for the first time creates the log
+  // before it creates a key or folds a view, so a trace without a log means that the log is gone.
   const present = presentKey(config);
   const keyFile = present === null || config.key !== null ? null : keyFileOf(config);
   const [views, folded] = await usable(`${viewsAre} cannot be used`, async () => {
@@ -147,7 +148,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
     return [opened, await hasFolded(opened, names)] as const;
   });
   if (places.log.engine === "sqlite" && !isThere(places.log.path)) refuseLoss(places, { keyFile, hasFolded: folded });
-  // What takes long to load is loaded where it is needed: a start that is refused does not wait for it.
+  // Imported here, as it takes long to load and a refused start should not wait for it.
   const { metrics } = await import("./observing/metrics.ts");
   const meters = metrics(config);
   let clockProblem: string | null = null;
@@ -159,7 +160,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
     measuredLog(await openLog(places.log, { onGroup: meters.grouped, onClock }), meters),
   );
   const key = await usable(`${logIs} cannot be used`, async () => {
-    // A start that was cut off leaves a key and a log without records, so the key alone is no trace of another log.
+    // An interrupted first start leaves a key and an empty log, so the key alone is no trace of another log.
     if ((await log.head()) === null) refuseLoss(places, { keyFile: null, hasFolded: folded });
     const serverKey = present ?? (await keyFor(config, log));
     return openDataKey(log, config, serverKey, systemClock);
@@ -214,7 +215,7 @@ const open = async (config: Config, logger: FastifyBaseLogger): Promise<Service>
 const urlOf = ({ address, port, family }: AddressInfo): string =>
   `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 
-/** Whoever reads this process's output made it start, so they may make the first account. */
+/** The link goes to stdout: whoever reads it started the process, and may create the first account. */
 const printStartLink = async (running: Service, logger: FastifyBaseLogger): Promise<void> => {
   try {
     const url = await running.startLink();
@@ -231,26 +232,26 @@ const run = async (): Promise<void> => {
   const opening = open(config, logger);
   let isStopping = false;
   const stop = async (signal: string): Promise<void> => {
-    // npm passes on what a terminal, or whoever ends a group of processes, has told the program as well.
+    // npm forwards signals that the terminal has sent to the program as well.
     if (isStopping) return;
     isStopping = true;
-    // A client that holds its connection, or a receiver that never answers, does not keep the program.
+    // An open connection or a hanging receiver must not keep the process alive.
     setTimeout(() => process.exit(0), STOP_MS).unref();
-    // To its end: a thread that is ended inside a statement of SQLite aborts the process.
+    // The start runs to its end: ending a thread inside an SQLite statement aborts the process.
     const running = await opening.catch(() => process.exit(0));
     logger.info({ signal }, "stopping");
     await running.stop(STOP_MS);
     process.exit(0);
   };
-  // Before the engines have answered, which may take long: a signal that nobody listens to does nothing to the first
-  // process of a container, which would be killed in the middle of its work when its time to stop is over.
+  // Registered before the engines have answered: the first process of a container ignores signals without a listener, and
+  // would be killed in the middle of its work.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   const running = await opening;
   if (isStopping) return;
   const { host, port, version, roles } = config;
   const at = await usable(`HOST ${host} and PORT ${port} cannot be listened on`, () => running.start());
-  // Nothing else keeps a process that does not listen: its threads and timers wait for work without holding it.
+  // A process that does not listen has only unreferenced threads and timers, and would exit.
   if (at === null) setInterval(() => undefined, AWAKE_MS);
   console.log(`Countersign ${version} ${at === null ? `runs ${roles.join(",")}` : `listening on ${urlOf(at)}`}`);
   if (at !== null) await printStartLink(running, logger);

@@ -29,23 +29,23 @@ import { type Component, statusNow } from "./routes/operations/status.ts";
 import { ingest } from "./routes/sources/ingest.ts";
 
 export type Service = {
-  /** Listens, then begins to deliver; null when its roles do not listen. */
+  /** Listens, then starts the parts. Null if its roles do not listen. */
   start(): Promise<AddressInfo | null>;
-  /** Where sign-up is closed and there is no account: the address of a new one-time link to make the first one. Else null. */
+  /** The address of a new one-time link for the first account; null if there is an account or sign-up is open. */
   startLink(): Promise<string | null>;
   /** Stops accepting, finishes what is in flight within `graceMs`, and closes in reverse order. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** By then each part has had the time to begin. */
+/** Each part has started by then. */
 const STATUS_FIRST_MS = 10_000;
 /** Between two sweeps of places that dead requests have reserved. */
 const SWEEP_MS = 60_000;
 /** From another process's append to the look for what it admitted: the views are folded meanwhile. */
 const FOLDED_MS = 100;
-/** Any view: whether the store answers. */
+/** Any view serves to check that the store answers. */
 const PROJECTED = eventsView.schema.name;
-/** How long repeats of a delivery are counted before the count is written down. */
+/** How long repeats of a delivery are counted in memory before the count is recorded. */
 const COUNTS_MS = 1_000;
 
 /** The engines. They are opened before the parts are made, so nothing starts them. */
@@ -84,7 +84,7 @@ const engineParts = (it: Foundation): readonly Part[] => {
   ];
 };
 
-/** What requests leave to be finished: places to settle, counts to record, checks on their thread. */
+/** Work that requests leave behind: places to settle, counts to record, orders of the threads. */
 const requestParts = ({ ledgers, counted, errorsOf, recordingCounts }: Foundation, at: Requests): readonly Part[] => [
   { name: "ledgers", role: null, stop: () => ledgers.idle() },
   timer(
@@ -103,7 +103,7 @@ const requestParts = ({ ledgers, counted, errorsOf, recordingCounts }: Foundatio
   },
 ];
 
-/** Calls `wake` some time after appends, once for all of that time. */
+/** Calls `wake` once for all appends of `FOLDED_MS`. */
 const wakeAfterAppends = (log: EventLog, wake: () => void): Part => {
   let timeout: NodeJS.Timeout | null = null;
   let unsubscribe = (): void => undefined;
@@ -187,7 +187,7 @@ export const service = async (engines: Engines): Promise<Service> => {
     ...(feed === null || it.feed === null ? [] : [feedPart(feed, it.feed)]),
     ...requestParts(it, at),
     ...followers(it, at, { accounts: people.accounts, changes, again }),
-    // What this process admits it hands to its own deliverer; it only hears of what others admit.
+    // Its own admissions are handed to the deliverer; those of other processes are only heard of.
     ...(config.roles.includes("api") ? [] : [wakeAfterAppends(it.log, at.deliver.wake)]),
   ];
   const components = componentsOf(parts(working, config.roles));
@@ -207,12 +207,12 @@ export const service = async (engines: Engines): Promise<Service> => {
     components,
     startedAt,
   });
-  /** Null: it does not listen. A server on a port has no path for an address. */
+  /** Null: it does not listen. Only a server on a socket path has a string as its address. */
   const address = (): AddressInfo | null => http.server.address() as AddressInfo | null;
 
   return {
     async start() {
-      // First, so that a port that is taken is found out before anything is sent.
+      // First, so that a taken port stops the start before anything is sent.
       if (config.roles.includes("api")) await http.listen({ host: config.host, port: config.port });
       it.listensOn(address()?.port ?? config.port);
       all.start();

@@ -27,12 +27,12 @@ import type { Foundation } from "./foundation.ts";
 import type { Part } from "./part.ts";
 import type { Requests } from "./requests.ts";
 
-/** From what happened to the notification of it. */
+/** How long records gather before notifications are made of them. */
 const NOTIFY_MS = 250;
-/** A page takes less, unless the broker hangs: then the next process to feed publishes it again. */
+/** A page takes less unless the broker hangs; then the next process that feeds publishes it again. */
 const FEED_STOP_MS = 2_000;
 
-/** What follows from records at once: releases, settlements, erasures, repairs after a crash. */
+/** Reactions that wait for no view: releases, settlements, erasures, repairs after a crash. */
 const reactions = (it: Foundation, { deliver }: Requests, { accounts, expiry, changes }: ReactionsDeps): Reactor =>
   reactor(
     it.log,
@@ -59,7 +59,7 @@ type ReactionsDeps = {
   readonly changes: AppliedChanges;
 };
 
-/** What has to wait for views, and may reach tens of thousands: everything that was stopped, or is no longer what was approved. */
+/** Reactions that wait for views and may reach tens of thousands of requests: those of a suspended agent or a changed target. */
 const suspensions = (it: Foundation, at: Requests, again: HoldingAgain): Reactor =>
   reactor(
     it.log,
@@ -85,7 +85,7 @@ const notifications = (it: Foundation, { deliver }: Requests): Reactor =>
 const bundleSteps = (it: Foundation, { runner, bundleOutcomes, movingBundle }: Requests): Reactor =>
   reactor(it.log, bundleReactions({ ...it, runner, outcomes: bundleOutcomes }), it.clock, movingBundle, BUNDLE_REACTOR);
 
-/** The reactors of the deliverer's role: they are one part to whoever asks for health. */
+/** The four reactors, as one part: /ready and the status page show them as "reactions". */
 const reactorPart = (it: Foundation, at: Requests, deps: ReactionsDeps & { readonly again: HoldingAgain }): Part => {
   const all = [reactions(it, at, deps), suspensions(it, at, deps.again), notifications(it, at), bundleSteps(it, at)];
   return {
@@ -96,7 +96,7 @@ const reactorPart = (it: Foundation, at: Requests, deps: ReactionsDeps & { reado
     },
     async stop() {
       for (const one of all) await one.stop();
-      // A reaction may have begun to move a bundle: that is finished as well.
+      // A reaction may have started to move a bundle, which is finished as well.
       await at.runner.stop();
     },
     health: { consequence: "degraded", check: () => all.every((one) => one.healthy()) },
@@ -152,7 +152,7 @@ export const feeding = (it: Foundation): FeedLoop | null =>
         onError: it.errorsOf("feed", "publishing records"),
       });
 
-/** It stops last of all that follows the log: a broker that hangs keeps nothing from being written down. */
+/** Stops after all other followers, as a hanging broker must not keep them from recording. */
 export const feedPart = (loop: FeedLoop, connection: Feed): Part => ({
   name: "feed",
   role: "feed",
@@ -170,7 +170,7 @@ export type FollowersDeps = {
   readonly again: HoldingAgain;
 };
 
-/** Everything that follows the log or a view, in the order of its start. */
+/** The followers of the log and of views, in the order of their start. */
 export const followers = (it: Foundation, at: Requests, { accounts, changes, again }: FollowersDeps): Part[] => {
   const expiry = approvalExpiry({ ...it, onError: it.errorsOf("approvals", "ending approvals that have expired") });
   const overage = overageLoop({ ...it, onError: it.errorsOf("billing", "reporting overage") });

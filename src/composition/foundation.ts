@@ -32,7 +32,7 @@ import { damageRecords } from "../streams/payload-damage.ts";
 import { payloads } from "../streams/payloads.ts";
 import type { Engines } from "./engines.ts";
 
-/** Where the program is reached: its port is known once it listens. */
+/** The public address; its port is known once the program listens. */
 const publicAddress = (config: Config) => {
   let port = config.port;
   return {
@@ -63,7 +63,7 @@ const sending = ({ config, clock }: Engines) => {
   return { addresses, sender: httpSender({ addresses, resolve, clock }) };
 };
 
-/** What every other part is made of: streams, secrets, payloads, ledgers, the sender, and who is told of errors. */
+/** What every other part needs: streams, secrets, payloads, ledgers, the sender, error lines. */
 export const foundation = async (engines: Engines) => {
   const { config, places, key, log, clock, randomness, meters, logger } = engines;
   const errorsOf = errorLines(logger);
@@ -73,8 +73,8 @@ export const foundation = async (engines: Engines) => {
   const opened = openedSecrets(box);
   const terms = accountTerms(streams, clock);
   const address = publicAddress(config);
-  // One process holds an embedded role (`main.ts`), so nothing that an earlier process held is in use. Nodes of a shared log
-  // know of each other only what is in the log.
+  // Only one process holds an embedded role (`main.ts`), so nothing that an earlier process held is in use. The nodes of a
+  // shared log know of each other only what is in the log.
   const isAlone = places.log.engine === "sqlite";
   const reservations = ledgers({
     log,

@@ -23,16 +23,16 @@ import { replaysLoop } from "../replays/running.ts";
 import { startingReplays } from "../replays/starting.ts";
 import type { Foundation } from "./foundation.ts";
 
-/** The threads for what may take long, each with its queue. They have to be stopped. */
+/** The threads for work that may take long, each with a queue. They have to be stopped. */
 const threads = () => ({
   checks: checkThread(),
   definitions: definitionThread(),
   documents: documentThread(),
-  // Apart from what is shown, so that reads delay no webhook.
+  // Apart from `documents`, so that reads delay no webhook.
   arrivals: documentThread("arrivals"),
 });
 
-/** What policies and actions are checked with, and documents read with. */
+/** Checks policies and actions, and reads documents. */
 const gates = ({ clock }: Foundation, slow: ReturnType<typeof threads>) => {
   const pace = compilePace(clock);
   return {
@@ -61,7 +61,7 @@ export const requests = (it: Foundation) => {
     othersAreGone: it.isAlone,
     onChanged(eventId, known) {
       eventOutcomes.changed(eventId, known);
-      // The runner is made below, as it hands the deliverer each next step; nothing is delivered before both exist.
+      // The runner is made below, because it hands the deliverer each next step. Nothing is delivered before both exist.
       runner.delivered(eventId, known);
     },
     onAttempt: it.observer.attempted,

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { ConfigError, readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config.ts";
+import { ConfigError } from "../../src/config-error.ts";
 
 /** What the environment may say of metrics, traces and Stripe; the rest is walked through by `test/program/config.test.ts`. */
 const test = suite("configuration of metrics, traces and Stripe");
