@@ -16,7 +16,7 @@ import { verify } from "../providers/verify.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { type Problem, problem } from "../streams/problems.ts";
-import { type Known, readOn } from "../streams/run-command.ts";
+import { foldStream, type StreamState } from "../streams/run-command.ts";
 import type { ActiveSource } from "./active-source.ts";
 import { withoutBodyDigest } from "./body-digests.ts";
 import { bodyKeys } from "./body-keys.ts";
@@ -55,7 +55,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
       deps.box.open(sealed, { account: source.account, stream: `source-${sourceId}`, field: "secret" }),
     );
 
-  const duplicate = async (it: Received, known: Known<Delivery>): Promise<Answer | Problem> => {
+  const duplicate = async (it: Received, known: StreamState<Delivery>): Promise<Answer | Problem> => {
     const { state } = known;
     const { eventId, account, body, trace } = it;
     const event = { account, id: eventId };
@@ -76,7 +76,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
     return problem("delivery-id-reused", detail, { extra: { event_id: event.id } });
   };
 
-  const decided = async (it: Received, from: Known<Delivery>): Promise<Answer | Problem> => {
+  const decided = async (it: Received, from: StreamState<Delivery>): Promise<Answer | Problem> => {
     const claimed = await claim(it, from);
     if (claimed.outcome === "taken") return duplicate(it, claimed.known);
     if (claimed.outcome === "refused") return refusal({ event_id: it.eventId }, claimed.judged);
@@ -89,7 +89,7 @@ export const admission = (deps: AdmissionDeps): Admission => {
   /** Most webhooks are new, so nothing is read for one that is not known to have come: its appends conflict if it has. */
   const decideFirst = async (it: Received): Promise<Answer | Problem> => {
     const stream = `delivery-${it.eventId}`;
-    const known = seen.has(it.eventId) ? await readOn(log, delivery, stream, UNKNOWN) : UNKNOWN;
+    const known = seen.has(it.eventId) ? await foldStream(log, delivery, stream) : UNKNOWN;
     seen.add(it.eventId);
     return decided(it, known);
   };

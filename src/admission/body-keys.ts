@@ -3,8 +3,7 @@ import { delivery } from "../../domain/delivery/decider.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { eventIdOf } from "../streams/event-id.ts";
-import { readOn } from "../streams/run-command.ts";
-import { UNKNOWN } from "./claim.ts";
+import { foldStream } from "../streams/run-command.ts";
 
 /** Requests with the same body are one delivery for so long after the first of them. */
 export const SAME_BODY_MS = 300_000;
@@ -33,7 +32,7 @@ export const bodyKeys = ({ log, digestKey }: BodyKeysDeps) => {
   const underWay = new Map<string, Held>();
 
   const look = async ({ account, sourceId }: BodyOfSource, key: string): Promise<number | null> => {
-    const { state } = await readOn(log, delivery, `delivery-${eventIdOf(account, sourceId, key)}`, UNKNOWN);
+    const { state } = await foldStream(log, delivery, `delivery-${eventIdOf(account, sourceId, key)}`);
     return receivedAt(state);
   };
 

@@ -29,7 +29,7 @@ import {
   type Payloads,
 } from "../streams/payloads.ts";
 import { limitReached } from "../streams/problems.ts";
-import { appendKnown, type Known, readOn } from "../streams/run-command.ts";
+import { appendKnown, foldStream, type StreamState } from "../streams/run-command.ts";
 import type { Judged, Places } from "./judge.ts";
 import type { TakenPlace } from "./ledger-gates.ts";
 
@@ -127,13 +127,13 @@ export type Claimable<S, E extends Fact, Q, J extends Judged> = Named & {
 
 export type ClaimedOnce<S, J> =
   /** Admitted, or held for people. `position`: of the last record, which for a hold is that of its approval. */
-  | { readonly outcome: "claimed"; readonly known: Known<S>; readonly position: Position }
+  | { readonly outcome: "claimed"; readonly known: StreamState<S>; readonly position: Position }
   | { readonly outcome: "refused"; readonly judged: J }
   /**
    * Another request with its id was admitted, or held, before; or this replay has decided it already; or what it was to be
    * decided on once more is erased.
    */
-  | { readonly outcome: "taken"; readonly known: Known<S> };
+  | { readonly outcome: "taken"; readonly known: StreamState<S> };
 
 /** Each lost claim means that the stream was written to meanwhile: so often it is not by chance. */
 const CLAIMS_MAX = 8;
@@ -362,7 +362,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
    * between (another winner, or the fence of `placeStatus`) makes the append conflict: a verdict is never used twice. */
   const claim = async <S, E extends Fact, Q, J extends Judged>(
     it: Claimable<S, E, Q, J>,
-    from: Known<S>,
+    from: StreamState<S>,
     attempt = 1,
   ): Promise<ClaimedOnce<S, J>> => {
     const { id, stream, decider, isClaimed } = it;
@@ -382,16 +382,16 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     const { judged } = judgedAndKept;
     if (judgedAndKept.form === null) {
       // Nothing was appended that would conflict if another request with its id was claimed before.
-      const known = await readOn(log, decider, stream, from);
+      const known = await foldStream(log, decider, stream, { from });
       if (isClaimed(known.state)) return claim(it, known, attempt + 1);
       deps.onOnlyCounted?.(it, judged.refusedBy);
       tell(it, "blocked", judged);
       return { outcome: "refused", judged };
     }
     const { form, first, taken, reusable } = judgedAndKept;
-    const known = first === null ? await readOn(log, decider, stream, from) : from;
+    const known = first === null ? await foldStream(log, decider, stream, { from }) : from;
     /** What was reserved for this verdict keeps its place until the next one is written down. */
-    const claimAgain = async (later: Known<S>): Promise<ClaimedOnce<S, J>> => {
+    const claimAgain = async (later: StreamState<S>): Promise<ClaimedOnce<S, J>> => {
       const claimed = await claim(it, later, attempt + 1);
       await giveBack(it, judged);
       return claimed;
@@ -417,7 +417,7 @@ export const claimingOnce = (deps: ClaimOnceDeps) => {
     }
     const records = toEvents(decision.events, envelope);
     const appended = await appendKnown(log, stream, known.revision ?? "absent", records);
-    if (appended.outcome === "conflict") return claimAgain(await readOn(log, decider, stream, known));
+    if (appended.outcome === "conflict") return claimAgain(await foldStream(log, decider, stream, { from: known }));
     const { decision: verdict } = judged.verdict;
     tell(it, verdict === "deny" ? "blocked" : verdict === "hold" ? "held" : "admitted", judged);
     if (verdict === "deny") return { outcome: "refused", judged };

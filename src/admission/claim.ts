@@ -5,7 +5,7 @@ import { type Delivery, erasedUpTo, isClaimed } from "../../domain/delivery/stat
 import { approvalBinding } from "../approvals/approval-binding.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { IncomingRequest } from "../gates/incoming-request.ts";
-import type { Known } from "../streams/run-command.ts";
+import type { StreamState } from "../streams/run-command.ts";
 import { type Claimable, type ClaimedOnce, type ClaimOnceDeps, claimingOnce, type Decided } from "./claim-once.ts";
 import { type JudgeDeps, type Judged, judgement } from "./judge.ts";
 
@@ -18,9 +18,9 @@ export type ClaimDeps = JudgeDeps &
 export type Claimed = ClaimedOnce<Delivery, Judged>;
 
 /** What is known of the event's stream when it is asked for. Rejects with the log's errors. */
-export type Claim = (it: IncomingRequest, from: Known<Delivery>) => Promise<Claimed>;
+export type Claim = (it: IncomingRequest, from: StreamState<Delivery>) => Promise<Claimed>;
 
-export const UNKNOWN: Known<Delivery> = { state: delivery.initial, revision: null };
+export const UNKNOWN: StreamState<Delivery> = { state: delivery.initial, revision: null };
 
 const requestOf = (it: IncomingRequest, { payload, verdict, cost, ledgers, received_at, at }: Decided): Request => ({
   event_id: it.eventId,
@@ -73,7 +73,7 @@ export const claiming = (deps: ClaimDeps): Claim => {
     };
   };
 
-  const offer = (it: IncomingRequest, known: Known<Delivery>): void => {
+  const offer = (it: IncomingRequest, known: StreamState<Delivery>): void => {
     if (it.endpointId === null || known.state.phase !== "admitted") return;
     const { eventId, account, endpointId, trace, body, contentType, contentEncoding } = it;
     deps.deliver.offer({ eventId, account, endpointId, trace, known, body, contentType, contentEncoding });

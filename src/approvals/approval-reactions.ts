@@ -10,7 +10,7 @@ import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import { readOn, runCommand } from "../streams/run-command.ts";
+import { runCommand } from "../streams/run-command.ts";
 import { approvalReleases } from "./approval-releases.ts";
 import { approvalRequests } from "./approval-requests.ts";
 import { approvalStream } from "./approvals.ts";
@@ -91,8 +91,7 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
   /** A refusal is the state of the delivery: it is released or ended already. */
   const tell = async (cause: RecordedEvent, eventId: string, command: DeliveryCommand): Promise<Delivery> => {
     const stream = `delivery-${eventId}`;
-    const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
-    return (await runCommand(log, delivery, stream, known, command, envelopeOf(cause))).known.state;
+    return (await runCommand(log, { decider: delivery, stream, command, envelope: envelopeOf(cause) })).known.state;
   };
 
   return [

@@ -14,7 +14,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { changeStream } from "../streams/change-stream.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
-import { type Known, readOn, runCommand } from "../streams/run-command.ts";
+import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { approvalStream } from "./approvals.ts";
 
 type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
@@ -22,8 +22,8 @@ type EndRecord = Pick<RecordedEvent, "id" | "data" | "meta">;
 type GrantRecord = EndRecord;
 
 /** What the approval is for, as the release has left it. */
-type Released = { readonly kind: "event"; readonly known: Known<Delivery> } | ReleasedBundle;
-type ReleasedBundle = { readonly kind: "bundle"; readonly known: Known<Bundle> };
+type Released = { readonly kind: "event"; readonly known: StreamState<Delivery> } | ReleasedBundle;
+type ReleasedBundle = { readonly kind: "bundle"; readonly known: StreamState<Bundle> };
 
 export type ApprovalReleases = {
   /**
@@ -80,18 +80,24 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
 
   const releaseEvent = async (granted: GrantRecord, { id }: Subject): Promise<Released> => {
     const stream = `delivery-${id}`;
-    const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+    const known = await foldStream(log, delivery, stream);
     const { state } = known;
     const { command, envelope } = await commandFor(granted, state.phase === "held" ? state.request : null);
-    return { kind: "event", known: (await runCommand(log, delivery, stream, known, command, envelope)).known };
+    return {
+      kind: "event",
+      known: (await runCommand(log, { decider: delivery, stream, from: known, command, envelope })).known,
+    };
   };
 
   const releaseBundle = async (granted: GrantRecord, { id }: Subject): Promise<Released> => {
     const stream = bundleStream(id);
-    const known = await readOn(log, bundle, stream, { state: bundle.initial, revision: null });
+    const known = await foldStream(log, bundle, stream);
     const { state } = known;
     const { command, envelope } = await commandFor(granted, state.phase === "held" ? state.request : null);
-    return { kind: "bundle", known: (await runCommand(log, bundle, stream, known, command, envelope)).known };
+    return {
+      kind: "bundle",
+      known: (await runCommand(log, { decider: bundle, stream, from: known, command, envelope })).known,
+    };
   };
 
   const release: ApprovalReleases["release"] = (granted) => {
@@ -118,8 +124,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     command: C,
     envelope: Envelope,
   ): Promise<void> => {
-    const known = await readOn(log, decider, stream, { state: decider.initial, revision: null });
-    await runCommand(log, decider, stream, known, command, envelope);
+    await runCommand(log, { decider, stream, command, envelope });
   };
 
   return {

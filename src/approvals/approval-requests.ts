@@ -10,7 +10,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import { type Foldable, type Known, latestOf, readOn } from "../streams/run-command.ts";
+import { type Foldable, foldStream, latestOf, type StreamState } from "../streams/run-command.ts";
 import { approvalStream } from "./approvals.ts";
 
 /** The record that holds an event or a bundle, first or again. */
@@ -28,7 +28,7 @@ export type ApprovalRequests = {
    * For an answer about what was recorded in `stream` before, here or on another node: the position of the last record that
    * the answer rests on. It names the approval of what was held, which is requested here if a crash has left that undone.
    */
-  recorded(stream: string, known: Known<Delivery | Bundle>): Promise<Position | undefined>;
+  recorded(stream: string, known: StreamState<Delivery | Bundle>): Promise<Position | undefined>;
 };
 
 export type ApprovalRequestsDeps = {
@@ -95,7 +95,7 @@ export const approvalRequests = ({ log, aggregates, clock }: ApprovalRequestsDep
     request,
     async recorded(stream, { state, position }) {
       if (!("request" in state) || state.request.verdict.decision !== "hold") return position;
-      const { state: held } = await readOn(log, lastHold, stream, { state: lastHold.initial, revision: null });
+      const { state: held } = await foldStream(log, lastHold, stream);
       return held === null ? position : latestOf(position, await request(held));
     },
   };

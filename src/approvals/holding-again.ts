@@ -14,7 +14,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import type { Envelope, Trace } from "../streams/envelope.ts";
-import { type Known, readOn, runCommand } from "../streams/run-command.ts";
+import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { approvalBinding } from "./approval-binding.ts";
 import { approvalRequests } from "./approval-requests.ts";
 import { nextApprovalId } from "./approvals.ts";
@@ -42,8 +42,8 @@ type Finder = {
  * ended, or can no longer be sent is left alone. Resolves with the state as it then is; rejects with the log's errors.
  */
 export type HoldingAgain = {
-  event(eventId: string, finder: Finder): Promise<Known<Delivery>>;
-  bundle(bundleId: string, finder: Finder): Promise<Known<Bundle>>;
+  event(eventId: string, finder: Finder): Promise<StreamState<Delivery>>;
+  bundle(bundleId: string, finder: Finder): Promise<StreamState<Bundle>>;
 };
 
 const NO_NODE = "";
@@ -143,7 +143,7 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
   return {
     async event(eventId, finder) {
       const stream = `delivery-${eventId}`;
-      const known = await readOn(log, delivery, stream, { state: delivery.initial, revision: null });
+      const known = await foldStream(log, delivery, stream);
       const hold = holdOf(known.state);
       if (hold === null) return known;
       const { account, node = NO_NODE, othersAreGone = false } = finder;
@@ -157,14 +157,14 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       const { approval_id: approvalId } = hold.approval;
       const { at } = envelope;
       const command = { type: "HoldAgain", approvalId, bound, approval, node, othersAreGone, at } as const;
-      const ran = await runCommand(log, delivery, stream, known, command, envelope);
+      const ran = await runCommand(log, { decider: delivery, stream, from: known, command, envelope });
       if (ran.known.state.phase === "held") await approvals.recorded(stream, ran.known);
       return ran.known;
     },
 
     async bundle(bundleId, finder) {
       const stream = bundleStream(bundleId);
-      const known = await readOn(log, bundle, stream, { state: bundle.initial, revision: null });
+      const known = await foldStream(log, bundle, stream);
       const { state } = known;
       if (state.phase !== "held") return known;
       const { request, digest } = await binding.ofBundle(finder.account, state.request);
@@ -175,7 +175,7 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
       const approval = termsOf(finder.account, state, digest, changes, Date.parse(at));
       const { approval_id: approvalId } = state.approval;
       const command = { type: "HoldAgain", approvalId, request, approval, at } as const;
-      const ran = await runCommand(log, bundle, stream, known, command, envelope);
+      const ran = await runCommand(log, { decider: bundle, stream, from: known, command, envelope });
       if (ran.known.state.phase === "held") await approvals.recorded(stream, ran.known);
       return ran.known;
     },

@@ -16,7 +16,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import { outcomeOf, type Result, resultOf } from "../documents/result.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
-import { type Known, latestOf, readOn } from "../streams/run-command.ts";
+import { foldStream, latestOf, type StreamState } from "../streams/run-command.ts";
 
 const UNDER_WAY: readonly BundleStatus[] = ["held", "running", "rolling_back"];
 
@@ -94,8 +94,7 @@ const stepAnswer = (step: Step, status: StepStatus, came: StepState | undefined,
 
 const erasedAtOf = async (log: EventLog, bundleId: string, state: Bundle): Promise<string | null> => {
   if (!hasEnded(state)) return null;
-  const from = { state: bundleErasure.initial, revision: null };
-  return (await readOn(log, bundleErasure, bundleStream(bundleId), from)).state.erasedAt;
+  return (await foldStream(log, bundleErasure, bundleStream(bundleId))).state.erasedAt;
 };
 
 /** The events of a step and an undo that have started and not ended. Each is recorded a moment after its start. */
@@ -119,7 +118,7 @@ const eventsUnderWay = (state: Bundle): readonly string[] =>
  */
 export const bundleAnswer = async (
   log: EventLog,
-  { state, position }: Known<Bundle>,
+  { state, position }: StreamState<Bundle>,
   shown: ShowResults = async (results) => results,
 ): Promise<Answer & { readonly body: JsonObject }> => {
   const request = requestOf(state);

@@ -16,7 +16,7 @@ import { bundleStream } from "../streams/bundle-id.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { type Problem, problem } from "../streams/problems.ts";
-import { type Known, readOn } from "../streams/run-command.ts";
+import { foldStream, type StreamState } from "../streams/run-command.ts";
 import { bundleDigest, stepDigests } from "./digests.ts";
 import { bundleJudgement, type JudgedBundle } from "./judging.ts";
 import { type Plan, type PlanDeps, planning } from "./plan.ts";
@@ -40,7 +40,7 @@ export type BundleAsk = {
 /** Admitted or held, by this request or by one with the same key before. */
 export type BundleStart = {
   readonly bundleId: string;
-  readonly known: Known<Bundle>;
+  readonly known: StreamState<Bundle>;
   readonly replayed: boolean;
   /** Of the last record that this rests on, its approval's included. */
   readonly position: Position | undefined;
@@ -51,7 +51,6 @@ export type BeginBundle = (ask: BundleAsk) => Promise<BundleStart | Problem>;
 
 export type BundlingDeps = JudgeDeps & ClaimOnceDeps & PlanDeps;
 
-const UNKNOWN: Known<Bundle> = { state: bundle.initial, revision: null };
 const JSON_TYPE = "application/json";
 
 const reused = (bundleId: string): Problem =>
@@ -84,7 +83,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
   const before = async (
     ask: BundleAsk,
     bundleId: string,
-    known: Known<Bundle>,
+    known: StreamState<Bundle>,
   ): Promise<BundleStart | Problem | null> => {
     const { state } = known;
     const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
@@ -134,7 +133,7 @@ export const bundling = (deps: BundlingDeps): BeginBundle => {
 
   const begin = async (ask: BundleAsk, agent: PresentAgent, bundleId: string): Promise<BundleStart | Problem> => {
     const receivedAt = clock.now();
-    const from = await readOn(log, bundle, bundleStream(bundleId), UNKNOWN);
+    const from = await foldStream(log, bundle, bundleStream(bundleId));
     const earlier = await before(ask, bundleId, from);
     if (earlier !== null) return earlier;
     const { account, steps } = ask;

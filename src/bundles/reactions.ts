@@ -21,7 +21,7 @@ import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import { readOn, runCommand } from "../streams/run-command.ts";
+import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import type { BundleRunner } from "./running.ts";
 
@@ -85,8 +85,12 @@ const telling =
   ({ log, outcomes }: Pick<BundleReactionsDeps, "log" | "outcomes">) =>
   async (cause: RecordedEvent, bundleId: string, command: BundleCommand & { readonly at: string }): Promise<void> => {
     const stream = bundleStream(bundleId);
-    const known = await readOn(log, bundle, stream, { state: bundle.initial, revision: null });
-    const ran = await runCommand(log, bundle, stream, known, command, envelopeOf(cause, bundleId, command.at));
+    const ran = await runCommand(log, {
+      decider: bundle,
+      stream,
+      command,
+      envelope: envelopeOf(cause, bundleId, command.at),
+    });
     outcomes.changed(bundleId, ran.known);
   };
 
@@ -163,7 +167,7 @@ export const stoppedBundles = (deps: StoppedBundlesDeps): readonly Reaction[] =>
   const tell = telling(deps);
 
   const cancel = async (cause: RecordedEvent, bundleId: string): Promise<void> => {
-    const { state } = await readOn(log, bundle, bundleStream(bundleId), { state: bundle.initial, revision: null });
+    const { state } = await foldStream(log, bundle, bundleStream(bundleId));
     const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
     // What it asks for behind this, resumed, is another matter.
     if (reason === null) return;

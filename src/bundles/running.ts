@@ -19,7 +19,7 @@ import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { type Envelope, NO_TRACE, type Trace } from "../streams/envelope.ts";
 import { type KeptPayload, type Payloads, payloadStream } from "../streams/payloads.ts";
-import { type Known, readOn, runCommand } from "../streams/run-command.ts";
+import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { hasEnded } from "./answer.ts";
 import type { BeginBundle } from "./claiming.ts";
 import { contents } from "./contents.ts";
@@ -49,7 +49,7 @@ export type BundleRunner = {
    */
   advance(bundleId: string): Promise<Bundle>;
   /** Told by this process's deliverer: of what ended here, what follows begins at once. */
-  delivered(eventId: string, known: Known<Delivery>): void;
+  delivered(eventId: string, known: StreamState<Delivery>): void;
   /** Finishes what is in hand. */
   stop(): Promise<void>;
 };
@@ -60,9 +60,9 @@ type Entry = {
   account: string;
   /** Of the request that it came with. */
   trace: Trace;
-  known: Known<Bundle>;
+  known: StreamState<Bundle>;
   /** Of its step or undo that is under way. */
-  delivery: { readonly eventId: string; known: Known<Delivery>; readonly body?: Buffer } | null;
+  delivery: { readonly eventId: string; known: StreamState<Delivery>; readonly body?: Buffer } | null;
 };
 
 /** More at once would only stand in the way of what is not a bundle's. */
@@ -96,13 +96,25 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
   });
 
   const tell = async (it: Entry, command: BundleCommand): Promise<void> => {
-    const ran = await runCommand(log, bundle, bundleStream(it.bundleId), it.known, command, envelopeOf(it));
+    const ran = await runCommand(log, {
+      decider: bundle,
+      stream: bundleStream(it.bundleId),
+      from: it.known,
+      command,
+      envelope: envelopeOf(it),
+    });
     it.known = ran.known;
     deps.outcomes.changed(it.bundleId, it.known);
   };
 
-  const tellDelivery = async (it: Entry, eventId: string, from: Known<Delivery>, command: DeliveryCommand) => {
-    const ran = await runCommand(log, delivery, `delivery-${eventId}`, from, command, envelopeOf(it));
+  const tellDelivery = async (it: Entry, eventId: string, from: StreamState<Delivery>, command: DeliveryCommand) => {
+    const ran = await runCommand(log, {
+      decider: delivery,
+      stream: `delivery-${eventId}`,
+      from,
+      command,
+      envelope: envelopeOf(it),
+    });
     it.delivery = { eventId, known: ran.known };
     return ran;
   };
@@ -141,12 +153,12 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
   };
 
   /** The delivery as it is, admitted by this node or by another one. */
-  const admitted = async (it: Entry, request: Request, isToBeSent: boolean): Promise<Known<Delivery>> => {
+  const admitted = async (it: Entry, request: Request, isToBeSent: boolean): Promise<StreamState<Delivery>> => {
     const { event_id: eventId, endpoint_id: endpointId } = request;
     const { known, body } = it.delivery?.eventId === eventId ? it.delivery : { known: UNKNOWN };
     if (isClaimed(known.state)) {
       if ("stepEnd" in known.state) return known;
-      const seen = await readOn(log, delivery, `delivery-${eventId}`, known);
+      const seen = await foldStream(log, delivery, `delivery-${eventId}`, { from: known });
       it.delivery = { eventId, known: seen };
       return seen;
     }
@@ -219,7 +231,7 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
   const moveOn = async (bundleId: string): Promise<Bundle> => {
     const it = entryOf(bundleId);
     try {
-      it.known = await readOn(log, bundle, bundleStream(bundleId), it.known, learnFrom(it));
+      it.known = await foldStream(log, bundle, bundleStream(bundleId), { from: it.known, onEvent: learnFrom(it) });
       for (;;) {
         const before = it.known.revision;
         if (stopping || !(await move(it))) break;

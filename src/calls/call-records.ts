@@ -28,6 +28,6 @@ export const callRecords =
     const from = { state: null, revision: (await log.last(stream))?.revision ?? null };
     // A repeat under the same Idempotency-Key does the same again, and is another record.
     const envelope = { ...call.envelope, commandId: `${call.envelope.commandId}/${client.id}/call` };
-    const ran = await runCommand(log, recording, stream, from, [eventOf(client)], envelope);
+    const ran = await runCommand(log, { decider: recording, stream, from, command: [eventOf(client)], envelope });
     return ran.outcome === "rejected" ? undefined : ran.position;
   };

@@ -6,7 +6,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { personalData } from "../erasure/personal-data.ts";
 import type { Envelope, Fact, Trace } from "../streams/envelope.ts";
-import { type Known, runCommand } from "../streams/run-command.ts";
+import { runCommand, type StreamState } from "../streams/run-command.ts";
 
 /** Where the first of the counted requests came from. The commitment is made when it is first written. */
 export type Sample = { readonly client: Client; commitment: Commitment | null };
@@ -75,7 +75,7 @@ type Batch = {
   /** Null before the first try. */
   facts: readonly Fact[] | null;
   /** The end of the stream before the first try. A repeat is recognised from there on; null before the first try. */
-  from: Known<null> | null;
+  from: StreamState<null> | null;
 };
 
 /** Records that are written whatever the stream holds. */
@@ -146,7 +146,7 @@ export const tallies = (
     const { stream, envelope } = batch;
     batch.facts ??= await factsOf(batch);
     batch.from ??= { state: null, revision: (await log.last(stream))?.revision ?? null };
-    await runCommand(log, recording, stream, batch.from, batch.facts, envelope);
+    await runCommand(log, { decider: recording, stream, from: batch.from, command: batch.facts, envelope });
     batches.delete(key);
   };
 

@@ -34,24 +34,19 @@ const FEED_STOP_MS = 2_000;
 
 /** Reactions that wait for no view: releases, settlements, erasures, repairs after a crash. */
 const reactions = (it: Foundation, { deliver }: Requests, { accounts, expiry, changes }: ReactionsDeps): Reactor =>
-  reactor(
-    it.log,
-    [
-      ...expiry.reactions,
-      ...accountReactions(accounts, it.clock),
-      ...endpointReactions(it.aggregates, it.clock, deliver.wake),
-      ...erasureReactions(it.log),
-      ...personalDataReactions(it.log),
-      ...approvalReactions({ ...it, deliver }),
-      ...replayReactions({ ...it, deliver }),
-      ...costReactions(it),
-      ...slotReactions(it.slots),
-      ...heldReactions(it.ledgers),
-      ...changeReactions(it, changes),
-    ],
-    it.clock,
-    it.errorsOf("reactor", "reacting to records"),
-  );
+  reactor({ log: it.log, clock: it.clock, onError: it.errorsOf("reactor", "reacting to records") }, [
+    ...expiry.reactions,
+    ...accountReactions(accounts, it.clock),
+    ...endpointReactions(it.aggregates, it.clock, deliver.wake),
+    ...erasureReactions(it.log),
+    ...personalDataReactions(it.log),
+    ...approvalReactions({ ...it, deliver }),
+    ...replayReactions({ ...it, deliver }),
+    ...costReactions(it),
+    ...slotReactions(it.slots),
+    ...heldReactions(it.ledgers),
+    ...changeReactions(it, changes),
+  ]);
 
 type ReactionsDeps = {
   readonly accounts: Accounts;
@@ -62,28 +57,32 @@ type ReactionsDeps = {
 /** Reactions that wait for views and may reach tens of thousands of requests: those of a suspended agent or a changed target. */
 const suspensions = (it: Foundation, at: Requests, again: HoldingAgain): Reactor =>
   reactor(
-    it.log,
+    {
+      log: it.log,
+      clock: it.clock,
+      onError: it.errorsOf("suspensions", "reaching what was stopped, or is no longer what was approved"),
+    },
     [
       ...stoppedRequests({ ...it, outcomes: at.eventOutcomes, deliver: at.deliver }),
       ...stoppedBundles({ ...it, outcomes: at.bundleOutcomes }),
       ...changedTargets({ ...it, again }),
     ],
-    it.clock,
-    it.errorsOf("suspensions", "reaching what was stopped, or is no longer what was approved"),
     { ...SUSPENSIONS_REACTOR, waits: it.waitsOf("suspensions") },
   );
 
 const notifications = (it: Foundation, { deliver }: Requests): Reactor =>
   reactor(
-    it.log,
+    { log: it.log, clock: it.clock, onError: it.errorsOf("notifications", "making notifications") },
     notificationReactions({ ...it, deliver }),
-    it.clock,
-    it.errorsOf("notifications", "making notifications"),
     { name: "notifications", gatherMs: NOTIFY_MS, waits: it.waitsOf("notifications") },
   );
 
 const bundleSteps = (it: Foundation, { runner, bundleOutcomes, movingBundle }: Requests): Reactor =>
-  reactor(it.log, bundleReactions({ ...it, runner, outcomes: bundleOutcomes }), it.clock, movingBundle, BUNDLE_REACTOR);
+  reactor(
+    { log: it.log, clock: it.clock, onError: movingBundle },
+    bundleReactions({ ...it, runner, outcomes: bundleOutcomes }),
+    BUNDLE_REACTOR,
+  );
 
 /** The four reactors, as one part: /ready and the status page show them as "reactions". */
 const reactorPart = (it: Foundation, at: Requests, deps: ReactionsDeps & { readonly again: HoldingAgain }): Part => {
@@ -105,12 +104,16 @@ const reactorPart = (it: Foundation, at: Requests, deps: ReactionsDeps & { reado
 
 const tracePart = ({ log, clock, exporter, errorsOf }: Foundation): readonly Part[] => {
   if (exporter === null) return [];
-  const exporting = reactor(log, traceReactions(log, exporter), clock, errorsOf("traces", "exporting traces"), {
-    name: "traces",
-    gatherMs: TRACES_GATHER_MS,
-    beginsAtEnd: true,
-    atOnce: { keyOf: ({ stream }) => stream, keysMax: TRACES_AT_ONCE },
-  });
+  const exporting = reactor(
+    { log, clock, onError: errorsOf("traces", "exporting traces") },
+    traceReactions(log, exporter),
+    {
+      name: "traces",
+      gatherMs: TRACES_GATHER_MS,
+      beginsAtEnd: true,
+      atOnce: { keyOf: ({ stream }) => stream, keysMax: TRACES_AT_ONCE },
+    },
+  );
   return [
     {
       name: "traces",

@@ -28,7 +28,7 @@ import type { ControlCaller, ControlChange, Controls, Deferred } from "./control
 import { controlsStream } from "./control-parts.ts";
 import { asJson, PART_STREAMS } from "./parts.ts";
 
-export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleLooked"> };
+export type ChangesDeps = { readonly aggregates: Pick<Aggregates, "load" | "handle" | "handleDerived"> };
 
 export type HoldingDeps = ChangesDeps & { readonly planOf: (account: string) => Promise<Plan> };
 
@@ -71,7 +71,7 @@ const placeFor = async (
     return { type: "PlaceHeldChange", account, changeId, over, max, at } as const;
   };
   const own = { ...envelope, commandId: `${commandId}/place` };
-  const placed = await aggregates.handleLooked(controlsDecider, controlsStream(account), look, own);
+  const placed = await aggregates.handleDerived(controlsDecider, controlsStream(account), look, own);
   return placed.outcome === "rejected" ? limitReached("held_changes", max) : null;
 };
 

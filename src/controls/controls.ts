@@ -48,7 +48,7 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
     const asTheyAre = async (state: Configuration) =>
       ({ type: "CorrectParts", account, parts: await inForce(account, state), at: envelope.at }) as const;
     const correction = { ...envelope, commandId: `${envelope.commandId}/corrected` };
-    await aggregates.handleLooked(controlsDecider, controlsStream(account), asTheyAre, correction);
+    await aggregates.handleDerived(controlsDecider, controlsStream(account), asTheyAre, correction);
     const actually = async (state: Configuration): Promise<Pick<ChangeControls, "actual">> => {
       const parts = await inForce(account, state);
       return parts.length === 0 ? {} : { actual: { parts, change: changed(parts.reduce(withPart, state), change) } };
@@ -69,7 +69,7 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
     // The ids of its records are others than those of the change itself.
     const commandId = `${envelope.commandId}/controls`;
     const record = (id: string) =>
-      aggregates.handleLooked(controlsDecider, controlsStream(account), commandOf, { ...envelope, commandId: id });
+      aggregates.handleDerived(controlsDecider, controlsStream(account), commandOf, { ...envelope, commandId: id });
     const first = await record(commandId);
     if (first.outcome === "accepted") return null;
     // A repeat after a crash finds its record, and not what was changed since: it is decided as if it came now.
@@ -103,6 +103,6 @@ export const controls = (deps: HoldingDeps, inForce = partsInForce(deps)): Contr
       return { type: "WithdrawPart", account, kind, id, isMade: part !== null, by, at: envelope.at } as const;
     };
     const own = { ...envelope, commandId: `${envelope.commandId}/withdrawn` };
-    await deps.aggregates.handleLooked(controlsDecider, controlsStream(account), look, own);
+    await deps.aggregates.handleDerived(controlsDecider, controlsStream(account), look, own);
   },
 });

@@ -22,7 +22,7 @@ import type { Attempted } from "../observing/observer.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Trace } from "../streams/envelope.ts";
 import type { Payloads } from "../streams/payloads.ts";
-import { type Foldable, type Known, readOn, runCommand } from "../streams/run-command.ts";
+import { type Foldable, foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { type KeepingResponsesDeps, keepingResponses } from "./kept-responses.ts";
 import type { Job } from "./lanes.ts";
 import type { Outbound } from "./outbound.ts";
@@ -36,7 +36,7 @@ export type Offered = Job & {
   /** A probe that its schedule counts all the same: since the event failed, another one got through. */
   readonly isCounted?: true;
   readonly trace?: Trace;
-  readonly known?: Known<Delivery>;
+  readonly known?: StreamState<Delivery>;
   readonly body?: Buffer;
   readonly contentType?: string;
   readonly contentEncoding?: string;
@@ -63,7 +63,7 @@ export type AttemptDeps = KeepingResponsesDeps & {
   /** Told of what came of an attempt, which is written down meanwhile. */
   readonly onAnswered: (job: Offered, answered: Answered, trace: Trace) => Promise<void>;
   /** Told of a delivery as it is in the log now. */
-  readonly onWritten: (job: Offered, known: Known<Delivery>) => void;
+  readonly onWritten: (job: Offered, known: StreamState<Delivery>) => void;
 };
 
 /** Times in ms since 1970; `retryAt` is what the receiver asked for. */
@@ -102,7 +102,6 @@ type Destination = { readonly endpoint: PresentEndpoint; readonly isElsewhere: b
 type Ended = Extract<DeliveryCommand, { type: "Succeed" | "Fail" }>;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-const initial: Known<Delivery> = { state: delivery.initial, revision: null };
 
 /** Whose Retry-After is kept (RFC 6585, section 4; RFC 9110, section 15.6.4). */
 const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
@@ -154,7 +153,7 @@ const endpointWith = async (log: EventLog, target: Target): Promise<PresentEndpo
     },
   };
   const stream = `endpoint-${target.endpoint_id}`;
-  return (await readOn(log, found, stream, { state: found.initial, revision: null })).state.last;
+  return (await foldStream(log, found, stream)).state.last;
 };
 
 /** One attempt of one delivery: lease, request, outcome, each written with the revision that the one before it made. */
@@ -171,8 +170,14 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     at: iso(clock.now()),
   });
 
-  const run = (job: Offered, command: DeliveryCommand, known: Known<Delivery>, trace: Trace) =>
-    runCommand(log, delivery, `delivery-${job.eventId}`, known, command, envelope(job.account, trace));
+  const run = (job: Offered, command: DeliveryCommand, known: StreamState<Delivery>, trace: Trace) =>
+    runCommand(log, {
+      decider: delivery,
+      stream: `delivery-${job.eventId}`,
+      from: known,
+      command,
+      envelope: envelope(job.account, trace),
+    });
 
   /** What came of an attempt matters more than any other append, so a log that is away for a moment is waited for. */
   const persistently = async <T>(write: () => Promise<T>): Promise<T> => {
@@ -186,7 +191,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
     }
   };
 
-  const record = (job: Offered, command: DeliveryCommand, known: Known<Delivery>, trace: Trace) =>
+  const record = (job: Offered, command: DeliveryCommand, known: StreamState<Delivery>, trace: Trace) =>
     persistently(async () => {
       const ran = await run(job, command, known, trace);
       deps.onWritten(job, ran.known);
@@ -241,20 +246,22 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   };
 
   /** Refused while another node attempts the event: the backlog offers it again when that lease has ended. */
-  const giveUp = (job: Offered, known: Known<Delivery>, failure: Failure, trace: Trace) => {
+  const giveUp = (job: Offered, known: StreamState<Delivery>, failure: Failure, trace: Trace) => {
     const { othersAreGone } = deps;
     const inReplay = known.state.phase === "admitted" ? (replayIdOf(known.state) ?? null) : null;
     return record(job, { type: "GiveUp", failure, inReplay, node, othersAreGone, at: iso(clock.now()) }, known, trace);
   };
 
   /** The delivery as the log has it, in the trace in which the event came. */
-  const recall = async (job: Offered): Promise<{ known: Known<Delivery>; trace: Trace | undefined }> => {
+  const recall = async (job: Offered): Promise<{ known: StreamState<Delivery>; trace: Trace | undefined }> => {
     let trace: Trace | undefined;
-    const known = await readOn(log, delivery, `delivery-${job.eventId}`, initial, ({ type, meta }) => {
-      // It may have come before, and been blocked, in another trace.
-      if (trace === undefined || type === "EventAdmitted" || type === "EventHeld") {
-        trace = { trace_id: meta.trace_id, span_id: meta.span_id };
-      }
+    const known = await foldStream(log, delivery, `delivery-${job.eventId}`, {
+      onEvent: ({ type, meta }) => {
+        // It may have come before, and been blocked, in another trace.
+        if (trace === undefined || type === "EventAdmitted" || type === "EventHeld") {
+          trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+        }
+      },
     });
     return { known, trace };
   };
@@ -296,7 +303,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
 
   /** False when another node is at it, or done with it: the view that lists what waits is a little behind. Asked before the
    * payload is read, and before anything is given up. */
-  const isOpen = (job: Offered, { state }: Known<Delivery>): boolean => {
+  const isOpen = (job: Offered, { state }: StreamState<Delivery>): boolean => {
     const start = delivery.decide(startOf(job, state, clock.now(), { timeoutMs: 0 }), state);
     return start.ok || start.rejection === "payload-erased" || start.rejection === "target-changed";
   };
@@ -333,7 +340,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
    * What people have approved was to go elsewhere, so nothing is sent: they are asked again. Of a bundle they have approved
    * as a whole: its step fails, and it rolls back.
    */
-  const retargeted = async (job: Offered, known: Known<Delivery>, trace: Trace): Promise<void> => {
+  const retargeted = async (job: Offered, known: StreamState<Delivery>, trace: Trace): Promise<void> => {
     if (known.state.phase === "admitted" && known.state.request.bundle !== undefined) {
       await giveUp(job, known, RETARGETED, trace);
       return;
@@ -357,7 +364,7 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   const send = async (
     job: Offered & { readonly body: Buffer },
     { endpoint, isElsewhere }: Destination,
-    started: Known<Admitted>,
+    started: StreamState<Admitted>,
     trace: Trace,
     startedAt: number,
   ): Promise<() => Promise<void>> => {

@@ -10,7 +10,7 @@ import type { Position } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { deliveryQueue } from "../../projections/delivery-queue.ts";
 import { systemTimers } from "../following/timers.ts";
-import type { Known } from "../streams/run-command.ts";
+import type { StreamState } from "../streams/run-command.ts";
 import { arrivals } from "./arrivals.ts";
 import { type Answered, type AttemptDeps, attempts, type Offered } from "./attempts.ts";
 import { backlog, type Look } from "./backlog.ts";
@@ -35,7 +35,7 @@ export type Deliverer = {
 export type DelivererDeps = Omit<AttemptDeps, "onEndpoint" | "onAnswered" | "onWritten"> & {
   readonly views: ViewStore;
   /** Told of each delivery that this deliverer has written to, as it then is. */
-  readonly onChanged?: (eventId: string, known: Known<Delivery>) => void;
+  readonly onChanged?: (eventId: string, known: StreamState<Delivery>) => void;
 };
 
 /** Requests under way to all receivers together: bounds sockets and the bodies in memory. */
@@ -98,7 +98,7 @@ export const deliverer = (deps: DelivererDeps): Deliverer => {
   let lookedAt: number | null = null;
   const recording = new Set<Promise<void>>();
 
-  const end = (eventId: string, known: Known<Delivery>): void => {
+  const end = (eventId: string, known: StreamState<Delivery>): void => {
     ended.delete(eventId);
     ended.set(eventId, known.revision ?? 0);
     if (ended.size <= ENDED_MAX) return;

@@ -8,7 +8,7 @@ import { redactHeaders } from "../providers/redact.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import type { ResponseKept } from "../streams/exchanges.ts";
 import { encodeBody, headerBytes, payloadStream } from "../streams/payloads.ts";
-import type { Known } from "../streams/run-command.ts";
+import type { StreamState } from "../streams/run-command.ts";
 import type { Job } from "./lanes.ts";
 import type { Outbound } from "./outbound.ts";
 
@@ -69,7 +69,7 @@ export const keepingResponses = ({ log, outbound, allowances }: KeepingResponses
    */
   return (
     { eventId, account }: Pick<Job, "eventId" | "account">,
-    { state: { attempts: number, request }, revision: started }: Known<Admitted>,
+    { state: { attempts: number, request }, revision: started }: StreamState<Admitted>,
     sent: Sent,
     headers: Record<string, string>,
     envelope: Envelope,

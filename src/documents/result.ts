@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../domain/json.ts";
 import type { EventLog, Revision } from "../../domain/ports/event-log.ts";
 import { exchangesOf, type ResponseKept } from "../streams/exchanges.ts";
 import { decodeBody } from "../streams/payloads.ts";
-import { readOn } from "../streams/run-command.ts";
+import { foldStream } from "../streams/run-command.ts";
 import { isFaithfulJson } from "../streams/strict-json.ts";
 
 /** What the target answered: `body` is what the answer says where it is JSON, else text. */
@@ -35,7 +35,7 @@ const bodyOf = (kept: ResponseKept | undefined): JsonObject & { readonly body: J
 
 /** What the receiver's side of a delivery came to, as its stream has it now. */
 export const outcomeOf = async (log: EventLog, eventId: string): Promise<Outcome> =>
-  (await readOn(log, outcome, `delivery-${eventId}`, { state: outcome.initial, revision: null })).state;
+  (await foldStream(log, outcome, `delivery-${eventId}`)).state;
 
 /** Of the last attempt; undefined when there was no answer, or it was erased. */
 const responseOf = async (

@@ -9,15 +9,13 @@ import type { Reaction } from "../following/reactor.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { payloadStream } from "../streams/payloads.ts";
-import { type Known, latestOf, type Ran, readOn, runLooked } from "../streams/run-command.ts";
+import { type CommandResult, foldStream, latestOf, runDerived, type StreamState } from "../streams/run-command.ts";
 
 type Erasing = { readonly upTo: ErasedUpTo };
 type Erasable = { readonly claimed: boolean; readonly erasedAt: string | null; readonly erased: Erased };
 
-const readEvent = (log: EventLog, eventId: string) =>
-  readOn(log, erasure, `delivery-${eventId}`, { state: erasure.initial, revision: null });
-const readBundle = (log: EventLog, bundleId: string) =>
-  readOn(log, bundleErasure, bundleStream(bundleId), { state: bundleErasure.initial, revision: null });
+const readEvent = (log: EventLog, eventId: string) => foldStream(log, erasure, `delivery-${eventId}`);
+const readBundle = (log: EventLog, bundleId: string) => foldStream(log, bundleErasure, bundleStream(bundleId));
 
 /**
  * Erases what the recorded erasures have taken, and nothing that was stored since. Of an event or bundle that is claimed it
@@ -37,20 +35,20 @@ export const erase = async <S extends Erasable, C extends Erasing, E extends Fac
   log: EventLog,
   decider: Decider<S, C, E, R>,
   stream: string,
-  known: Known<S>,
+  known: StreamState<S>,
   command: Omit<C, keyof Erasing>,
   envelope: Envelope,
-): Promise<Ran<S, R>> => {
+): Promise<CommandResult<S, R>> => {
   const id = subjectOf(stream);
   const look = async (): Promise<C> => {
     const upTo = (await log.last(payloadStream(id)))?.revision ?? null;
     // `C` is its parts.
     return { ...command, upTo } as C;
   };
-  const ran = await runLooked(log, decider, stream, known, look, envelope);
+  const ran = await runDerived(log, { decider, stream, from: known, derive: look, envelope });
   if (ran.outcome === "rejected") return ran;
   // Another node may have recorded the same command, and that record may take less than was decided here.
-  const recorded = await readOn(log, decider, stream, known);
+  const recorded = await foldStream(log, decider, stream, { from: known });
   await eraseRecorded(log, id, recorded.state);
   return ran;
 };
@@ -90,10 +88,10 @@ type EraseBundle = Cause & { readonly endedUpTo?: string };
 export const eraseBundle = async (
   log: EventLog,
   bundleId: string,
-  known: Known<ErasableBundle>,
+  known: StreamState<ErasableBundle>,
   cause: EraseBundle,
   envelope: Envelope,
-): Promise<Ran<ErasableBundle, BundleErasureRejection>> => {
+): Promise<CommandResult<ErasableBundle, BundleErasureRejection>> => {
   const command = { type: "EraseBundlePayload", bundleId, ...cause } as const;
   const ran = await erase(log, bundleErasure, bundleStream(bundleId), known, command, envelope);
   if (ran.outcome === "rejected") return ran;
@@ -116,7 +114,7 @@ export const eraseLeft = async (log: EventLog, id: string): Promise<boolean> => 
 /** Whether an erasure of an admitted event's payload was recorded after this revision of its stream. */
 export const isErasedSince = async (log: EventLog, eventId: string, revision: Revision | null): Promise<boolean> => {
   const from = { state: erasure.initial, revision };
-  return (await readOn(log, erasure, `delivery-${eventId}`, from)).state.erasedAt !== null;
+  return (await foldStream(log, erasure, `delivery-${eventId}`, { from })).state.erasedAt !== null;
 };
 
 /** What retention wants of an event or a bundle: gone if it has ended by then. */

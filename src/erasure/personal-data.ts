@@ -8,7 +8,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import type { Reaction } from "../following/reactor.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
-import { appendKnown, type Ran, readOn, runCommand } from "../streams/run-command.ts";
+import { appendKnown, type CommandResult, foldStream, runCommand } from "../streams/run-command.ts";
 
 export type PersonalData = {
   /**
@@ -21,7 +21,7 @@ export type PersonalData = {
   /** Null if it was erased, belongs to another account, or does not match its commitment. */
   read(commitment: Commitment, account: string): Promise<PersonalValue | null>;
   /** Records the erasure, then erases the value. Null if the account has no such commitment. */
-  erase(id: string, reason: string, envelope: Envelope): Promise<Ran<PersonalErasure, never> | null>;
+  erase(id: string, reason: string, envelope: Envelope): Promise<CommandResult<PersonalErasure, never> | null>;
 };
 
 const SALT_BYTES = 16;
@@ -72,8 +72,7 @@ const stored = async (log: Pick<EventLog, "read">, id: string) => {
   return { account: event.meta.account, data: kept.data };
 };
 
-const readErasure = (log: EventLog, id: string) =>
-  readOn(log, personalErasure, erasureStream(id), { state: personalErasure.initial, revision: null });
+const readErasure = (log: EventLog, id: string) => foldStream(log, personalErasure, erasureStream(id));
 
 /** Records the erasure and erases. After a crash between the two the process manager erases (`personalDataReactions`). */
 export const erasePersonalData = async (
@@ -81,10 +80,16 @@ export const erasePersonalData = async (
   id: string,
   reason: string,
   envelope: Envelope,
-): Promise<Ran<PersonalErasure, never>> => {
+): Promise<CommandResult<PersonalErasure, never>> => {
   const command = { type: "ErasePersonalData", id, reason, at: envelope.at } as const;
   const known = await readErasure(log, id);
-  const ran = await runCommand(log, personalErasure, erasureStream(id), known, command, envelope);
+  const ran = await runCommand(log, {
+    decider: personalErasure,
+    stream: erasureStream(id),
+    from: known,
+    command,
+    envelope,
+  });
   await log.erase(personalStream(id));
   return ran;
 };

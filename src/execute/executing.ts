@@ -5,7 +5,7 @@ import type { Request } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Json } from "../../domain/json.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
-import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
+import { type ClaimDeps, claiming } from "../admission/claim.ts";
 import { refusal } from "../admission/refusal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
 import type { CompiledActions } from "../gates/compiled-action.ts";
@@ -13,7 +13,7 @@ import { canonicalJson } from "../streams/canonical-json.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import { type Problem, problem } from "../streams/problems.ts";
-import { type Known, readOn } from "../streams/run-command.ts";
+import { foldStream, type StreamState } from "../streams/run-command.ts";
 import { actionNamed, activeAgent, unknownAction } from "./active-agent.ts";
 import { actionDigest } from "./digest.ts";
 import { singleFlight } from "./single-flight.ts";
@@ -40,7 +40,7 @@ export type ExecuteRequest = {
 /** Admitted or held, by this request or by one with the same key before. */
 type ExecutionStart = {
   readonly eventId: string;
-  readonly known: Known<Delivery>;
+  readonly known: StreamState<Delivery>;
   readonly replayed: boolean;
   /** Of the last record that this rests on, its approval's included. */
   readonly position: Position | undefined;
@@ -78,7 +78,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
   const before = async (
     request: ExecuteRequest,
     eventId: string,
-    known: Known<Delivery>,
+    known: StreamState<Delivery>,
   ): Promise<ExecutionStart | Problem | null> => {
     const { state } = known;
     const recorded = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
@@ -95,7 +95,7 @@ export const executing = (deps: ExecuteDeps): Execute => {
     eventId: string,
   ): Promise<ExecutionStart | Problem> => {
     const receivedAt = clock.now();
-    const from = await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN);
+    const from = await foldStream(log, delivery, `delivery-${eventId}`);
     const earlier = await before(request, eventId, from);
     if (earlier !== null) return earlier;
 

@@ -1,17 +1,17 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Fact } from "../streams/envelope.ts";
-import { type Foldable, type Known, readOn } from "../streams/run-command.ts";
+import { type Foldable, foldStream, type StreamState } from "../streams/run-command.ts";
 import { type WaitingPlaces, waitingPlaces } from "./waiting-places.ts";
 
 /** Who waits for something to happen to a delivery, or to a bundle, wherever it happens. */
 export type Outcomes<S> = {
   /** Told by whoever writes to it in this process. */
-  changed(id: string, known: Known<S>): void;
+  changed(id: string, known: StreamState<S>): void;
   /**
    * The state once `isEnough` holds, or as it is known when the time is over, the signal aborts, or too many wait
    * already, here or of its account. Never rejects: a log that cannot be read is looked at again.
    */
-  wait(id: string, known: Known<S>, options: WaitOptions<S>): Promise<Known<S>>;
+  wait(id: string, known: StreamState<S>, options: WaitOptions<S>): Promise<StreamState<S>>;
 };
 
 export type WaitOptions<S> = {
@@ -38,7 +38,7 @@ type Waiter<S> = {
   readonly end: () => void;
 };
 
-type Watched<S> = { known: Known<S>; readonly waiters: Set<Waiter<S>>; lookAt: number; gapMs: number };
+type Watched<S> = { known: StreamState<S>; readonly waiters: Set<Waiter<S>>; lookAt: number; gapMs: number };
 
 /** `category`: of the streams, `<category>-<id>`. `places` are shared by all that wait in this process. */
 export const outcomes = <S, E extends Fact>(
@@ -52,7 +52,7 @@ export const outcomes = <S, E extends Fact>(
   let looking = 0;
   let timer: NodeJS.Timeout | null = null;
 
-  const learn = (it: Watched<S>, known: Known<S>): void => {
+  const learn = (it: Watched<S>, known: StreamState<S>): void => {
     if ((known.revision ?? -1) <= (it.known.revision ?? -1)) return;
     it.known = known;
     for (const waiter of [...it.waiters]) if (waiter.isEnough(known.state)) waiter.end();
@@ -62,7 +62,7 @@ export const outcomes = <S, E extends Fact>(
     looking += 1;
     it.lookAt = Number.POSITIVE_INFINITY;
     try {
-      learn(it, await readOn(log, decider, `${category}-${id}`, it.known));
+      learn(it, await foldStream(log, decider, `${category}-${id}`, { from: it.known }));
     } catch (error) {
       onError(error);
     }
@@ -79,7 +79,7 @@ export const outcomes = <S, E extends Fact>(
     }
   };
 
-  const watch = (id: string, known: Known<S>): Watched<S> => {
+  const watch = (id: string, known: StreamState<S>): Watched<S> => {
     let it = watched.get(id);
     if (it === undefined) {
       it = { known, waiters: new Set(), lookAt: performance.now() + LOOK_FIRST_MS, gapMs: LOOK_FIRST_MS };

@@ -6,13 +6,12 @@ import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { events } from "../../projections/events.ts";
 import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
-import { UNKNOWN } from "../admission/claim.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import type { Reaction, ReactorOptions } from "../following/reactor.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { Envelope } from "../streams/envelope.ts";
-import { readOn, runCommand } from "../streams/run-command.ts";
+import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import { onAgentStopped } from "./agent-stops.ts";
 import type { Outcomes } from "./outcomes.ts";
@@ -67,14 +66,14 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
 
   const cancel = async (cause: RecordedEvent, eventId: string): Promise<void> => {
     const stream = `delivery-${eventId}`;
-    const known = await readOn(log, delivery, stream, UNKNOWN);
+    const known = await foldStream(log, delivery, stream);
     const { state } = known;
     const reason = "request" in state ? await stoppedBecause(current, state.request) : null;
     // What it asks for behind this, resumed, is another matter.
     if (reason === null) return;
     const envelope = envelopeOf(cause, eventId);
     const command = { type: "Cancel", reason, at: envelope.at, underWay: deps.deliver.isSending(eventId) } as const;
-    const ran = await runCommand(log, delivery, stream, known, command, envelope);
+    const ran = await runCommand(log, { decider: delivery, stream, from: known, command, envelope });
     deps.outcomes.changed(eventId, ran.known);
   };
 

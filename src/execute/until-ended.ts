@@ -1,13 +1,13 @@
 import { approval } from "../../domain/approval/decider.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import { approvalStream } from "../approvals/approvals.ts";
-import { type Known, readOn } from "../streams/run-command.ts";
+import { foldStream, type StreamState } from "../streams/run-command.ts";
 import type { Outcomes, WaitOptions } from "./outcomes.ts";
 
 /** What is waited for: a delivery or a bundle. */
 export type Awaited<S> = {
   readonly id: string;
-  readonly known: Known<S>;
+  readonly known: StreamState<S>;
   /** The approval that it waits for; null when it waits for nobody. */
   readonly heldFor: (state: S) => string | null;
   readonly hasEnded: (state: S) => boolean;
@@ -15,8 +15,7 @@ export type Awaited<S> = {
 
 /** What people have said is done a moment later: until then a request that they have decided still looks held. */
 const isDecided = async (log: EventLog, approvalId: string): Promise<boolean> => {
-  const from = { state: approval.initial, revision: null };
-  const { state: asked } = await readOn(log, approval, approvalStream(approvalId), from);
+  const { state: asked } = await foldStream(log, approval, approvalStream(approvalId));
   return asked.phase === "requested" && asked.end !== null;
 };
 
@@ -26,7 +25,7 @@ export const untilEndedOrHeld = async <S>(
   outcomes: Pick<Outcomes<S>, "wait">,
   { id, known, heldFor, hasEnded }: Awaited<S>,
   options: Omit<WaitOptions<S>, "isEnough">,
-): Promise<Known<S>> => {
+): Promise<StreamState<S>> => {
   const until = performance.now() + options.waitMs;
   const isEnough = (state: S): boolean => heldFor(state) !== null || hasEnded(state);
   const seen = await outcomes.wait(id, known, { ...options, isEnough });

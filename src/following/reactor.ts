@@ -35,6 +35,12 @@ const BACKOFF_MS = 1_000;
 /** A log that restarts is back within this. */
 const FAILING_MS = 30_000;
 
+export type ReactorDeps = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+};
+
 export type ReactorOptions = {
   /** Of the stream that its checkpoint is kept in, `checkpoint-<name>`: one for each reactor there is. */
   readonly name: string;
@@ -71,10 +77,8 @@ const byKey = (events: readonly RecordedEvent[], keyOf: AtOnce["keyOf"]): Record
  * whatever may have to wait for long is another, as an event that fails holds up all behind it.
  */
 export const reactor = (
-  log: EventLog,
+  { log, clock, onError }: ReactorDeps,
   reactions: readonly Reaction[],
-  clock: Clock,
-  onError: (error: unknown) => void,
   options: ReactorOptions = PROCESS_MANAGER,
 ): Reactor => {
   const { name, gatherMs, failingMs = FAILING_MS, beginsAtEnd = false, atOnce = IN_ORDER, waits = untold } = options;

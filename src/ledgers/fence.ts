@@ -1,7 +1,7 @@
 import type { Decider } from "../../domain/decider.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
-import { type Known, readOn, runCommand } from "../streams/run-command.ts";
+import { runCommand } from "../streams/run-command.ts";
 
 /**
  * Fences requests that are still to decide on a stream: they conflict with the record. `isFenced` is false if it was decided
@@ -14,7 +14,6 @@ export const fenced = async <S extends object, C, E extends Fact, R>(
   command: C,
   envelope: Envelope,
 ): Promise<{ readonly isFenced: boolean; readonly state: S }> => {
-  const unknown: Known<S> = { state: decider.initial, revision: null };
-  const ran = await runCommand(log, decider, stream, await readOn(log, decider, stream, unknown), command, envelope);
+  const ran = await runCommand(log, { decider, stream, command, envelope });
   return { isFenced: ran.outcome !== "rejected", state: ran.known.state };
 };

@@ -4,7 +4,7 @@ import { delivery } from "../../domain/delivery/decider.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Trace } from "../streams/envelope.ts";
-import { readOn } from "../streams/run-command.ts";
+import { foldStream } from "../streams/run-command.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";
 
 /** Of held requests: each of them has a place there for as long as it waits for people. */
@@ -17,8 +17,8 @@ export const isHeldLedger = (ledger: string): boolean => ledger.endsWith(SUFFIX)
 /** Whether an event or a bundle waits for people, or was claimed in another way; "undecided" if it may still be held. */
 export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over" | "undecided"> => {
   const { phase } = id.startsWith("bun_")
-    ? (await readOn(log, bundle, `bundle-${id}`, { state: bundle.initial, revision: null })).state
-    : (await readOn(log, delivery, `delivery-${id}`, { state: delivery.initial, revision: null })).state;
+    ? (await foldStream(log, bundle, `bundle-${id}`)).state
+    : (await foldStream(log, delivery, `delivery-${id}`)).state;
   if (phase === "held") return "held";
   return phase === "absent" || phase === "undecided" ? "undecided" : "over";
 };

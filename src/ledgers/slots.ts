@@ -30,7 +30,7 @@ export type Slots = {
 
 export type SlotsDeps = {
   readonly ledgers: Pick<Ledgers, "reserve" | "release" | "resolve" | "holders">;
-  readonly aggregates: Pick<Aggregates, "handleLooked">;
+  readonly aggregates: Pick<Aggregates, "handleDerived">;
   readonly planOf: (account: string) => Promise<Plan>;
 };
 
@@ -62,7 +62,7 @@ export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
       reserved = await ledgers.reserve(ledgerOf(account, kind), account, id, { count: limit }, trace);
       return { command, hasSlot: reserved.answer.granted };
     };
-    const handled = await aggregates.handleLooked(withSlot(decider, exists), streamOf(id), look, envelope);
+    const handled = await aggregates.handleDerived(withSlot(decider, exists), streamOf(id), look, envelope);
     if (handled.outcome === "accepted") return handled;
     // Refused, or another request with the same command has made it, with a reservation of its own.
     await giveBack();

@@ -5,13 +5,12 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import { UNKNOWN } from "../admission/claim.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
 import { type Envelope, traceOfRecord } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import type { KeptPayload, Payloads } from "../streams/payloads.ts";
-import { readOn, runCommand } from "../streams/run-command.ts";
+import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { Notification } from "./notification.ts";
 
 export type SendingDeps = {
@@ -36,7 +35,7 @@ export const sending =
     const deliveryKey = `${subject}/${endpointId}`;
     const eventId = eventIdOf(account, type, deliveryKey);
     const stream = `delivery-${eventId}`;
-    const known = await readOn(log, delivery, stream, UNKNOWN);
+    const known = await foldStream(log, delivery, stream);
     if (isClaimed(known.state)) return;
 
     const trace = traceOfRecord(cause);
@@ -69,7 +68,13 @@ export const sending =
       authenticated_at: at,
       at,
     };
-    const ran = await runCommand(log, delivery, stream, known, { type: "Admit", request }, envelope);
+    const ran = await runCommand(log, {
+      decider: delivery,
+      stream,
+      from: known,
+      command: { type: "Admit", request },
+      envelope,
+    });
     if (ran.outcome === "rejected") {
       // Another node was faster, and delivers it. Its payload may be erased by now, and this one was stored since.
       await eraseLeft(log, eventId);

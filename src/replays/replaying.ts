@@ -8,7 +8,7 @@ import { refusedBy } from "../../domain/gate/decide.ts";
 import type { Metadata, Position } from "../../domain/ports/event-log.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import { stoppedBecause } from "../accounts/stopped.ts";
-import { type ClaimDeps, claiming, UNKNOWN } from "../admission/claim.ts";
+import { type ClaimDeps, claiming } from "../admission/claim.ts";
 import { judgement } from "../admission/judge.ts";
 import { refusal } from "../admission/refusal.ts";
 import { approvalRequests } from "../approvals/approval-requests.ts";
@@ -16,7 +16,7 @@ import type { CompiledActions } from "../gates/compiled-action.ts";
 import { NO_TRACE, type Trace, toEvents } from "../streams/envelope.ts";
 import { payloadDamaged } from "../streams/payload-damage.ts";
 import { notFound, type Problem, problem } from "../streams/problems.ts";
-import { appendKnown, type Known, readOn } from "../streams/run-command.ts";
+import { appendKnown, foldStream, type StreamState } from "../streams/run-command.ts";
 import { DECISIONS } from "../traces/execution-spans.ts";
 import { spanIdOf } from "../traces/span.ts";
 import { askedAgain } from "./asked-again.ts";
@@ -79,7 +79,7 @@ const placeOf = ({ trace_id, span_id, parent_span_id }: Metadata): Trace => ({
 });
 
 type Recalled = {
-  readonly known: Known<Delivery>;
+  readonly known: StreamState<Delivery>;
   readonly account: string | null;
   readonly trace: Trace;
   readonly endedAt: Position | null;
@@ -101,10 +101,12 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     let account: string | null = null;
     let trace: Trace = envelope.trace;
     let endedAt: Position | null = null;
-    const known = await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN, ({ meta, type, position }) => {
-      account ??= meta.account;
-      if (DECISIONS.has(type)) trace = placeOf(meta);
-      if (ENDS.has(type)) endedAt = position;
+    const known = await foldStream(log, delivery, `delivery-${eventId}`, {
+      onEvent: ({ meta, type, position }) => {
+        account ??= meta.account;
+        if (DECISIONS.has(type)) trace = placeOf(meta);
+        if (ENDS.has(type)) endedAt = position;
+      },
     });
     return { known, account, trace, endedAt };
   };
@@ -128,13 +130,13 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
   };
 
   /** What this replay has come to before. */
-  const repeated = async ({ eventId }: ReplayOrder, known: Known<Delivery>): Promise<Replayed> => {
+  const repeated = async ({ eventId }: ReplayOrder, known: StreamState<Delivery>): Promise<Replayed> => {
     const position = await approvals.recorded(`delivery-${eventId}`, known);
     return { outcome: "replayed", state: known.state, position };
   };
 
   /** Decided meanwhile, by this replay before or by somebody else, or erased. */
-  const taken = async (order: ReplayOrder, known: Known<Delivery>): Promise<Replayed> => {
+  const taken = async (order: ReplayOrder, known: StreamState<Delivery>): Promise<Replayed> => {
     const { state } = known;
     const { id } = order.replay;
     if (state.phase === "undecided" && state.last !== null) {
@@ -158,7 +160,7 @@ export const replaying = (deps: ReplayingDeps): Replaying => {
     return stopped === null ? null : conflict(`${stopped} What it had asked for before stays undone.`);
   };
 
-  const offer = (order: ReplayOrder, known: Known<Delivery>, trace: Trace, body: Buffer | null): void => {
+  const offer = (order: ReplayOrder, known: StreamState<Delivery>, trace: Trace, body: Buffer | null): void => {
     const { state } = known;
     if (state.phase !== "admitted" || state.request.endpoint_id === null) return;
     const { eventId, envelope } = order;

@@ -14,7 +14,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import type { Aggregates, Handled } from "../streams/aggregates.ts";
 import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
-import { type Known, runCommand } from "../streams/run-command.ts";
+import { runCommand, type StreamState } from "../streams/run-command.ts";
 import { replayPlacesStream, replayStream } from "./stream.ts";
 
 export type StartingReplaysDeps = {
@@ -74,7 +74,7 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
     return places.filter((_, index) => isFreed[index]);
   };
 
-  const lastKnown = async (stream: string): Promise<Known<ReplayPlaces>> => {
+  const lastKnown = async (stream: string): Promise<StreamState<ReplayPlaces>> => {
     const last = await log.last(stream);
     if (last === null) return { state: replayPlaces.initial, revision: null };
     // The stream holds only these records.
@@ -91,7 +91,7 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
       const first = replayPlaces.decide({ replayId, free: [], at: envelope.at }, known.state);
       const free = first.ok ? [] : await freeOf(account, known.state.places);
       const command = { replayId, free, at: envelope.at };
-      const ran = await runCommand(log, replayPlaces, stream, known, command, envelope);
+      const ran = await runCommand(log, { decider: replayPlaces, stream, from: known, command, envelope });
       const own = ran.known.state.places.find((place) => place.replay_id === replayId);
       if (ran.outcome !== "rejected" && own !== undefined) return own.number;
       // Else another node has changed the places since they were looked at: some of the new ones may be free.

@@ -2,9 +2,7 @@ import type { Decider } from "../../domain/decider.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Envelope, Fact } from "./envelope.ts";
-import { type Foldable, type Known, readOn, runLooked } from "./run-command.ts";
-
-type Loaded<S> = Known<S>;
+import { type Foldable, foldStream, runDerived, type StreamState } from "./run-command.ts";
 
 export type Handled<S, R> =
   | { readonly outcome: "accepted"; readonly state: S; readonly position: Position; readonly revision: Revision }
@@ -14,7 +12,7 @@ export type Handled<S, R> =
 
 export type Aggregates = {
   /** The state of a stream, at most `maxAgeMs` behind what another node may have appended. */
-  load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<Loaded<S>>;
+  load<S, E extends Fact>(decider: Foldable<S, E>, stream: string, maxAgeMs?: number): Promise<StreamState<S>>;
   /** Reads, decides, appends; on a conflict reads what is missing and decides again. */
   handle<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
@@ -22,11 +20,11 @@ export type Aggregates = {
     command: C,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
-  /** The same with a command that `look` makes of the state each time the stream has been read. */
-  handleLooked<S, C, E extends Fact, R>(
+  /** The same with a command that `derive` makes from the state each time the stream has been read. */
+  handleDerived<S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
     stream: string,
-    look: (state: S) => C | Promise<C>,
+    derive: (state: S) => C | Promise<C>,
     envelope: Envelope,
   ): Promise<Handled<S, R>>;
   /**
@@ -44,7 +42,7 @@ const REMEMBERED_COMMANDS_MAX = 256;
 export const STALENESS_MAX_MS = 100;
 
 type Cached = {
-  known: Known<unknown>;
+  known: StreamState<unknown>;
   readonly commands: Set<string>;
   /** When the last look at the stream that ended well began. */
   checkedAt: number;
@@ -82,7 +80,7 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
   };
 
   /** Two readers of one stream may be under way at once: the further one is kept. */
-  const keep = (entry: Cached, known: Known<unknown>, stream: string): void => {
+  const keep = (entry: Cached, known: StreamState<unknown>, stream: string): void => {
     const isNew = (known.revision ?? -1) > (entry.known.revision ?? -1);
     if (isNew || known.revision === entry.known.revision) entry.known = known;
     if (isNew) for (const onChanged of [...(watchers.get(stream) ?? [])]) onChanged();
@@ -90,9 +88,9 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
 
   const catchUp = async <S, E extends Fact>(entry: Cached, decider: Foldable<S, E>, stream: string): Promise<void> => {
     const startedAt = clock.now();
-    const seen = (event: RecordedEvent): void => remember(entry.commands, event.meta.command_id);
+    const onEvent = (event: RecordedEvent): void => remember(entry.commands, event.meta.command_id);
     // An entry is only ever used with the decider of its stream's category.
-    keep(entry, await readOn(log, decider, stream, entry.known as Known<S>, seen), stream);
+    keep(entry, await foldStream(log, decider, stream, { from: entry.known as StreamState<S>, onEvent }), stream);
     entry.checkedAt = startedAt;
   };
 
@@ -112,19 +110,19 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
     }
   };
 
-  const handleLooked: Aggregates["handleLooked"] = async <S, C, E extends Fact, R>(
+  const handleDerived: Aggregates["handleDerived"] = async <S, C, E extends Fact, R>(
     decider: Decider<S, C, E, R>,
     stream: string,
-    look: (state: S) => C | Promise<C>,
+    derive: (state: S) => C | Promise<C>,
     envelope: Envelope,
   ): Promise<Handled<S, R>> => {
     const entry = cached(stream, decider.initial);
     await catchUp(entry, decider, stream);
-    const known = entry.known as Known<S>;
+    const known = entry.known as StreamState<S>;
     if (entry.commands.has(envelope.commandId)) {
       return { outcome: "unchanged", state: known.state, position: known.position };
     }
-    const ran = await runLooked(log, decider, stream, known, look, envelope);
+    const ran = await runDerived(log, { decider, stream, from: known, derive, envelope });
     keep(entry, ran.known, stream);
     const { state, revision } = ran.known;
     if (ran.outcome === "rejected") return { outcome: "rejected", rejection: ran.rejection, state };
@@ -144,11 +142,11 @@ export const aggregates = (log: EventLog, clock: Clock): Aggregates => {
           ? looking.done
           : look(entry, decider, stream));
       }
-      return entry.known as Known<S>;
+      return entry.known as StreamState<S>;
     },
 
-    handle: (decider, stream, command, envelope) => handleLooked(decider, stream, () => command, envelope),
-    handleLooked,
+    handle: (decider, stream, command, envelope) => handleDerived(decider, stream, () => command, envelope),
+    handleDerived,
 
     watch(stream, onChanged) {
       // An object of its own for each call: the same function may watch twice.

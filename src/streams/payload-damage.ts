@@ -7,7 +7,7 @@ import { bundleStream, isBundleId } from "./bundle-id.ts";
 import type { Fact } from "./envelope.ts";
 import type { OnDamage } from "./payloads.ts";
 import { type Problem, problem } from "./problems.ts";
-import { readOn, runCommand } from "./run-command.ts";
+import { foldStream, runCommand } from "./run-command.ts";
 
 type DamageDecider<E extends Fact> = Decider<Damage, FindDamage, E, DamageRejection>;
 
@@ -19,9 +19,10 @@ const record = async <E extends Fact>(
   command: FindDamage,
 ): Promise<boolean> => {
   let first: Metadata | null = null;
-  const from = { state: decider.initial, revision: null };
-  const known = await readOn(log, decider, stream, from, ({ meta }) => {
-    first ??= meta;
+  const known = await foldStream(log, decider, stream, {
+    onEvent: ({ meta }) => {
+      first ??= meta;
+    },
   });
   // The compiler does not see that the callback above was called.
   const meta = first as Metadata | null;
@@ -35,7 +36,7 @@ const record = async <E extends Fact>(
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
     at,
   } as const;
-  return (await runCommand(log, decider, stream, known, command, envelope)).outcome === "accepted";
+  return (await runCommand(log, { decider, stream, from: known, command, envelope })).outcome === "accepted";
 };
 
 /**

@@ -4,10 +4,10 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { type Envelope, type Fact, toEvents } from "./envelope.ts";
 
 /**
- * The folded beginning of a stream: up to and with `revision`; null when nothing of it is known or there. `position` is that
- * of the record at `revision`: undefined when nothing was read yet.
+ * The state of a stream up to and with `revision`; null if the stream has no records, or none were read. `position` is that of
+ * the record at `revision`; undefined if no record was read.
  */
-export type Known<S> = {
+export type StreamState<S> = {
   readonly state: S;
   readonly revision: Revision | null;
   readonly position?: Position | undefined;
@@ -15,10 +15,10 @@ export type Known<S> = {
 
 export type Foldable<S, E> = Pick<Decider<S, never, E, unknown>, "initial" | "evolve">;
 
-export type Ran<S, R> =
-  | { readonly outcome: "accepted"; readonly known: Known<S>; readonly position: Position }
-  | { readonly outcome: "unchanged"; readonly known: Known<S>; readonly position: Position | undefined }
-  | { readonly outcome: "rejected"; readonly rejection: R; readonly known: Known<S> };
+export type CommandResult<S, R> =
+  | { readonly outcome: "accepted"; readonly known: StreamState<S>; readonly position: Position }
+  | { readonly outcome: "unchanged"; readonly known: StreamState<S>; readonly position: Position | undefined }
+  | { readonly outcome: "rejected"; readonly rejection: R; readonly known: StreamState<S> };
 
 /** The latest of these positions in the log; undefined when there is none. */
 export const latestOf = (...positions: readonly (Position | undefined)[]): Position | undefined =>
@@ -33,15 +33,21 @@ const ATTEMPTS_MAX = 16;
 /** How often an append with an unknown outcome is sent again before the caller is told. */
 const UNKNOWN_RETRIES_MAX = 3;
 
-/** Folds what the stream has behind `known`; `seen` is shown each record. */
-export const readOn = async <S, E extends Fact>(
-  log: EventLog,
+type FoldOptions<S> = {
+  /** The state to go on from; left out: the stream is folded from its beginning. */
+  readonly from?: StreamState<S>;
+  /** Called with each record that is read. */
+  readonly onEvent?: (event: RecordedEvent) => void;
+};
+
+/** Folds the records of a stream that come after `from`. */
+export const foldStream = async <S, E extends Fact>(
+  log: Pick<EventLog, "read">,
   decider: Foldable<S, E>,
   stream: string,
-  known: Known<S>,
-  seen?: (event: RecordedEvent) => void,
-): Promise<Known<S>> => {
-  let { state, revision, position } = known;
+  { from = { state: decider.initial, revision: null }, onEvent }: FoldOptions<S> = {},
+): Promise<StreamState<S>> => {
+  let { state, revision, position } = from;
   for (;;) {
     const page = await log.read(stream, revision, READ_PAGE);
     for (const event of page) {
@@ -49,7 +55,7 @@ export const readOn = async <S, E extends Fact>(
       state = decider.evolve(state, event as unknown as E);
       revision = event.revision;
       position = event.position;
-      seen?.(event);
+      onEvent?.(event);
     }
     if (page.length < READ_PAGE) return { state, revision, position };
   }
@@ -71,23 +77,31 @@ export const appendKnown = async (
   }
 };
 
+type CommandRun<S, C, E, R> = {
+  readonly decider: Decider<S, C, E, R>;
+  readonly stream: string;
+  /** The state to decide on first; left out: the stream is read. A stale one costs a round, never a wrong event. */
+  readonly from?: StreamState<S> | undefined;
+  readonly envelope: Envelope;
+};
+
 /**
- * As `runCommand`, with a command that depends on something outside the stream. `look` is asked for it each time the stream
- * has been read, so whatever is appended to the stream after the look makes it look again.
+ * Runs a command that depends on something outside of the stream. `derive` makes it each time the stream has been read, so
+ * whatever is appended to the stream after a call of `derive` leads to another call.
  */
-export const runLooked = async <S, C, E extends Fact, R>(
+export const runDerived = async <S, C, E extends Fact, R>(
   log: EventLog,
-  decider: Decider<S, C, E, R>,
-  stream: string,
-  from: Known<S>,
-  look: (state: S) => C | Promise<C>,
-  envelope: Envelope,
-): Promise<Ran<S, R>> => {
-  let known = from;
+  run: CommandRun<S, C, E, R> & { readonly derive: (state: S) => C | Promise<C> },
+): Promise<CommandResult<S, R>> => {
+  const { decider, stream, envelope, derive } = run;
   let repeated = false;
+  const onEvent = (event: RecordedEvent): void => {
+    repeated ||= event.meta.command_id === envelope.commandId;
+  };
+  let known = run.from ?? (await foldStream(log, decider, stream));
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     if (repeated) return { outcome: "unchanged", known, position: known.position };
-    const decision = decider.decide(await look(known.state), known.state);
+    const decision = decider.decide(await derive(known.state), known.state);
     if (!decision.ok) return { outcome: "rejected", rejection: decision.rejection, known };
     if (decision.events.length === 0) return { outcome: "unchanged", known, position: known.position };
     const appended = await appendKnown(log, stream, known.revision ?? "absent", toEvents(decision.events, envelope));
@@ -96,22 +110,13 @@ export const runLooked = async <S, C, E extends Fact, R>(
       const { revision, position } = appended;
       return { outcome: "accepted", known: { state, revision, position }, position };
     }
-    known = await readOn(log, decider, stream, known, (event) => {
-      repeated ||= event.meta.command_id === envelope.commandId;
-    });
+    known = await foldStream(log, decider, stream, { from: known, onEvent });
   }
   throw new LogUnavailable(`${stream} is written by too many at once`);
 };
 
-/**
- * Decides on what is known of a stream and appends with its revision. On a conflict reads what is missing and decides
- * again: a stale decision is never sent twice. A stale `known` therefore costs a round, never a wrong event.
- */
+/** Decides and appends at the revision decided on. On a conflict it reads what is missing and decides again. */
 export const runCommand = <S, C, E extends Fact, R>(
   log: EventLog,
-  decider: Decider<S, C, E, R>,
-  stream: string,
-  from: Known<S>,
-  command: C,
-  envelope: Envelope,
-): Promise<Ran<S, R>> => runLooked(log, decider, stream, from, () => command, envelope);
+  { command, ...run }: CommandRun<S, C, E, R> & { readonly command: C },
+): Promise<CommandResult<S, R>> => runDerived(log, { ...run, derive: () => command });

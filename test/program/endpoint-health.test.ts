@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import { openLog } from "../../src/engine/engines.ts";
 import { type Fact, NO_TRACE, toEvents } from "../../src/streams/envelope.ts";
-import { readOn } from "../../src/streams/run-command.ts";
+import { foldStream } from "../../src/streams/run-command.ts";
 import { type Client, hookSource, signUp } from "../support/client.ts";
 import { type EngineSet, type Engines, engineSets, placesIn } from "../support/engine-sets.ts";
 import { killPrograms, type Program, removeFolder, startProgram, until } from "../support/program.ts";
@@ -148,7 +148,7 @@ const endpointHealth = ({ name, open }: EngineSet): void => {
     await program.stop();
     const log = await openLog(placesIn(engines, program.dir).log);
     const stream = `endpoint-${endpointId}`;
-    const { revision } = await readOn(log, endpointDecider, stream, { state: endpointDecider.initial, revision: null });
+    const { revision } = await foldStream(log, endpointDecider, stream);
     const events = toEvents(facts, {
       commandId: `past ${endpointId} ${facts.length}`,
       account: client.account,

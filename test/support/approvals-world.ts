@@ -33,7 +33,7 @@ import type { Principal } from "../../src/http/route.ts";
 import { approvalRoutes } from "../../src/routes/approvals/approvals.ts";
 import { type Aggregates, aggregates } from "../../src/streams/aggregates.ts";
 import { payloads } from "../../src/streams/payloads.ts";
-import { readOn, runCommand } from "../../src/streams/run-command.ts";
+import { runCommand } from "../../src/streams/run-command.ts";
 import { caller } from "./call.ts";
 import { foldInto } from "./fold-into.ts";
 import { testClock } from "./http-app.ts";
@@ -304,8 +304,7 @@ export const approvalsWorld = ({
     async erase(eventId: string): Promise<void> {
       const command = { type: "ErasePayload", upTo: null, eventId, reason: "asked for", at: now() } as const;
       const stream = `delivery-${eventId}`;
-      const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null });
-      await runCommand(log, erasure, stream, known, command, envelope());
+      await runCommand(log, { decider: erasure, stream, command, envelope: envelope() });
       await log.erase(`payload-${eventId}`);
     },
     /** Registers an agent, and suspends it a moment later. */

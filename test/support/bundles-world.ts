@@ -24,7 +24,7 @@ import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
 import { damageRecords } from "../../src/streams/payload-damage.ts";
 import { payloads } from "../../src/streams/payloads.ts";
-import { readOn } from "../../src/streams/run-command.ts";
+import { foldStream } from "../../src/streams/run-command.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 import { ACCOUNT, AGENT_ID, agentsWorld, ENDPOINT, POLICY_ID, TRACE } from "./execute-world.ts";
@@ -124,7 +124,7 @@ export const bundlesWorld = async () => {
       await log.append(`endpoint-${TARGET_ID}`, "any", toEvents([{ type: "EndpointOpened", data }], systems(now())));
     },
     async stateOf(bundleId: string) {
-      return (await readOn(log, bundle, `bundle-${bundleId}`, { state: bundle.initial, revision: null })).state;
+      return (await foldStream(log, bundle, `bundle-${bundleId}`)).state;
     },
   };
 };
@@ -182,10 +182,8 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
   const runner = bundleRunner({ ...about, randomness, payloads: kept, gates, deliver: delivering });
   const places = ledgers({ ...common, randomness, placeStatus: placeStatus(log, clock, randomness), orphanAgeMs: 0 });
   const reacting = reactor(
-    log,
+    { log, clock, onError },
     [...bundleReactions({ ...about, ledgers: places, runner }), ...stoppedBundles({ ...about, views, progress })],
-    clock,
-    onError,
     { ...BUNDLE_REACTOR, gatherMs: 1 },
   );
   delivering.start();
@@ -204,4 +202,4 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
 
 /** What a delivery of a bundle came to. */
 const _deliveryOf = async (log: EventLog, eventId: string) =>
-  (await readOn(log, delivery, `delivery-${eventId}`, { state: delivery.initial, revision: null })).state;
+  (await foldStream(log, delivery, `delivery-${eventId}`)).state;

@@ -191,17 +191,12 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     accountOf: async () => ({ plan: PLANS.scale, timeZone: "UTC" }),
     actions: compiledActions(),
   });
-  const reacting = reactor(
-    log,
-    [
-      ...costReactions({ ledgers: places, timeZoneOf: async () => "UTC" }),
-      ...stoppedRequests({
-        ...{ log, aggregates: streams, views, progress, outcomes: waiting, deliver: delivering, clock },
-      }),
-    ],
-    clock,
-    onError,
-  );
+  const reacting = reactor({ log, clock, onError }, [
+    ...costReactions({ ledgers: places, timeZoneOf: async () => "UTC" }),
+    ...stoppedRequests({
+      ...{ log, aggregates: streams, views, progress, outcomes: waiting, deliver: delivering, clock },
+    }),
+  ]);
   delivering.start();
   reacting.start();
 

@@ -28,7 +28,7 @@ import { actionStream } from "../../src/streams/action-stream.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
 import { payloads } from "../../src/streams/payloads.ts";
-import { readOn } from "../../src/streams/run-command.ts";
+import { foldStream } from "../../src/streams/run-command.ts";
 import { inlineProjector } from "../../src/views/view-progress.ts";
 import { caller } from "./call.ts";
 import { enoughBytes } from "./enough-bytes.ts";
@@ -154,7 +154,7 @@ export const replayWorld = async (policy: Partial<PolicyDefinition> = {}) => {
   };
 
   const stateOf = async (eventId: string): Promise<Delivery> =>
-    (await readOn(log, delivery, `delivery-${eventId}`, { state: delivery.initial, revision: null })).state;
+    (await foldStream(log, delivery, `delivery-${eventId}`)).state;
 
   const decide = async (eventId: string, command: DeliveryCommand): Promise<void> => {
     const decision = delivery.decide(command, await stateOf(eventId));

@@ -13,7 +13,7 @@ import { aggregates } from "../../src/streams/aggregates.ts";
 import { toEvents } from "../../src/streams/envelope.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
 import { payloads } from "../../src/streams/payloads.ts";
-import { readOn } from "../../src/streams/run-command.ts";
+import { foldStream } from "../../src/streams/run-command.ts";
 import { enoughBytes } from "./enough-bytes.ts";
 
 export const ACCOUNT = "acc_1";
@@ -92,7 +92,7 @@ export const claimNode = (
     async send(key, payload, reads = false) {
       const body = Buffer.from(JSON.stringify(payload));
       const eventId = webhookId(key);
-      const from = reads ? await readOn(log, delivery, `delivery-${eventId}`, UNKNOWN) : UNKNOWN;
+      const from = reads ? await foldStream(log, delivery, `delivery-${eventId}`) : UNKNOWN;
       return claim(
         {
           ...{ eventId, account: ACCOUNT, policyId: POLICY_ID, endpointId: null, deliveryKey: key, eventType: "order" },

@@ -4,7 +4,6 @@ import type { Delivery } from "../../../domain/delivery/state.ts";
 import { EUR_MAX, eurOf, microOf } from "../../../domain/gate/cost.ts";
 import type { Json } from "../../../domain/json.ts";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
-import { UNKNOWN } from "../../admission/claim.ts";
 import { executionAnswer, hasEnded } from "../../execute/answer.ts";
 import type { Execute } from "../../execute/executing.ts";
 import type { Outcomes } from "../../execute/outcomes.ts";
@@ -13,7 +12,7 @@ import { type JsonSchema, positionOf, type Route } from "../../http/route.ts";
 import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { isEventId } from "../../streams/event-id.ts";
 import { notFound } from "../../streams/problems.ts";
-import { latestOf, readOn } from "../../streams/run-command.ts";
+import { foldStream, latestOf } from "../../streams/run-command.ts";
 import { ASKING, DEPTH_HEADER, depthOf, invalidAsk, RESULT, WAIT_MS, WAITING } from "./asking.ts";
 
 export type ExecuteRoutesDeps = {
@@ -111,7 +110,7 @@ const show: Handle =
   async ({ principal, params, query, closing: signal }) => {
     const { event_id: id = "" } = params;
     if (!isEventId(id)) return notFound();
-    const known = await readOn(log, delivery, `delivery-${id}`, UNKNOWN);
+    const known = await foldStream(log, delivery, `delivery-${id}`);
     const { state } = known;
     const request = "request" in state ? state.request : state.phase === "undecided" ? state.last : null;
     const { kind, id: originId } = request?.origin ?? {};

@@ -23,7 +23,7 @@ import type { Envelope, Trace } from "../../streams/envelope.ts";
 import { payloadDamaged } from "../../streams/payload-damage.ts";
 import type { Payloads } from "../../streams/payloads.ts";
 import { type Problem, problem } from "../../streams/problems.ts";
-import { type Known, readOn } from "../../streams/run-command.ts";
+import { foldStream, type StreamState } from "../../streams/run-command.ts";
 
 /** Where it goes: the endpoint with the name that it has now, and the target that the approval is bound to. */
 export type ApprovalTarget = {
@@ -35,7 +35,7 @@ export type ApprovalTarget = {
 };
 
 /** `asked`: the request as it was when this approval was asked for. It may have been held again since, for another target. */
-type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & Known<S>;
+type SubjectOf<K, S, Q> = { readonly kind: K; readonly asked: Q | null } & StreamState<S>;
 
 /** What an approval is for, as its stream has it up to a position. */
 export type ApprovalSubject = {
@@ -88,16 +88,14 @@ export const subjectOf = async (log: EventLog, { request }: RequestedApproval): 
     if (isHold(event) && (data.approval as { approval_id: string }).approval_id === request.approval_id) held = data;
   };
   if (kind === "change") {
-    const known = await readOn(log, change, changeStream(id), { state: change.initial, revision: null });
+    const known = await foldStream(log, change, changeStream(id));
     return { kind, ...known, asked: null, endedBecause: known.state.phase === "over" ? known.state.reason : null };
   }
   if (kind === "bundle") {
-    const from = { state: bundle.initial, revision: null };
-    const known = await readOn(log, bundle, bundleStream(id), from, seen);
+    const known = await foldStream(log, bundle, bundleStream(id), { onEvent: seen });
     return { kind, ...known, asked: held as HeldBundle | null, endedBecause };
   }
-  const from = { state: delivery.initial, revision: null };
-  const known = await readOn(log, delivery, `delivery-${id}`, from, seen);
+  const known = await foldStream(log, delivery, `delivery-${id}`, { onEvent: seen });
   return { kind, ...known, asked: held as HeldRequest | null, endedBecause };
 };
 

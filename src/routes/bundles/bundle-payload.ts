@@ -4,7 +4,7 @@ import { eraseBundle } from "../../erasure/erasures.ts";
 import { type Answer, type Call, positionOf } from "../../http/route.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
-import { readOn } from "../../streams/run-command.ts";
+import { foldStream } from "../../streams/run-command.ts";
 
 type Reason = { readonly reason: string };
 
@@ -15,15 +15,11 @@ export type BundleErased = { readonly erasedAt: string | null; readonly written:
 export const eraseOwnBundle = async (log: EventLog, id: string, call: Call): Promise<BundleErased | Problem> => {
   if (!isBundleId(id)) return notFound();
   let owner: string | null = null;
-  const known = await readOn(
-    log,
-    bundleErasure,
-    bundleStream(id),
-    { state: bundleErasure.initial, revision: null },
-    ({ meta }) => {
+  const known = await foldStream(log, bundleErasure, bundleStream(id), {
+    onEvent: ({ meta }) => {
       owner ??= meta.account;
     },
-  );
+  });
   if (owner !== call.principal.account) return notFound();
   // The route's schema has checked the shape.
   const { reason } = call.body as Reason;

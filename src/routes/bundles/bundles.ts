@@ -20,7 +20,7 @@ import { GATE_PROBLEMS } from "../../http/route-problems.ts";
 import { hidingOf } from "../../redaction/hidden-answer.ts";
 import { bundleStream, isBundleId } from "../../streams/bundle-id.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
-import { type Known, latestOf, readOn, runCommand } from "../../streams/run-command.ts";
+import { foldStream, latestOf, runCommand, type StreamState } from "../../streams/run-command.ts";
 import { DEPTH_HEADER, depthOf, WAIT_MS, WAITING } from "../agents/asking.ts";
 import { type HiddenDeps, hiddenOfSteps, seesHidden } from "../events/hidden-fields.ts";
 import { eraseBundlePayload } from "./bundle-payload.ts";
@@ -90,13 +90,14 @@ const begin: Handle =
   };
 
 /** The bundle as its stream has it; null for an agent's that it is not, and for any id of another account. */
-const own = async (log: EventLog, { principal, params }: Call): Promise<Known<Bundle> | null> => {
+const own = async (log: EventLog, { principal, params }: Call): Promise<StreamState<Bundle> | null> => {
   const { id = "" } = params;
   if (!isBundleId(id)) return null;
   let owner: string | null = null;
-  const from = { state: bundle.initial, revision: null };
-  const known = await readOn(log, bundle, bundleStream(id), from, ({ meta }) => {
-    owner ??= meta.account;
+  const known = await foldStream(log, bundle, bundleStream(id), {
+    onEvent: ({ meta }) => {
+      owner ??= meta.account;
+    },
   });
   const request = requestOf(known.state);
   if (request === null || owner !== principal.account) return null;
@@ -107,7 +108,7 @@ const own = async (log: EventLog, { principal, params }: Call): Promise<Known<Bu
 const shownResults = async (
   deps: BundleRoutesDeps,
   principal: Principal,
-  { state }: Known<Bundle>,
+  { state }: StreamState<Bundle>,
 ): Promise<ShowResults> => {
   const { documents = directDocuments } = deps;
   const request = requestOf(state);
@@ -128,7 +129,7 @@ const shownResults = async (
 };
 
 /** An agent reads what it was answered. That an admin reads what is hidden from others is recorded. */
-const answerTo = async (deps: BundleRoutesDeps, call: Call, known: Known<Bundle>): Promise<Answer> => {
+const answerTo = async (deps: BundleRoutesDeps, call: Call, known: StreamState<Bundle>): Promise<Answer> => {
   const { principal, params } = call;
   if (principal.kind === "agent") return bundleAnswer(deps.log, known);
   const request = requestOf(known.state);
@@ -175,12 +176,12 @@ const list: Handle =
 const tell = async (
   deps: BundleRoutesDeps,
   call: Call,
-  known: Known<Bundle>,
+  known: StreamState<Bundle>,
   command: BundleCommand,
 ): Promise<Answer | Problem> => {
   const { params, envelope } = call;
   const { id = "" } = params;
-  const ran = await runCommand(deps.log, bundle, bundleStream(id), known, command, envelope);
+  const ran = await runCommand(deps.log, { decider: bundle, stream: bundleStream(id), from: known, command, envelope });
   if (ran.outcome === "rejected") return PROBLEM_OF[ran.rejection]();
   deps.outcomes.changed(id, ran.known);
   const position = await deps.approvals.recorded(bundleStream(id), ran.known);

@@ -9,7 +9,7 @@ import { type Answer, type Call, calledBy, positionOf } from "../../http/route.t
 import { isEventId } from "../../streams/event-id.ts";
 import { payloadDamaged } from "../../streams/payload-damage.ts";
 import { notFound, type Problem, problem } from "../../streams/problems.ts";
-import { readOn } from "../../streams/run-command.ts";
+import { foldStream } from "../../streams/run-command.ts";
 import { eraseOwnBundle } from "../bundles/bundle-payload.ts";
 import { type HiddenDeps, hiddenOfEvent } from "./hidden-fields.ts";
 
@@ -107,11 +107,13 @@ export const erasePayload = async (log: EventLog, id: string, call: Call): Promi
   if (!isEventId(id)) return notFound();
   const stream = `delivery-${id}`;
   const about: { owner?: string; step?: BundleStep } = {};
-  const known = await readOn(log, erasure, stream, { state: erasure.initial, revision: null }, (recorded) => {
-    about.owner ??= recorded.meta.account;
-    // The stream's category says which events are in it.
-    const event = recorded as unknown as DeliveryEvent;
-    if (event.type === "EventAdmitted" && event.data.bundle !== undefined) about.step = event.data.bundle;
+  const known = await foldStream(log, erasure, stream, {
+    onEvent: (recorded) => {
+      about.owner ??= recorded.meta.account;
+      // The stream's category says which events are in it.
+      const event = recorded as unknown as DeliveryEvent;
+      if (event.type === "EventAdmitted" && event.data.bundle !== undefined) about.step = event.data.bundle;
+    },
   });
   if (about.owner !== call.principal.account) return notFound();
   if (about.step !== undefined) return eraseOfBundle(log, id, about.step, call);

@@ -13,7 +13,7 @@ import { hasRole, type Principal } from "../../http/route.ts";
 import type { Hidden } from "../../redaction/hidden-answer.ts";
 import { bundleStream } from "../../streams/bundle-id.ts";
 import type { Payloads } from "../../streams/payloads.ts";
-import { readOn } from "../../streams/run-command.ts";
+import { foldStream } from "../../streams/run-command.ts";
 
 export type HiddenDeps = {
   readonly log: EventLog;
@@ -96,8 +96,7 @@ export const hiddenOfEvent = async (
   const paths = await hiddenPaths(deps.log, event, principal);
   const { bundle: step } = event;
   if (paths.length === 0 || step === undefined) return paths;
-  const from = { state: bundle.initial, revision: null };
-  const request = requestOf((await readOn(deps.log, bundle, bundleStream(step.id), from)).state);
+  const request = requestOf((await foldStream(deps.log, bundle, bundleStream(step.id))).state);
   if (request === null) throw new Error(`${step.id} was never decided, and has a step`);
   const hidden = (await hiddenOfSteps(deps, request, principal))[step.index] ?? paths;
   if (!step.undo) return hidden;

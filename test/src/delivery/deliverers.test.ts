@@ -15,7 +15,7 @@ import { aggregates } from "../../../src/streams/aggregates.ts";
 import { type Envelope, type Fact, toEvents } from "../../../src/streams/envelope.ts";
 import { damageRecords } from "../../../src/streams/payload-damage.ts";
 import { payloads } from "../../../src/streams/payloads.ts";
-import { readOn, runCommand } from "../../../src/streams/run-command.ts";
+import { foldStream, runCommand } from "../../../src/streams/run-command.ts";
 import { inlineProjector } from "../../../src/views/view-progress.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
 import { enoughBytes } from "../../support/enough-bytes.ts";
@@ -216,7 +216,7 @@ const deletedDuringAnAttempt = async () => {
   let answer = (): void => undefined;
   const it = await world(() => new Promise((resolve) => (answer = resolve)));
   await it.admit("evt_1");
-  const known = await readOn(it.log, delivery, "delivery-evt_1", { state: delivery.initial, revision: null });
+  const known = await foldStream(it.log, delivery, "delivery-evt_1");
   const [first, other] = [it.node("node_1"), it.node("node_2")];
   first.start();
   await until("it is at the receiver", () => it.sent.length === 1);
@@ -259,7 +259,7 @@ test("what is answered to a process that slept longer than its lease is not kept
     await until("it is at the receiver", () => it.sent.length === 1);
     it.clock.advance(LEASE_MS + 1);
     const stream = "delivery-evt_1";
-    const known = await readOn(it.log, erasure, stream, { state: erasure.initial, revision: null });
+    const known = await foldStream(it.log, erasure, stream);
     const { at } = it.envelope();
     const command = { type: "ErasePayload", eventId: "evt_1", reason: "asked for", at } as const;
     assert.is((await erase(it.log, erasure, stream, known, command, it.envelope())).outcome, "accepted");
@@ -301,9 +301,15 @@ test("a payload that has changed on disk is sent by no node: its event has faile
   );
 
   it.damaged.clear();
-  const known = await readOn(it.log, delivery, "delivery-evt_1", { state: delivery.initial, revision: null });
+  const known = await foldStream(it.log, delivery, "delivery-evt_1");
   const command = { type: "Replay", replay: REPLAY, places: null, at: it.envelope().at } as const;
-  const ran = await runCommand(it.log, delivery, "delivery-evt_1", known, command, it.envelope());
+  const ran = await runCommand(it.log, {
+    decider: delivery,
+    stream: "delivery-evt_1",
+    from: known,
+    command,
+    envelope: it.envelope(),
+  });
   assert.is(ran.outcome, "accepted");
   await until("it is delivered", async () => {
     // As the process manager does behind a replay.

@@ -15,7 +15,7 @@ import { placeStatus } from "../../../src/ledgers/place-status.ts";
 import { NO_TRACE, toEvents } from "../../../src/streams/envelope.ts";
 import { exchangesOf } from "../../../src/streams/exchanges.ts";
 import { payloadStream, payloads } from "../../../src/streams/payloads.ts";
-import { type Known, readOn } from "../../../src/streams/run-command.ts";
+import { foldStream, type StreamState } from "../../../src/streams/run-command.ts";
 import { at, deliveryFacts } from "../../support/history.ts";
 import { losingLog } from "../../support/losing-log.ts";
 
@@ -53,7 +53,7 @@ const nodeOf = (log: EventLog) => {
   return { allowances, keep };
 };
 
-type Attempted = { readonly id: string; readonly known: Known<Extract<Delivery, { phase: "admitted" }>> };
+type Attempted = { readonly id: string; readonly known: StreamState<Extract<Delivery, { phase: "admitted" }>> };
 
 /** An event whose first attempt is under way. */
 const attempted = async (log: EventLog, id: string): Promise<Attempted> => {
@@ -62,7 +62,7 @@ const attempted = async (log: EventLog, id: string): Promise<Attempted> => {
   const kept = await payloads(log, randomness).keepAgain(id, incoming, envelope(`${id}/keep`));
   const admitted = is.admitted({ payload: { ...kept, content_type: "application/json", size: 2 } });
   await log.append(`delivery-${id}`, "absent", toEvents([admitted, is.started(1, 1)], envelope(`${id}/admit`)));
-  const known = await readOn(log, delivery, `delivery-${id}`, { state: delivery.initial, revision: null });
+  const known = await foldStream(log, delivery, `delivery-${id}`);
   const { state } = known;
   if (state.phase !== "admitted") throw new Error(`${id} is ${state.phase}`);
   return { id, known: { ...known, state } };

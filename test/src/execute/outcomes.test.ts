@@ -7,7 +7,7 @@ import { memoryEventLog } from "../../../infra/memory/event-log.ts";
 import { hasEnded } from "../../../src/execute/answer.ts";
 import { outcomes } from "../../../src/execute/outcomes.ts";
 import { waitingPlaces } from "../../../src/execute/waiting-places.ts";
-import type { Known } from "../../../src/streams/run-command.ts";
+import type { StreamState } from "../../../src/streams/run-command.ts";
 import { appendTo, deliveryFacts, history } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
 
@@ -24,7 +24,7 @@ const records = (() => {
   return it.events;
 })();
 /** The delivery after so many of its records. */
-const knownAt = (count: number): Known<Delivery> => ({
+const knownAt = (count: number): StreamState<Delivery> => ({
   state: records.slice(0, count).reduce((state, event) => delivery.evolve(state, event as never), delivery.initial),
   revision: count - 1,
 });

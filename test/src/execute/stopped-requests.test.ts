@@ -46,7 +46,7 @@ test("a process that is told to stop cancels no more than a page of it first; an
   const deliver = { isSending: () => false };
   const about = { log, aggregates: aggregates(log, clock), views, progress, deliver, clock };
   const reacting = (changed: () => void) =>
-    reactor(log, stoppedRequests({ ...about, outcomes: { changed } }), clock, fail, SUSPENSIONS_REACTOR);
+    reactor({ log, clock, onError: fail }, stoppedRequests({ ...about, outcomes: { changed } }), SUSPENSIONS_REACTOR);
   const cancelled = async (): Promise<number> => (await world.ofType("EventCancelled")).length;
 
   let stopped: Promise<void> | null = null;

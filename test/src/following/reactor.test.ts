@@ -22,7 +22,11 @@ const begin = (log: EventLog, fails: (i: unknown) => boolean = () => false, opti
       seen.push(data.i);
     },
   };
-  const it: Reactor = reactor(log, [reaction], { now: () => 0 }, (error) => errors.push(error), options);
+  const it: Reactor = reactor(
+    { log, clock: { now: () => 0 }, onError: (error) => errors.push(error) },
+    [reaction],
+    options,
+  );
   it.start();
   return { it, seen, errors };
 };
@@ -112,7 +116,7 @@ test("an event that cannot be reacted to yet is no error: it is tried again, wha
   };
   const waits = { waiting: (waitsFor: string) => told.push(waitsFor), over: () => told.push("over") };
   const options = { name: "waiting", gatherMs: 1, failingMs: 0, waits };
-  const it = reactor(log, [reaction], { now: () => 0 }, fail, options);
+  const it = reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], options);
   it.start();
   await until("it waits", () => told.includes("the view"));
   assert.is(it.healthy(), false);
@@ -136,7 +140,11 @@ test("events that wait one after the other have a wait each", async () => {
     run: async ({ data }) => (Number(data.i) > reached ? { waitsFor: String(data.i) } : undefined),
   };
   const waits = { waiting: (waitsFor: string) => told.push(waitsFor), over: () => told.push("over") };
-  const it = reactor(log, [reaction], { now: () => 0 }, fail, { name: "waiting", gatherMs: 1, waits });
+  const it = reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], {
+    name: "waiting",
+    gatherMs: 1,
+    waits,
+  });
   it.start();
   await until("the first waits", () => told.includes("0"));
   reached = 0;
@@ -245,7 +253,11 @@ test("keys are dealt with side by side, at most so many, each in its order; the 
     },
   };
   const atOnce = { keyOf: ({ stream }: { stream: string }) => stream, keysMax: 2 };
-  const it = reactor(log, [reaction], { now: () => 0 }, fail, { name: "keyed", gatherMs: 1, atOnce });
+  const it = reactor({ log, clock: { now: () => 0 }, onError: fail }, [reaction], {
+    name: "keyed",
+    gatherMs: 1,
+    atOnce,
+  });
   it.start();
   await until("the other keys are done", () => seen.length === 8);
   assert.is(await log.last("checkpoint-keyed"), null);

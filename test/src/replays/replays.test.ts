@@ -6,7 +6,7 @@ import type { ReplayFilter } from "../../../domain/replay/events.ts";
 import type { ReplayDocument } from "../../../projections/replays.ts";
 import { planReplay } from "../../../src/replays/plan.ts";
 import { replayStream } from "../../../src/replays/stream.ts";
-import { readOn } from "../../../src/streams/run-command.ts";
+import { foldStream } from "../../../src/streams/run-command.ts";
 import { failingLog } from "../../support/failing-log.ts";
 import { ACCOUNT, BY, type ReplayWorld, replayIdOf, replayNode, replayWorld } from "../../support/replay-world.ts";
 import { until } from "../../support/until.ts";
@@ -47,7 +47,7 @@ const started = async (
   return { id, plan };
 };
 const stateOf = async (world: ReplayWorld, id: string) =>
-  (await readOn(world.log, replayDecider, replayStream(id), { state: replayDecider.initial, revision: null })).state;
+  (await foldStream(world.log, replayDecider, replayStream(id))).state;
 const isDone = (world: ReplayWorld, id: string) => async () => (await stateOf(world, id)).phase === "done";
 const shownOf = async (node: Node, id: string): Promise<ReplayDocument> => {
   await node.shown();

@@ -261,7 +261,10 @@ const retentionOf = ({ name, open }: EngineSet): void => {
     for (let n = 0; n < COUNT; n += 1) assert.is((await it.erasures(n)).length, 1, `${n}`);
 
     const errors: unknown[] = [];
-    const reacting = reactor(it.log, erasureReactions(it.log), it.clock, (error) => errors.push(error));
+    const reacting = reactor(
+      { log: it.log, clock: it.clock, onError: (error) => errors.push(error) },
+      erasureReactions(it.log),
+    );
     reacting.start();
     await until("what was recorded is done", async () => (await standing()) === 0);
     await reacting.stop();

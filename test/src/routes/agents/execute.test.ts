@@ -3,11 +3,10 @@ import * as assert from "uvu/assert";
 import { delivery } from "../../../../domain/delivery/decider.ts";
 import type { RecordedEvent } from "../../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../../infra/memory/event-log.ts";
-import { UNKNOWN } from "../../../../src/admission/claim.ts";
 import { outcomes } from "../../../../src/execute/outcomes.ts";
 import { type Call, isProblem } from "../../../../src/http/route.ts";
 import { executeRoutes } from "../../../../src/routes/agents/execute.ts";
-import { readOn } from "../../../../src/streams/run-command.ts";
+import { foldStream } from "../../../../src/streams/run-command.ts";
 import { appendTo, approvalFacts, deliveryFacts, type History, history } from "../../../support/history.ts";
 
 const test = suite("execute, again, of what was held");
@@ -28,7 +27,7 @@ const asked = async (
   const it = history();
   recorded(it);
   await appendTo(log, it.events);
-  const known = await readOn(log, delivery, "delivery-evt_1", UNKNOWN);
+  const known = await foldStream(log, delivery, "delivery-evt_1");
   const [route] = executeRoutes({
     log,
     execute: async () => ({ eventId: "evt_1", known, replayed: true, position: known.position }),

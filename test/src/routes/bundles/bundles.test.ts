@@ -15,7 +15,7 @@ import { aggregates } from "../../../../src/streams/aggregates.ts";
 import { toEvents } from "../../../../src/streams/envelope.ts";
 import { encodeBody, payloads } from "../../../../src/streams/payloads.ts";
 import { type Problem, problem } from "../../../../src/streams/problems.ts";
-import { readOn } from "../../../../src/streams/run-command.ts";
+import { foldStream } from "../../../../src/streams/run-command.ts";
 import { caller, callOf } from "../../../support/call.ts";
 import { foldInto } from "../../../support/fold-into.ts";
 import {
@@ -114,7 +114,7 @@ const world = async (recorded: (it: History) => void, begin: Begin = (it) => it)
   const fail = (error: unknown): never => {
     throw error;
   };
-  const known = await readOn(log, bundle, `bundle-${ID}`, { state: bundle.initial, revision: null });
+  const known = await foldStream(log, bundle, `bundle-${ID}`);
   const asks: BundleAsk[] = [];
   const waiting = outcomes(log, bundle, "bundle", fail);
   const call = caller(
