@@ -7,13 +7,12 @@ export type ActionDocument = {
   readonly name: string;
   readonly version: number;
   readonly definition: JsonObject;
-  /** Who put this version, and when. */
   readonly changed_by: string;
   readonly changed_at: string;
   readonly created_at: string;
 };
 
-/** The newest version of every action, by the action's id; deleted ones are in the audit log. */
+/** The newest version of every action; deleted ones are in the audit log. */
 export const actions = perDocument<ActionDocument>(
   {
     name: "actions.v1",
@@ -31,7 +30,7 @@ export const actions = perDocument<ActionDocument>(
       account,
       name,
       version,
-      // Plain JSON: the readonly lists of the type are what keeps the compiler from seeing it.
+      // Plain JSON; the compiler does not see that because of the readonly lists.
       definition: definition as unknown as JsonObject,
       changed_by: by,
       changed_at: at,

@@ -20,7 +20,7 @@ import { sources } from "./sources.ts";
 import { status } from "./status.ts";
 import { usage } from "./usage.ts";
 
-/** Every view there is. What is listed here is declared in the view store and kept by the projector. */
+/** All views: the view store declares them and the projector folds them. */
 export const PROJECTIONS: readonly Projection[] = [
   events,
   deliveryQueue,

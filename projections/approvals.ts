@@ -6,7 +6,7 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { perDocument } from "./projection.ts";
 import { bundleOf, categoryOf, deliveryOf, subjectOf } from "./streams.ts";
 
-/** `approved` until the execution has begun, which uses the approval; `void`: what it was bound to has changed. */
+/** `approved` until the execution begins and consumes the approval; `void`: what it was bound to has changed. */
 export type ApprovalStatus = "pending" | "approved" | "consumed" | "rejected" | "expired" | "cancelled" | "void";
 
 /** Money in micro-euros. */
@@ -16,11 +16,11 @@ export type ApprovalDocument = Omit<ApprovalRequest, "approval_id" | "subject"> 
   readonly subject_id: string;
   /** Oldest first. */
   readonly votes: readonly Vote[];
-  /** When it was approved, rejected, expired, cancelled or became void. */
+  /** When the approval was approved, rejected, expired, cancelled or voided. */
   readonly decided_at: string | null;
-  /** Of a rejection, a cancellation or a void one. */
+  /** Why it was rejected, cancelled or voided. */
   readonly reason: string | null;
-  /** Of a void one, the approval that was asked for instead. */
+  /** The approval that was requested instead of a void one. */
   readonly replaced_by: string | null;
 };
 
@@ -32,7 +32,7 @@ type OfHold =
 type OfChange = Extract<ChangeEvent, { type: "ChangeApplied" | "ChangeVoided" }>;
 type Known = ApprovalEvent | OfHold | OfChange;
 
-/** Whose stream each of them is in. */
+/** The id of the protected change whose stream has the event. */
 const changeOf = ({ stream }: RecordedEvent): string | null =>
   categoryOf(stream) === "change" ? subjectOf(stream) : null;
 
@@ -47,7 +47,7 @@ const OF_HOLD: Readonly<Record<OfHold["type"] | OfChange["type"], (event: Record
 
 const idOf = (event: RecordedEvent): string | null => {
   if (event.stream.startsWith(APPROVAL)) return event.stream.slice(APPROVAL.length);
-  // Own keys only: a type called "constructor" is not one of them.
+  // Own keys only: an event type may be called "constructor".
   const held = Object.hasOwn(OF_HOLD, event.type) ? OF_HOLD[event.type as keyof typeof OF_HOLD](event) : null;
   return held === null ? null : String(event.data.approval_id);
 };
@@ -70,7 +70,7 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
   const event = recorded as unknown as Known;
   if (event.type === "ApprovalRequested") return requested(event.data);
   if (document === null) return null;
-  // A change that is void is over, whatever its approval comes to afterwards.
+  // A void change has ended, whatever becomes of its approval.
   if (document.status === "void" && document.subject_kind === "change") return document;
   const decided = (status: ApprovalStatus, reason: string | null = null): ApprovalDocument => ({
     ...document,
@@ -102,21 +102,21 @@ const evolve = (document: ApprovalDocument | null, recorded: RecordedEvent): App
       return { ...document, status: "consumed" };
     case "HoldEnded":
     case "BundleHoldEnded":
-      // Also of an approval that was granted, and not used before somebody stopped it.
+      // An approval that was granted can still be cancelled before it is used.
       return isOpen(document) ? decided(event.data.outcome, event.data.reason) : document;
     default:
       return document;
   }
 };
 
-/** Every approval that was asked for, for its list and for the timer that ends what nobody has decided. */
+/** Every approval, for its list and for the timer that expires it. */
 export const approvals = perDocument<ApprovalDocument>(
   {
     name: "approvals.v1",
     fields: { account: "text", status: "text", requested_at: "text", expires_at: "text" },
     indexes: [
       ["account", "requested_at"],
-      // Over all accounts: what is pending and due.
+      // Over all accounts, for the timer.
       ["status", "expires_at"],
       ["account", "status", "requested_at"],
     ],

@@ -2,46 +2,46 @@ import type { ActorKind, Position, RecordedEvent } from "../domain/ports/event-l
 import type { Projection } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 
-/** One record of an account's audit log, to search by; what it says is in the log, at `stream` and `revision`. */
+/** The search fields of one record of an account's audit log; its content is in the log, at `stream` and `revision`. */
 export type AuditDocument = {
   readonly account: string;
-  /** 0, 1, 2 … in an account, in the order of the log, without a gap. */
+  /** Counts an account's records from 0, in the order of the log, without a gap. */
   readonly index: number;
   readonly stream: string;
   readonly revision: number;
-  /** The record's in the log; rises with the index. */
+  /** The record's position in the log; it rises with the index. */
   readonly position: Position;
   readonly type: string;
   readonly recorded_at: string;
   readonly actor_kind: ActorKind;
   readonly actor_id: string;
-  /** The id behind the stream's first dash. */
+  /** The part of the stream's name after the first dash. */
   readonly subject: string;
-  /** The latest `recorded_at` up to and with this record; left out when it is the record's own. */
+  /** The latest `recorded_at` up to and including this record; absent if it is the record's own. */
   readonly latest?: string;
 };
 
-/** Under the account's id, without the fields that the search uses. */
+/** Stored under the account's id, without the search fields. */
 export type AuditHead = {
   readonly count: number;
   readonly latest: string;
   /**
-   * How far a record's time ever was behind that of one before it, in ms: clocks of several nodes differ and are set
-   * back. `latest` never falls, so a search by time can halve its way: records before the first with `latest >= from`
-   * are earlier than `from`, and those at and behind the first with `latest > to + disorder_ms` are later than `to`.
+   * The longest time in ms by which a record was older than an earlier one, as clocks of nodes differ and are set back.
+   * `latest` never falls, so a search by time can bisect: records before the first with `latest >= from` are earlier
+   * than `from`, those from the first with `latest > to + disorder_ms` on are later than `to`.
    */
   readonly disorder_ms: number;
-  /** Before the first dash of the streams seen: with them an id leads to its streams. */
+  /** The categories of the streams seen, by which an id leads to its streams. */
   readonly categories: readonly string[];
 };
 
-/** Digits for more records than an account can have; of one width, so that new records come last in every store. */
+/** A fixed width that no account outgrows: new records come last in every store. */
 const INDEX_DIGITS = 12;
 
 export const recordId = (account: string, index: number): string =>
   `${account}/${String(index).padStart(INDEX_DIGITS, "0")}`;
 
-/** Payloads and personal data can be erased, so they are no records; checkpoints are about the records. */
+/** Erasable streams are no records; checkpoints are about the records. */
 const NO_RECORDS: ReadonlySet<string> = new Set(["payload", "personal", "checkpoint"]);
 
 const isRecord = ({ stream, meta }: RecordedEvent): boolean =>
@@ -53,8 +53,8 @@ export const audit: Projection = {
   schema: {
     name: "audit.v1",
     fields: { account: "text", index: "number", type: "text", actor_id: "text" },
-    // None for the account alone: its records are found by counting. None by subject: the log itself knows its streams,
-    // and of all indexes that one would be written to in a new place by every event.
+    // An account's records are found by index, so the account alone needs none. Nor does the subject: the log finds its
+    // streams, and every event would write such an index in a new place.
     indexes: [
       ["account", "type", "index"],
       ["account", "actor_id", "index"],

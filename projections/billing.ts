@@ -2,18 +2,17 @@ import type { AccountEvent } from "../domain/account/events.ts";
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { perDocument } from "./projection.ts";
 
-/** Who bills an account, and for which plan. */
 export type BillingDocument = {
   readonly account: string;
-  /** What was decided last: from `scheduled.from` on the plan is the scheduled one, without another record. */
+  /** The last decision: from `scheduled.from` on the scheduled plan applies, without another record. */
   readonly plan: string;
   readonly scheduled: { readonly plan: string; readonly from: string } | null;
   readonly status: "active" | "past_due" | "cancelled";
-  /** Empty as long as nobody had to. */
+  /** Empty if the account has no provider yet. */
   readonly provider: string;
-  /** What the provider calls the account; empty where it has no name for it. */
+  /** The provider's id for the account; empty if it has none. */
   readonly customer: string;
-  /** Begun blocks that the provider has been told of, by month. */
+  /** Started blocks reported to the provider, by month. */
   readonly overage_reported: { readonly [month: string]: number };
   readonly changed_at: string;
 };
@@ -32,7 +31,7 @@ type Billed = Extract<AccountEvent, { type: (typeof BILLED)[number] }>;
 const billedIn = (recorded: RecordedEvent): Billed | null =>
   BILLED.some((type) => type === recorded.type) ? (recorded as unknown as Billed) : null;
 
-/** With what had taken effect by then. */
+/** Applies a scheduled plan that had taken effect by then. */
 const asOf = (document: BillingDocument, at: string): BillingDocument => {
   const { scheduled } = document;
   return scheduled === null || scheduled.from > at ? document : { ...document, plan: scheduled.plan, scheduled: null };
@@ -80,7 +79,7 @@ export const billing = perDocument<BillingDocument>(
     const event = billedIn(recorded);
     if (event === null) return document;
     if (event.type === "AccountOpened") return opened(event.data.account, event.data.plan, event.data.at);
-    // Each account begins with its opening: what there is without one is of no account.
+    // An account's first record is its opening; any record before that is ignored.
     return document === null ? null : folded(document, event);
   },
 );

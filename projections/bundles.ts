@@ -13,23 +13,26 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { perDocument } from "./projection.ts";
 import { bundleOf } from "./streams.ts";
 
-/** One step and what became of it. Its attempts are in `events.v2`. Money in micro-euros. */
+/** One step and its outcome; its attempts are in `events.v2`. Money in micro-euros. */
 export type BundleStepDocument = {
   readonly index: number;
   readonly action: string;
   readonly endpoint_id: string;
   readonly reversibility: Step["reversibility"];
-  /** The name of the action that takes it back. */
+  /** The name of the compensating action. */
   readonly compensation: string | null;
   readonly status: StepStatus;
-  /** These two of what was started. */
+  /** The event and approval of a started step. */
   readonly event_id: string | null;
   readonly compensation_event_id: string | null;
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  /** The estimate, and what it has cost once it has ended, together with its undo once the bundle has; null of what was never sent. */
+  /**
+   * The estimate; the actual cost once the step has ended, including its undo's once the bundle has; null if it was
+   * never sent.
+   */
   readonly cost: number | null;
-  /** Of its undo. */
+  /** The undo's cost. */
   readonly compensation_cost: number | null;
   readonly undo: UndoOutcome | null;
   readonly undone_at: string | null;
@@ -43,7 +46,7 @@ export type BundleDocument = {
   readonly status: BundleStatus;
   readonly name: string | null;
   readonly origin: Origin;
-  /** Again, as a field to search by. */
+  /** Repeated as a field to search by. */
   readonly agent_id: string;
   /** The Idempotency-Key. */
   readonly key: string;
@@ -51,15 +54,15 @@ export type BundleDocument = {
   readonly run_id: string | null;
   readonly verdict: Verdict;
   readonly cost: number | null;
-  /** Missing when none was needed. */
+  /** Absent if none was needed. */
   readonly approval_id?: string;
-  /** Why it was rolled back, or could not be any more, or why its hold ended. */
+  /** Why it was rolled back or could not be, or why its hold ended. */
   readonly reason: string | null;
   readonly hold_outcome: HoldOutcome | null;
-  /** The steps that somebody has to take back by hand. */
+  /** The steps that a person has to undo. */
   readonly left: readonly number[];
   readonly trace_id: string;
-  /** Of the first request: it stays, so that the bundle keeps its place in every list. */
+  /** The first request's time, so that the bundle keeps its place in lists. */
   readonly created_at: string;
   readonly ended_at: string | null;
 };
@@ -128,7 +131,7 @@ const withStep = (document: BundleDocument, index: number, change: Change): Bund
 
 const SKIPPED = { status: "skipped", cost: null } as const;
 
-/** What was never started will not be any more. */
+/** Steps that were never started. */
 const skipping = (document: BundleDocument): BundleDocument => ({
   ...document,
   steps: document.steps.map((step) => (step.status === "pending" ? { ...step, ...SKIPPED } : step)),
@@ -148,7 +151,7 @@ const undoneStatus = (outcome: UndoOutcome, status: StepStatus): StepStatus => {
     case "impossible":
       return "unknown";
     case "not-needed":
-      // It did nothing, or nothing of it has to be taken back.
+      // It had no effect, or none that has to be undone.
       return status === "failed" || status === "skipped" ? status : "compensated";
   }
 };
@@ -165,7 +168,7 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
     }
     case "StepEnded": {
       const { index, outcome, cost, never_sent, at } = event.data;
-      // Given back, it was for nothing.
+      // A step without effect is refunded.
       const ended = never_sent === true ? SKIPPED : { status: outcome, cost: cost ?? 0 };
       return withStep(document, index, () => ({ ...ended, ended_at: at }));
     }
@@ -190,7 +193,7 @@ const evolveStep = (document: BundleDocument, event: BundleEvent): BundleDocumen
       return { ...resolved, left, status: isDone ? "rolled_back" : document.status };
     }
     default:
-      // A type that this build does not know.
+      // A later version may write other types.
       return document;
   }
 };
@@ -214,7 +217,7 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
     case "RollbackStarted":
       return { ...skipping(document), status: "rolling_back", reason: event.data.reason };
     case "BundleCommitted":
-      // Also of one that was to be rolled back too late: nothing of it was.
+      // A rollback came too late and undid nothing.
       return { ...document, status: "committed", reason: event.data.reason ?? null, ended_at: event.data.at };
     case "BundleRolledBack":
       return { ...document, status: "rolled_back", ended_at: event.data.at };
@@ -227,7 +230,7 @@ const evolve = (document: BundleDocument | null, recorded: RecordedEvent): Bundl
   }
 };
 
-/** Every bundle that was decided on, with its steps and what became of each. */
+/** Every bundle with its steps and their outcomes. */
 export const bundles = perDocument<BundleDocument>(
   {
     name: "bundles.v1",

@@ -9,23 +9,23 @@ export type QueueDocument = {
   readonly account: string;
   readonly endpoint_id: string;
   readonly admitted_at: string;
-  /** When to try; during an attempt the end of its lease, when it may be tried again. */
+  /** When to try; during an attempt, when its lease ends. */
   readonly due_at: string;
   /** Attempts begun. */
   readonly attempts: number;
-  /** Who is trying, and until when no other may; null between attempts. */
+  /** The node that holds the lease, and its end; null between attempts. */
   readonly node: string | null;
   readonly lease_until: string | null;
-  /** When its last attempt failed; null before the first and during one. */
+  /** When the last attempt failed; null before the first attempt and during one. */
   readonly failed_at: string | null;
   /**
-   * The endpoint once more, of what does not wait until that is well: what takes a bundle's step back, as long as no attempt
-   * has failed, and what ends as soon as its attempt has; else null.
+   * The endpoint, if the delivery does not wait for the endpoint's recovery: an undo whose attempts have not failed, or
+   * a cancelled delivery, which ends with its current attempt. Otherwise null.
    */
   readonly pressing_at: string | null;
-  /** Of the record that admitted, released or replayed it, in the log: what was admitted before has a lower one. */
+  /** The position of the record that admitted, released or replayed the event. */
   readonly position: string;
-  /** Of the last record in the delivery's stream. */
+  /** The last revision of the delivery's stream. */
   readonly revision: number;
 };
 
@@ -38,7 +38,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     if (endpoint_id === null) return null;
     const { account } = recorded.meta;
     const isUndo = event.type === "EventAdmitted" && event.data.bundle?.undo === true;
-    // One that was held again goes on with its next attempt.
+    // A request that was held again continues with its next attempt.
     const attempts = event.type === "EventReleased" ? (event.data.attempts ?? 0) : 0;
     const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
     const pressing_at = isUndo ? endpoint_id : null;
@@ -48,7 +48,7 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     const { event_id, endpoint_id, admitted_at, attempts, at: due_at } = event.data;
     const { account } = recorded.meta;
     const idle = { attempts, node: null, lease_until: null, failed_at: null, position: recorded.position };
-    // No bundle's step is replayed.
+    // Steps of bundles are not replayed.
     return { event_id, account, endpoint_id, admitted_at, due_at, ...idle, pressing_at: null, revision };
   }
   if (document === null) return null;
@@ -71,17 +71,17 @@ const evolve = (document: QueueDocument | null, recorded: RecordedEvent): QueueD
     case "EventCancelled":
       return null;
     default:
-      // Counts and erasures move the revision that the next attempt has to expect.
+      // Counts and erasures also move the revision that the next attempt expects.
       return { ...document, revision };
   }
 };
 
-/** What is to be delivered, by endpoint and time: the deliverer's list on disk of what memory has forgotten or lost. */
+/** Pending deliveries by endpoint and time: the deliverer finds here what memory has dropped or a crash has lost. */
 export const deliveryQueue: Projection = {
   schema: {
     name: "delivery-queue.v4",
     fields: { endpoint_id: "text", due_at: "text", position: "text", pressing_at: "text" },
-    // The first walks from endpoint to endpoint, the others through what one of them waits for.
+    // The first lists the endpoints, the others the deliveries of one.
     indexes: [["endpoint_id"], ["endpoint_id", "due_at"], ["endpoint_id", "position"], ["pressing_at", "position"]],
   },
   idsOf: (event) => {

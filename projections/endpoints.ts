@@ -16,24 +16,24 @@ export type AttemptsBucket = {
 
 export type LastFailure = { readonly at: string; readonly kind: Failure["kind"]; readonly status_code: number | null };
 
-/** As its stream says; `since` and `next_probe_at` are null where there is nothing to say. */
+/** `since` and `next_probe_at` are null while the circuit is closed. */
 export type CircuitDocument = {
   readonly state: "healthy" | "degraded" | "open";
   readonly since: string | null;
   readonly next_probe_at: string | null;
 };
 
-/** Settings without anything sealed, and what its health is computed from. */
+/** Settings without secrets, and the data for its health. */
 export type EndpointDocument = Omit<EndpointSettings, "headers"> & {
   readonly account: string;
   readonly header_names: readonly string[];
-  /** Those of them whose values an approval is not bound to. */
+  /** The headers whose values an approval is not bound to. */
   readonly secret_headers: readonly string[];
   readonly created_at: string;
   readonly deleted: 0 | 1;
   readonly disabled: { readonly reason: string; readonly at: string } | null;
   readonly circuit: CircuitDocument;
-  /** Events admitted for it that have not come to an end. */
+  /** Its admitted events that have not ended. */
   readonly queued: number;
   readonly consecutive_failures: number;
   readonly last_success_at: string | null;
@@ -60,7 +60,7 @@ const HEALTHY: CircuitDocument = { state: "healthy", since: null, next_probe_at:
 
 const ENDPOINT = "endpoint-";
 
-/** Of the hour before `nowMs` (ms since 1970), to five minutes. The document changes with events, the hour with the clock. */
+/** The hour before `nowMs` (ms since 1970), to five minutes: documents change with events, the hour with the clock. */
 export const healthOf = (document: EndpointDocument, nowMs: number): EndpointHealth => {
   const oldest = Math.floor(nowMs / SLOT_MS) - SLOTS + 1;
   const recent = document.buckets.filter(({ slot }) => slot >= oldest);
@@ -95,7 +95,7 @@ const withAttempt = (
 ): readonly AttemptsBucket[] => {
   const slot = Math.floor(Date.parse(at) / SLOT_MS);
   const newest = buckets.at(-1)?.slot ?? slot;
-  // Nodes' clocks differ a little, so an attempt may belong to a bucket before the newest; an hour back it is history.
+  // Nodes' clocks differ, so an attempt may belong to an earlier bucket; one that is an hour old is dropped.
   if (slot <= newest - SLOTS) return buckets;
   const known = buckets.findLastIndex((bucket) => bucket.slot === slot);
   const found = buckets[known];
@@ -105,7 +105,7 @@ const withAttempt = (
   return [...buckets, fresh].filter((bucket) => bucket.slot >= oldest).sort((a, b) => a.slot - b.slot);
 };
 
-/** Names are no secret. */
+/** Names are not secret. */
 export const headerNames = (
   headers: EndpointSettings["headers"],
 ): Pick<EndpointDocument, "header_names" | "secret_headers"> => ({
@@ -142,7 +142,7 @@ const registered = ({
   buckets: [],
 });
 
-/** An open circuit whose next probe is at another time. */
+/** An open circuit's next probe moves. */
 const probedAt = (document: EndpointDocument, next_probe_at: string): EndpointDocument =>
   document.circuit.state === "open" ? { ...document, circuit: { ...document.circuit, next_probe_at } } : document;
 
@@ -155,7 +155,7 @@ const evolve = (document: EndpointDocument | null, recorded: RecordedEvent): End
     case "EndpointChanged": {
       const { changes, at } = event.data;
       const changed = { ...document, ...shownSettings(changes) };
-      // Somewhere else it may be well: that is found out at once.
+      // A new URL may work, so it is probed at once.
       return changes.url === undefined ? changed : probedAt(changed, at);
     }
     case "EndpointDisabled":
@@ -225,11 +225,11 @@ const endpointOf = (event: RecordedEvent): string | null => {
   if (!TOUCHING.has(event.type) || deliveryOf(event) === null) return null;
   const { endpoint_id, elsewhere } = event.data;
   if (elsewhere === true) return null;
-  // Null when the event is only recorded, "" when it was given up without an endpoint.
+  // Null if the event is only recorded; "" if it was given up without an endpoint.
   return typeof endpoint_id === "string" && endpoint_id !== "" ? endpoint_id : null;
 };
 
-/** One document an endpoint, touched by every attempt: what is in it stays small. Deleted ones stay, for their events. */
+/** Every attempt writes its endpoint's document, so documents are small. Deleted endpoints stay, for their events. */
 export const endpoints: Projection = {
   schema: {
     name: "endpoints.v2",

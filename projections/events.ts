@@ -18,10 +18,10 @@ import type { ReplayFilter } from "../domain/replay/events.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** `unknown`: it began and nobody recorded its end, as the process was gone. */
+/** `unknown`: the attempt began and its process ended before it recorded an outcome. */
 type AttemptOutcome = "running" | "succeeded" | "failed" | "unknown";
 
-/** Headers and bodies are in `payload-<event>`, where an erasure takes them along. */
+/** Headers and bodies are in `payload-<event>`, which can be erased. */
 export type Attempt = {
   readonly number: number;
   readonly trigger: "auto" | "replay";
@@ -54,63 +54,64 @@ export type Stage = {
     | "delivery_id_reused"
     | HoldOutcome;
   readonly at: string;
-  /** Of an attempt. */
+  /** The attempt's number. */
   readonly number?: number;
-  /** Why, where people or the system ended it, or people had it sent again. */
+  /** Why people or the system ended it, or people replayed it. */
   readonly reason?: string;
-  /** Of what was sent again, where it came first: how often, and when last. */
+  /** On a stage that was repeated: how often, and when last. */
   readonly count?: number;
   readonly last_at?: string;
 };
 
-/** Once more, and who wanted it. */
 export type EventReplay = Replay & { readonly at: string };
 
-/** What `GET /v1/events/{id}` shows, but for what the payload's stream holds. Money in micro-euros. */
+/** The content of `GET /v1/events/{id}` except the payload's. Money in micro-euros. */
 export type EventDocument = {
   readonly account: string;
   readonly status: DeliveryStatus;
   readonly origin: Origin;
-  /** These two again, as fields to search by. */
+  /** Repeated as fields to search by. */
   readonly origin_kind: Origin["kind"];
   readonly origin_id: string;
   readonly endpoint_id: string | null;
   readonly type: string;
   readonly delivery_id: string;
-  /** Of the first request: it stays, so that the event keeps its place in every list. */
+  /** The first request's time, so that the event keeps its place in lists. */
   readonly received_at: string;
   readonly payload: {
     readonly revision: number;
     readonly content_type: string;
     readonly size: number;
     readonly sha256: string;
-    /** Missing where the whole body is stored. */
+    /** Absent if the whole body is stored. */
     readonly head?: PayloadHead;
     readonly erased_at: string | null;
   };
   readonly verdict: Verdict;
   readonly cost: number | null;
-  /** Missing when none was needed. */
+  /** Absent if none was needed. */
   readonly approval_id?: string;
-  /** Missing when it is none of a bundle. */
+  /** Absent outside a bundle. */
   readonly bundle?: BundleStep;
-  /** More than one when a blocked event was sent again. */
+  /** More than one if a blocked event was sent again. */
   readonly decisions: number;
   readonly duplicates: number;
   /** Requests with this delivery id and another body. */
   readonly reused: number;
   readonly trace_id: string;
-  /** Why it failed in the end. */
+  /** Why the delivery failed. */
   readonly failure: Failure | null;
-  /** Of a failed or blocked one, the record that said so: a replay takes what had come to that before it began. */
+  /**
+   * The record at which the event failed or was blocked: a bulk replay takes the events that stopped before it began.
+   */
   readonly stopped_at?: Position;
-  /** As it stands, of what a replay of many may take: neither erased nor a bundle's step; missing for all others. */
+  /** The status by which a bulk replay may select the event; absent if it may not (erased, or a bundle's step). */
   readonly replayable?: ReplayFilter["status"];
-  /** Oldest first; missing when there was none. */
+  /** Oldest first; absent if there was none. */
   readonly replays?: readonly EventReplay[];
-  /** The first and the last ones. */
+  /** The first and the last attempts. */
   readonly attempts: readonly Attempt[];
-  /** How many came between those that are shown; missing for none. */
+  /** The number of attempts left out between them. */
   readonly attempts_left_out?: number;
   /** The first and the last stages. */
   readonly timeline: readonly Stage[];
@@ -118,22 +119,22 @@ export type EventDocument = {
 };
 
 /**
- * What an account's events have in common, under the account's id and without the fields that lists search by: with it a
- * search needs no index by the beginning of a type or by delivery id, which every event would have to pay for.
+ * The types and origins of an account's events, stored under the account's id without search fields. With them a search
+ * by the beginning of a type or by delivery id needs no index, which every event would have to write.
  */
 export type SeenInAccount = {
   readonly types: readonly string[];
-  /** False when there were more types than are kept. */
+  /** False if there were more types than `TYPES_MAX`. */
   readonly types_complete: boolean;
   /** Sources, agents and names of notifications, the latest to appear last. */
   readonly origins: readonly string[];
 };
 
-/** More different types than any provider has; a sender that invents them must not grow the document. */
+/** More types than any provider has: a sender that invents types must not grow the document. */
 const TYPES_MAX = 500;
-/** Ten times the sources of the largest plan, for those that were deleted. */
+/** Ten times the sources of the largest plan, to include deleted ones. */
 const ORIGINS_MAX = 1_000;
-/** Shown of attempts and of stages: a program that replays, or an endpoint that is probed for ever, must not grow a document. */
+/** Limits of attempts and stages: endless replays or probes must not grow a document. */
 const FIRST_SHOWN = 10;
 const LAST_SHOWN = 100;
 /** The stages of one decision: received, authenticated, gated, and admitted, blocked or held. */
@@ -147,7 +148,7 @@ const DECIDED = {
 
 type Decision = Extract<DeliveryEvent, { type: keyof typeof DECIDED }>;
 
-// Own keys only: a type called "constructor" is not one of them.
+// Own keys only: an event type may be called "constructor".
 const isDecision = ({ type }: { readonly type: string }): boolean => Object.hasOwn(DECIDED, type);
 
 const admittedStatus = (endpointId: string | null): DeliveryStatus => (endpointId === null ? "recorded" : "queued");
@@ -170,9 +171,9 @@ const stagesOf = (
   { origin, received_at, authenticated_at, at, replay }: Request,
   last: Stage["stage"],
 ): readonly Stage[] => {
-  // A notification was sent by nobody, and asked no gate.
+  // The system sends notifications without any gate.
   if (origin.kind === "system") return [{ stage: last, at }];
-  // It has not come a second time.
+  // A replay is not received again.
   if (replay !== undefined) return [replayedStage(replay, at), { stage: "gated", at }, { stage: last, at }];
   return [
     { stage: "received", at: received_at },
@@ -220,7 +221,6 @@ const decided = (
 
 type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
 
-/** A failed one begins anew. */
 const replayed = (
   document: EventDocument,
   { replay_id: id, by, reason, cost, counted, at }: Replayed,
@@ -231,7 +231,7 @@ const replayed = (
     ...rest,
     status: "retrying",
     failure: null,
-    // What it was counted for before stays.
+    // The counted cost of an earlier delivery stays.
     ...(cost === undefined || counted !== undefined ? {} : { cost }),
     ...withReplay(document, replay),
     attempts: document.attempts.map(unknownIfRunning),
@@ -241,7 +241,7 @@ const replayed = (
 
 type Started = Extract<DeliveryEvent, { type: "AttemptStarted" }>["data"];
 
-/** Nobody recorded its end, and nobody is going to. */
+/** An attempt without a recorded end. */
 const unknownIfRunning = (attempt: Attempt): Attempt =>
   attempt.outcome === "running" ? { ...attempt, outcome: "unknown" } : attempt;
 
@@ -280,7 +280,7 @@ const withEnd = (document: EventDocument, event: AttemptEvent): readonly Attempt
   return document.attempts.map((attempt) => (attempt.number === event.data.number ? { ...attempt, ...end } : attempt));
 };
 
-/** One stage however often it comes: a sender that repeats itself for ever must not grow the document. */
+/** Repeats share one stage: a sender that repeats itself for ever must not grow the document. */
 const repeated = (timeline: readonly Stage[], stage: Stage["stage"], count: number, at: string): readonly Stage[] => {
   const before = timeline.find((it) => it.stage === stage);
   if (before === undefined) return [...timeline, { stage, at, count, last_at: at }];
@@ -352,7 +352,7 @@ const evolve = (document: EventDocument | null, recorded: RecordedEvent): EventD
     case "EventReplayed":
       return replayed(document, event.data);
     case "CostDetermined":
-      // Given back, it was for nothing.
+      // A delivery without effect is refunded.
       return { ...document, cost: (event.data.cost ?? 0) + (event.data.counted ?? 0) };
     case "BundleStepEnded":
       return { ...document, cost: event.data.cost ?? 0 };
@@ -389,7 +389,7 @@ const shortened = <T>(all: readonly T[], leftOut = 0): Shortened<T> => {
   return { shown: [...all.slice(0, FIRST_SHOWN), ...all.slice(-LAST_SHOWN)], leftOut: leftOut + more };
 };
 
-/** A payload that is not there as a whole cannot be sent, and a bundle's step is sent again by nothing but its bundle. */
+/** An incomplete payload cannot be sent, and only its bundle sends a step again. */
 const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDocument, "replayable"> =>
   (status === "failed" || status === "blocked") &&
   payload.erased_at === null &&
@@ -398,7 +398,7 @@ const replayableOf = ({ status, payload, bundle }: EventDocument): Pick<EventDoc
     ? { replayable: status }
     : {};
 
-/** As it is kept: no longer than it may be, and found by what may be done with it. */
+/** The document as stored: bounded, and with `replayable`. */
 const kept = (document: EventDocument): EventDocument => {
   const { replayable: _, attempts_left_out, stages_left_out, ...rest } = document;
   const attempts = shortened(document.attempts, attempts_left_out);
@@ -425,7 +425,7 @@ const withEvent = (before: SeenInAccount, { type, origin }: Request): SeenInAcco
     : { ...seen, types_complete: false };
 };
 
-/** One document an API event, for the inspector; and one an account with what its events have in common. */
+/** One document for each API event, and one for each account with its types and origins. */
 export const events: Projection = {
   schema: {
     name: "events.v2",
@@ -444,7 +444,7 @@ export const events: Projection = {
       ["account", "origin_id", "received_at"],
       ["account", "endpoint_id", "received_at"],
       ["account", "type", "received_at"],
-      // The last: of indexes that would do equally well, the one declared last is taken.
+      // Declared last because the last of equally good indexes is used.
       ["account", "status", "received_at"],
       ["account", "replayable", "received_at"],
     ],
@@ -462,12 +462,12 @@ export const events: Projection = {
     // The view's own documents come back as they were put.
     const before = documents.get(id) as unknown as EventDocument | null;
     const after = evolve(before, event);
-    // Plain JSON throughout; the compiler does not see that of a type with optional members.
+    // Plain JSON; the compiler does not see that because of the optional members.
     if (after !== null && after !== before) documents.put(id, kept(after) as unknown as Document);
     if (!isDecision(event)) return;
     const { account } = event.meta;
     const seen = (documents.get(account) as SeenInAccount | null) ?? NOTHING_SEEN;
-    // From the event alone: the document above may be folded further than this one.
+    // From the event alone: the event's document may be folded further than this one.
     const more = withEvent(seen, event.data as unknown as Request);
     if (more !== seen) documents.put(account, more);
   },

@@ -1,8 +1,7 @@
 /**
- * Durations in whole milliseconds, counted in bins that grow with the value: 8 a power of two, so that a bin is at most
- * an eighth of its value wide and its middle at most 6.25 % off. Kept flat and sparse, `[bin, count, bin, count, …]` by
- * rising bin: most documents need a dozen numbers. Bins come from integer arithmetic alone, so that every engine and
- * every rebuild puts the same value into the same bin (Math.log2 promises no such thing).
+ * Durations in whole milliseconds, in bins that grow with the value: 8 for each power of two, so that a bin's middle is
+ * at most 6.25 % off. Stored flat and sparse, `[bin, count, bin, count, …]` by rising bin, mostly a dozen numbers.
+ * Integer arithmetic puts a value into the same bin on every engine, which Math.log2 does not promise.
  */
 export type Histogram = readonly number[];
 
@@ -10,7 +9,7 @@ export const NO_DURATIONS: Histogram = [];
 
 const SUB_BITS = 3;
 const SUB_BINS = 1 << SUB_BITS;
-/** 24 days. Longer ones, and what is no number, are counted as that. */
+/** 24 days; longer durations and NaN are counted as this. */
 const DURATION_MAX_MS = 2 ** 31 - 1;
 
 export const binOf = (durationMs: number): number => {
@@ -54,7 +53,7 @@ export const sizeOf = (histogram: Histogram): number => {
   return size;
 };
 
-/** The nearest-rank percentile, `share` in (0, 1], to the middle of its bin; null when nothing was counted. */
+/** The nearest-rank percentile, `share` in (0, 1]; null without any value. */
 export const percentile = (histogram: Histogram, share: number): number | null => {
   const rank = Math.ceil(sizeOf(histogram) * share);
   let seen = 0;

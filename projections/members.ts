@@ -3,7 +3,6 @@ import { perDocument } from "./projection.ts";
 
 export const MEMBER_STATES = ["active", "invited"] as const;
 
-/** After every time that can come. */
 const FOR_EVER = "9999-12-31T23:59:59.999Z";
 
 export type MemberDocument = {
@@ -21,7 +20,7 @@ const TYPES = ["MemberInvited", "InvitationWithdrawn", "MemberAdded", "MemberRem
 type Shown = Extract<MembershipEvent, { type: (typeof TYPES)[number] }>;
 const SHOWN: ReadonlySet<string> = new Set(TYPES);
 
-/** The members of every account and those who are invited, for its list; removed ones are in the audit log. */
+/** The members and invited people of every account; removed ones are in the audit log. */
 export const members = perDocument<MemberDocument>(
   {
     name: "members.v2",

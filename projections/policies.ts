@@ -13,7 +13,7 @@ export type PolicyDocument = {
   readonly created_at: string;
 };
 
-/** A list keeps its order when a further version is published: it is sorted by the first. */
+/** Lists are sorted by the first version's time, which a further version does not change. */
 export type NewestPolicyDocument = PolicyDocument & { readonly first_at: string };
 
 const published = (recorded: RecordedEvent): PolicyEvent["data"] | null =>
@@ -23,13 +23,12 @@ const documentOf = (data: PolicyEvent["data"]): PolicyDocument => ({
   account: data.account,
   policy_id: data.policy_id,
   version: data.version,
-  // Plain JSON: the readonly lists of the type are what keeps the compiler from seeing it.
+  // Plain JSON; the compiler does not see that because of the readonly lists.
   definition: data.definition as unknown as JsonObject,
   created_by: data.created_by,
   created_at: data.at,
 });
 
-/** The newest version of every policy, by the policy's id. */
 export const policies: Projection = perDocument<NewestPolicyDocument>(
   {
     name: "policies.v1",

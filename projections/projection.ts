@@ -1,25 +1,25 @@
 import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import type { Document, ViewSchema } from "../domain/ports/view-store.ts";
 
-/** The documents of one page: what `idsOf` named is loaded before; whatever else is put is written unasked. */
+/** The documents that `idsOf` named are loaded; any other may only be put. */
 export type Documents = {
   get(id: string): Document | null;
   put(id: string, document: Document | null): void;
 };
 
 /**
- * A pure fold from recorded events to documents. What a named document becomes depends on nothing but itself and the
- * event, as of two named ones a crash may have left one folded and the other not. What is put without being named may
- * depend on all that are: it is written before them, and so is there when one of them shows that the event was folded.
+ * A pure fold from recorded events to documents. A named document may depend only on itself and the event, because a
+ * crash can leave one of two named documents folded and the other not. A document that is put without being named may
+ * depend on all named ones: it is written before them.
  */
 export type Projection = {
   readonly schema: ViewSchema;
-  /** The documents that `apply` will ask for. An empty list: the event is of no interest. */
+  /** The documents that `apply` reads; empty if the event is ignored. */
   idsOf(event: RecordedEvent): readonly string[];
   apply(event: RecordedEvent, documents: Documents): void;
 };
 
-/** The common case: an event touches one document, and what it becomes depends on nothing else. */
+/** A view in which each event changes one document, depending on nothing else. */
 export const perDocument = <D extends Document>(
   schema: ViewSchema,
   idOf: (event: RecordedEvent) => string | null,

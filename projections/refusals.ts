@@ -2,23 +2,19 @@ import type { DeliveryEvent } from "../domain/delivery/events.ts";
 import type { GateName, GateResult, Verdict } from "../domain/gate/verdict.ts";
 import { perDocument } from "./projection.ts";
 
-/** Which gate refused an event, to search by. It stays when the event is admitted later: whoever searches looks at both. */
+/** The gate that refused an event. It stays if the event is admitted later, so a search compares both views. */
 export type RefusalDocument = {
   readonly account: string;
   readonly gate: GateName;
   readonly code: string;
-  /** As in `events.v2`: of the first request. */
+  /** The first request's time, as in `events.v2`. */
   readonly received_at: string;
 };
 
-/** The gate that a blocked event was refused by. */
 export const refusalIn = ({ gates }: Pick<Verdict, "gates">): GateResult | undefined =>
   gates.find(({ outcome }) => outcome === "deny");
 
-/**
- * One document for every event that was blocked, under its id. A view of its own, so that an index by what refused costs
- * the admitted events nothing.
- */
+/** One document for each event that was ever blocked. As a separate view its index costs admitted events nothing. */
 export const refusals = perDocument<RefusalDocument>(
   {
     name: "refusals.v1",

@@ -8,11 +8,11 @@ import type { Projection } from "./projection.ts";
 export type RejectionDocument = {
   readonly account: string;
   readonly source_id: string;
-  /** Its beginning. */
+  /** The minute's beginning. */
   readonly minute: string;
   readonly reason: RejectReason;
   readonly count: number;
-  /** Stands for the address and the user agent of the first of them; null where its record names none. */
+  /** A commitment to the address and user agent of the first request; null if its record has none. */
   readonly client: Commitment | null;
 };
 
@@ -24,11 +24,11 @@ const countedBy = ({ type, data }: RecordedEvent): Counted | null =>
 
 const idOf = ({ source_id, minute }: Counted, reason: string): string => `${source_id}/${minute}/${reason}`;
 
-/** Reasons come from the log: one that a later build knows is counted like the others. */
+/** Reasons come from the log: those of a later version are counted like the others. */
 const reasonsOf = ({ counts }: Counted): readonly (readonly [RejectReason, number])[] =>
   Object.entries(counts) as [RejectReason, number][];
 
-/** One document a source, minute and reason. Several records of a minute, as several nodes write them, add up. */
+/** One document for each source, minute and reason. The records of several nodes add up. */
 export const rejections: Projection = {
   schema: {
     name: "rejections.v2",

@@ -5,32 +5,32 @@ import type { ReplayEvent, ReplayFilter } from "../domain/replay/events.ts";
 import type { Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** A replay of many events, and what has become of them. */
+/** A bulk replay and its progress. */
 export type ReplayDocument = {
   readonly account: string;
   readonly status: "running" | "done" | "cancelled";
   readonly filter: ReplayFilter;
-  /** Events that the filter chose when it began. */
+  /** Events that the filter selected at the start. */
   readonly total: number;
-  /** Sent again, or decided again; the last two say what came of it in the end. */
+  /** Events sent or decided again; the next two fields count their final outcomes. */
   readonly replayed: number;
   readonly delivered: number;
   readonly failed: number;
-  /** Could not be replayed, or had come to something else meanwhile. */
+  /** Events that could not be replayed, or had changed meanwhile. */
   readonly skipped: number;
   readonly rate_per_second: number;
   readonly by: Replayer;
   readonly reason: string | null;
   readonly started_at: string;
-  /** When all had been dealt with, or it was cancelled. */
+  /** When all were done, or the replay was cancelled. */
   readonly ended_at: string | null;
-  /** Of a cancellation. */
+  /** Who cancelled it, and why. */
   readonly cancelled: { readonly by: Replayer; readonly reason: string | null } | null;
 };
 
 const REPLAY = "replay-";
 
-/** By which member of its data a delivery's record names the replay that it belongs to. */
+/** The field in which a delivery's record names its replay. */
 const TOLD = {
   EventReplayed: "replayed",
   EventDelivered: "delivered",
@@ -75,14 +75,14 @@ const started = ({ replay_id: _, up_to: _snapshot, log: _log, at, ...about }: St
 
 const counted = (document: ReplayDocument, event: ToldEvent): ReplayDocument => {
   const told = TOLD[event.type];
-  // Refused by the gates once more: sent again, and for nothing.
+  // The gates refused it again, so this replay had no effect.
   if (told === "blocked") return { ...document, replayed: document.replayed + 1, failed: document.failed + 1 };
   return { ...document, [told]: document[told] + 1 };
 };
 
 const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): ReplayDocument | null => {
   const event = toldIn(recorded);
-  // A replay of one event has no document.
+  // A replay of a single event has no document.
   if (event !== null) return document === null ? null : counted(document, event);
   // The stream's category says which events are in it; a type that this build does not know falls through.
   const of = recorded as unknown as ReplayEvent;
@@ -96,7 +96,7 @@ const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): Repla
       return { ...document, status: "cancelled", ended_at: at, cancelled: { by, reason } };
     }
     case "ReplayFinished":
-      // What was not replayed by then is passed over for good, whatever a node that died had counted of it.
+      // Events that were not replayed by then are skipped, even if a node that died had not counted them.
       return {
         ...document,
         status: "done",
@@ -108,7 +108,7 @@ const evolve = (document: ReplayDocument | null, recorded: RecordedEvent): Repla
   }
 };
 
-/** One document a replay of many: the list of replays, their progress, and the loop's list of those that run. */
+/** One document for each bulk replay: its progress, and the list of those that run. */
 export const replays: Projection = {
   schema: {
     name: "replays.v1",

@@ -3,10 +3,10 @@ import type { RecordedEvent } from "../domain/ports/event-log.ts";
 import { type Projection, perDocument } from "./projection.ts";
 import { categoryOf, subjectOf } from "./streams.ts";
 
-/** What has ended and whose payload is still there. */
+/** An event or bundle that has ended and still has a payload. */
 export type RetainedDocument = { readonly account: string; readonly ended_at: string };
 
-/** What a record says of what retention may take: nothing any more or not yet, or that it has ended; null: nothing. */
+/** "ended": its payload may go in time; "none": not or no longer; null: no change. */
 const saidBy = ({ type, data }: RecordedEvent): "none" | "ended" | null => {
   switch (type) {
     case "EventAdmitted":
@@ -16,7 +16,7 @@ const saidBy = ({ type, data }: RecordedEvent): "none" | "ended" | null => {
     case "EventHeld":
     case "EventHeldAgain":
     case "EventReplayed":
-    // Its payloads go with those of its bundle, which may still need them.
+    // A step's payloads go with its bundle, which may still need them.
     case "BundleStepEnded":
     case "BundleAdmitted":
     case "BundleHeld":
@@ -54,15 +54,14 @@ const isOfInterest = (event: RecordedEvent): boolean => {
   return (category === "delivery" || category === "bundle") && saidBy(event) !== null;
 };
 
-/** Whose payload may be erased once the plan's days have passed: events and bundles that have ended, by account and time. */
+/** Ended events and bundles whose payload may be erased after the plan's days, by account and time. */
 export const retention: Projection = perDocument<RetainedDocument>(
   {
     name: "retention.v1",
     fields: { account: "text", ended_at: "text" },
-    // The first walks from account to account, the second through what one of them has.
+    // The first lists the accounts, the second the entries of one.
     indexes: [["account"], ["account", "ended_at"]],
   },
   (event) => (isOfInterest(event) ? subjectOf(event.stream) : null),
-  // Each of these has the time.
   (_, event) => (saidBy(event) === "ended" ? { account: event.meta.account, ended_at: String(event.data.at) } : null),
 );

@@ -6,17 +6,17 @@ import { subjectOf } from "./streams.ts";
 export type SessionDocument = {
   readonly account: string;
   readonly member: string;
-  /** A session holds while this is the member's own number. */
+  /** A session is valid while this equals the member's epoch. */
   readonly epoch: number;
   readonly created_at: string;
   readonly expires_at: string;
-  /** Where it was opened from. */
+  /** A commitment to the client that opened it. */
   readonly client: Commitment;
 };
 
 type Ended = Extract<AccountEvent, { type: "PasswordChanged" | "SessionsEnded" }>;
 
-/** The sessions of every member, for each one's list. Those that were ended together keep an epoch that has passed. */
+/** The sessions of every member. Those that were ended together keep a past epoch. */
 export const sessions = perDocument<SessionDocument>(
   {
     name: "sessions.v1",
@@ -25,7 +25,7 @@ export const sessions = perDocument<SessionDocument>(
   },
   ({ type, stream, data }) => {
     if (type === "SessionOpened" || type === "SessionClosed") return subjectOf(stream);
-    // The one that was kept goes on in the new epoch.
+    // The session that survives moves to the new epoch.
     if (type === "PasswordChanged" || type === "SessionsEnded") return data.keeps === null ? null : String(data.keeps);
     return null;
   },

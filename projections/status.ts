@@ -4,7 +4,7 @@ import { type Histogram, NO_DURATIONS, withDuration } from "./histogram.ts";
 import type { Documents, Projection } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
-/** What all accounts together did in an hour or a day (UTC): nothing in it says whose it was. */
+/** Counts of all accounts together in an hour or a day (UTC), without reference to any account. */
 export type StatusCounts = {
   readonly admitted: number;
   readonly blocked: number;
@@ -17,25 +17,25 @@ export type StatusHour = StatusCounts & { readonly latency: Histogram };
 
 export type Health = "operational" | "degraded" | "down";
 
-/** Stream `checkpoint-status`: how the service found itself, said by whichever nodes run, once in `SLOT_MS` each. */
+/** Stream `checkpoint-status`: the service's health, observed once for each `SLOT_MS` by any node. */
 export type StatusObserved = {
   readonly type: "StatusObserved";
   readonly data: { readonly status: Health; readonly at: string };
 };
 
-/** How often in a day it was found how, counted once in `SLOT_MS`; in what is missing nobody was there to look. */
+/** How many slots of a day had each health; no node ran in missing slots. */
 export type StatusHealth = Readonly<Record<Health, number>> & {
-  /** Slots since midnight (UTC) of the first and the last look. */
+  /** Slots since midnight (UTC) of the first and the last observation. */
   readonly first: number;
   readonly last: number;
 };
 
 export const STATUS_STREAM = "checkpoint-status";
-/** Short enough to notice an outage, long enough that looking costs nothing. */
+/** Short enough to notice an outage, long enough that observing costs nothing. */
 export const SLOT_MS = 5 * 60_000;
 
 export const DAYS_KEPT = 90;
-/** A day and a day before it; the page shows 24. */
+/** The page shows 24 hours and compares with the day before. */
 const HOURS_KEPT = 48;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -44,7 +44,7 @@ const DAY_MS = 24 * HOUR_MS;
 export const hourId = (at: string): string => `hour/${at.slice(0, "YYYY-MM-DDTHH".length)}`;
 export const dayId = (at: string): string => `day/${at.slice(0, "YYYY-MM-DD".length)}`;
 export const healthId = (at: string): string => `health/${at.slice(0, "YYYY-MM-DD".length)}`;
-/** Since midnight (UTC). */
+/** Slots since midnight (UTC). */
 export const slotOf = (at: string): number => Math.floor((Date.parse(at) % DAY_MS) / SLOT_MS);
 
 const COUNTED = {
@@ -57,12 +57,12 @@ const COUNTED = {
 
 type CountedEvent = Extract<DeliveryEvent, { type: keyof typeof COUNTED }>;
 
-/** What was held again at a later attempt was counted by its first release. */
+/** A request that was held again was counted at its first release. */
 const isReleasedAgain = ({ type, data }: RecordedEvent): boolean =>
   type === "EventReleased" && data.attempts !== undefined;
 
 const countedIn = (recorded: RecordedEvent): CountedEvent | null =>
-  // Own keys only: a type called "constructor" is not one of them.
+  // Own keys only: an event type may be called "constructor".
   Object.hasOwn(COUNTED, recorded.type) && deliveryOf(recorded) !== null && !isReleasedAgain(recorded)
     ? (recorded as unknown as CountedEvent)
     : null;
@@ -110,12 +110,12 @@ const applyHealth = ({ status: found, at }: StatusObserved["data"], documents: D
   const known = documents.get(id) as StatusHealth | null;
   if (known === null) documents.put(healthId(back(at, DAYS_KEPT * DAY_MS)), null);
   const before = known ?? { operational: 0, degraded: 0, down: 0, first: slot, last: -1 };
-  // Another node has looked: the service is what the first one says.
+  // The first node's observation of a slot counts.
   if (slot <= before.last) return;
   documents.put(id, { ...before, [found]: before[found] + 1, last: slot });
 };
 
-/** The public status page's figures: a document an hour and two a day, the old ones removed. */
+/** The figures of the public status page: a document for each hour and two for each day; old ones are removed. */
 export const status: Projection = {
   schema: { name: "status.v1", fields: {}, indexes: [] },
   idsOf: (recorded) => {

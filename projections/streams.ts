@@ -5,13 +5,13 @@ const BUNDLE = "bundle-";
 
 export const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf("-")));
 
-/** The id behind a stream's first dash. */
+/** The id after a stream's first dash. */
 export const subjectOf = (stream: string): string => stream.slice(stream.indexOf("-") + 1);
 
-/** The API event's id when the record is of its life, else null. */
+/** Null if the record is not of an API event's delivery. */
 export const deliveryOf = ({ stream }: RecordedEvent): string | null =>
   stream.startsWith(DELIVERY) ? stream.slice(DELIVERY.length) : null;
 
-/** As above, of a bundle. */
+/** Null if the record is not of a bundle. */
 export const bundleOf = ({ stream }: RecordedEvent): string | null =>
   stream.startsWith(BUNDLE) ? stream.slice(BUNDLE.length) : null;

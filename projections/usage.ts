@@ -4,17 +4,17 @@ import { perDocument } from "./projection.ts";
 import { deliveryOf } from "./streams.ts";
 
 /**
- * What an account used in a calendar month (UTC). Only admitted events of sources count, each once; one that was held counts
- * once it is released, in the month of the hold, whose quota it took a place of.
+ * An account's usage in a calendar month (UTC). Only admitted events of sources count, each once; a held event counts
+ * when it is released, in the month of the hold, whose quota it used.
  */
 export type UsageDocument = {
   readonly account: string;
   /** YYYY-MM. */
   readonly month: string;
   readonly events: number;
-  /** Requests refused, repeats of the same event included. */
+  /** Requests refused, including repeats of the same event. */
   readonly blocked: number;
-  /** Admitted although a gate was violated: what would have been blocked. */
+  /** Admitted despite a violated gate in observe mode: requests that would have been blocked. */
   readonly observed: number;
 };
 
@@ -26,7 +26,7 @@ const COUNTED = ["EventAdmitted", "EventBlocked", "EventReleased"] as const sati
 
 type Counted = Extract<DeliveryEvent, { type: (typeof COUNTED)[number] }>;
 
-/** What was held again at a later attempt was counted by its first release. */
+/** A request that was held again was counted at its first release. */
 const isFirst = ({ type, data }: RecordedEvent): boolean => type !== "EventReleased" || data.attempts === undefined;
 
 const countedIn = (recorded: RecordedEvent): Counted | null =>

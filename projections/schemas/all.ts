@@ -20,7 +20,6 @@ import { sourcesView } from "./sources.ts";
 import { statusView } from "./status.ts";
 import { usageView } from "./usage.ts";
 
-/** Every view of `projections/all.ts`, in its order, as it is published. */
 export const PUBLISHED: readonly PublishedView[] = [
   eventsView,
   deliveryQueueView,

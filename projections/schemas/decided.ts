@@ -2,8 +2,6 @@ import type { Origin } from "../../domain/delivery/events.ts";
 import type { AppliedPolicy, GateResult, PolicyRef, Verdict } from "../../domain/gate/verdict.ts";
 import { closed, count, list, oneOf, optional, orNull, text } from "./json-schema.ts";
 
-/** What views say of a request that was decided on. */
-
 const GATES: readonly GateResult["gate"][] = [
   "scope",
   "schema",

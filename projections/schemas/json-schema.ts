@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../domain/json.ts";
 
-/** JSON Schema 2020-12, as data. */
+/** JSON Schema 2020-12. */
 export type JsonSchema = JsonObject;
 
-/** An object without further members. */
+/** An object that allows no further members. */
 export type ClosedObject = {
   readonly type: "object";
   readonly description: string;
@@ -12,17 +12,17 @@ export type ClosedObject = {
   readonly properties: { readonly [name: string]: JsonSchema };
 };
 
-/** A member that may be missing: a list, so that the compiler tells it from a schema. */
+/** An optional member is a list, so that the compiler distinguishes it from a schema. */
 type Optional = readonly [JsonSchema];
 
-/** Each member of T has its schema, and is optional here where it is optional there: what differs does not compile. */
+/** A schema for each member of T, optional where T's is: a difference does not compile. */
 type MembersOf<T> = { readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Optional : JsonSchema };
 
 export const optional = (schema: JsonSchema): Optional => [schema];
 
-/** The schema of T, which has to be given: `closed<MemberDocument>(…)`. */
+/** The type has to be given: `closed<MemberDocument>(…)`. */
 export const closed = <T extends object>(description: string, members: MembersOf<T>): ClosedObject => {
-  // What a mapped type of T holds cannot be told from its type as long as T is unknown.
+  // The compiler cannot know the values of a mapped type of an unknown T.
   const entries = Object.entries(members) as [string, JsonSchema | Optional][];
   const isOptional = (schema: JsonSchema | Optional): schema is Optional => Array.isArray(schema);
   return {

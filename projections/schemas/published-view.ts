@@ -1,11 +1,11 @@
 import type { ClosedObject } from "./json-schema.ts";
 
-/** A view as analysts find it in MongoDB: a collection of this name, and what its documents are. */
+/** A view as analysts find it in MongoDB, in a collection of this name. */
 export type PublishedView = {
   readonly view: string;
   readonly description: string;
-  /** What `_id` is. */
+  /** Describes `_id`. */
   readonly id: string;
-  /** One kind of document, or several that lie in the collection together. */
+  /** A collection may have several kinds of documents. */
   readonly documents: readonly [ClosedObject, ...ClosedObject[]];
 };

@@ -17,10 +17,10 @@ const withStored = (id: string, { properties, required, ...rest }: ClosedObject)
   properties: { _id: text(id), _position: POSITION, _exact: EXACT, ...properties },
 });
 
-/** In JSON a time is text; in MongoDB this one is a date, by which the server removes what is left. */
+/** In MongoDB this time is a date, by which the server deletes the document. */
 const REMOVED = time("When it was removed; in MongoDB a date. A day later the server takes it away.");
 
-/** Left in the place of a document that was removed, so that a projector that is behind does not bring it back. */
+/** The remainder of a removed document, which keeps a slower projector from restoring it. */
 const removed = (id: string): ClosedObject => ({
   type: "object",
   description: "In the place of a document that was removed. Leave it out: {_removed: {$exists: false}}.",
@@ -29,7 +29,7 @@ const removed = (id: string): ClosedObject => ({
   properties: { _id: text(id), _position: POSITION, _removed: REMOVED },
 });
 
-/** Of the documents as they lie in MongoDB, with what its adapter adds. `id`: the schema's own address. */
+/** The documents with the fields that the MongoDB adapter adds. `id`: the schema's address. */
 export const storedSchema = ({ view, description, id, documents }: PublishedView, address: string): JsonSchema => ({
   $schema: "https://json-schema.org/draft/2020-12/schema",
   $id: address,

@@ -1,7 +1,7 @@
 import type { Failure } from "../../domain/delivery/events.ts";
 import { closed, list, oneOf, text } from "./json-schema.ts";
 
-/** What several views say alike. */
+/** Descriptions that several views share. */
 
 export const ACCOUNT = text("The account's id, acc_…. Everything in the document belongs to this account.");
 
@@ -29,7 +29,7 @@ export const FAILURE_KIND = oneOf(FAILURE_KINDS, "What went wrong, for machines.
 export const failure = (description: string) =>
   closed<Failure>(description, { kind: FAILURE_KIND, detail: text("The same in a sentence for a person.") });
 
-/** `projections/histogram.ts` says why it is like that. */
+/** Explained in `projections/histogram.ts`. */
 export const histogram = (description: string) =>
   list(
     { type: "integer", minimum: 0 },
