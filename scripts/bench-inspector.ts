@@ -1,11 +1,11 @@
 /**
- * Measures what the inspector waits for, over HTTP, at a log of a million events on the embedded engines: every list, filter
- * and search, and pages far back. The bar is 50 ms at the 95th percentile for each; exit code 1 where one misses it.
+ * Measures the inspector's lists, filters, searches and deep pages over HTTP, with a log of a million events on the
+ * embedded engines. Each may take 50 ms at the 95th percentile; otherwise the exit code is 1.
  *
- *     npm run bench:inspector                        some minutes, most of them for filling the log and folding it
+ *     npm run bench:inspector                        some minutes, mostly to fill the log and fold it
  *     npm run bench:inspector -- --events 50000      to see that everything works
- *     npm run bench:inspector -- --dir FOLDER        keeps the data there, and measures those that are there already
- *     npm run bench:inspector -- --dir FOLDER --as-is    those as far as they are folded, with nothing else going on
+ *     npm run bench:inspector -- --dir FOLDER        keeps the data there, or measures those of an earlier run
+ *     npm run bench:inspector -- --dir FOLDER --as-is    measures them without folding the rest first
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const EVENTS = 1_000_000;
 const BAR_MS = 50;
 const ROUNDS = 40;
 const PAGES = 100;
-/** The plan of tests allows more a minute than this measurement asks. */
+/** The test plan allows more requests a minute than this makes. */
 const PLAN = { SIGNUP_PLAN: "scale" };
 const SOURCES = 10;
 const ENDPOINTS = 5;
@@ -53,7 +53,7 @@ type Asked = {
 const asked = async (client: Client, path: string): Promise<Asked> => {
   const from = performance.now();
   const { status, body } = await client.call("GET", path);
-  // An answer that took too long is one as well: the views' reader gives such a query up.
+  // The views' reader aborts slow queries with 503, which counts as an answer.
   if (status !== 200 && status !== 503) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
   return { ms: performance.now() - from, body };
 };
@@ -72,7 +72,6 @@ const repeated = async (
   return { ...spreadOf(times), found };
 };
 
-/** On from page to page. */
 const paged = async (client: Client, path: string): Promise<Spread & { readonly found: number }> => {
   const times: number[] = [];
   let cursor = "";
@@ -150,7 +149,6 @@ const setUp = async (program: Program): Promise<{ readonly client: Client; reado
 
 const measure = async (client: Client, owner: Owner, count: number): Promise<boolean> => {
   const measured: [string, Spread & { readonly found: number }][] = [];
-  // Before anything is measured, so that the code that is measured has been compiled.
   await repeated(client, () => "/v1/events?limit=50");
   measured.push(["on from page to page", await paged(client, "/v1/events?limit=50")]);
   measured.push(["on, of the failed ones", await paged(client, "/v1/events?limit=50&status=failed")]);
@@ -160,7 +158,6 @@ const measure = async (client: Client, owner: Owner, count: number): Promise<boo
     measured.push([name, await repeated(client, path)]);
   }
   const { data } = (await asked(client, `/v1/events?limit=${ROUNDS}&source_id=${owner.sources[0]}`)).body;
-  // As `/openapi.json` describes every list.
   const ids = (data as { readonly id: string }[]).map(({ id }) => id);
   const idAt = (round: number): string => ids[round % ids.length] ?? "";
   measured.push(["q an event id", await repeated(client, (round) => `/v1/events?limit=50&q=${idAt(round)}`)]);
@@ -179,7 +176,6 @@ type World = { readonly client: Client; readonly owner: Owner };
 
 const WORLD = "bench-inspector.json";
 
-/** What is in a folder that an earlier run has kept; null for none. */
 const worldIn = (
   dir: string | undefined,
 ): (Pick<Client, "account" | "cookie" | "key"> & { readonly owner: Owner }) | null => {
@@ -187,7 +183,6 @@ const worldIn = (
   return file !== null && existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : null;
 };
 
-/** A folder with so many events and their views, and who they belong to. */
 const filled = async (dir: string, count: number): Promise<World> => {
   const first = await startProgram(PLAN, dir);
   const { client, owner } = await setUp(first);
@@ -215,7 +210,7 @@ const run = async (): Promise<boolean> => {
       program = await startProgram(PLAN, dir);
       await upToDate({ program });
       say(`folded in ${amount((performance.now() - folding) / 1_000)} s`);
-      // Folding leaves a process behind that is not the one of every day.
+      // Folding leaves the process in an unusual state.
       await program.stop();
     }
     program = await startProgram({ ...PLAN, ...(flags["as-is"] ? { ROLES: "api" } : {}) }, dir);

@@ -1,23 +1,22 @@
 /**
- * Measures the service on this machine, in one run, with npm alone: what it does beside the floor of what it is made of, how
- * long its senders and receivers wait, and how that changes as the log grows. The service, the load, the receiver and
- * each floor run in processes of their own; the service is started as its users start it.
+ * Measures the service on this machine: its throughput, compared with bare HTTP and bare storage, the latency for senders
+ * and receivers, and both as the log grows. The service, the load and the receiver run in separate processes.
  *
  *     npm run bench                        about six minutes, logs of 10 and 100 thousand events
  *     npm run bench -- --quick             about a minute, to see that everything works
  *     npm run bench -- --events 1000000    the larger log with a million
- *     npm run bench -- --json FILE         where the figures go, bench-<date>.json if not said
- *     npm run bench -- --engines           on the engines of EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS, whichever are set
- *     npm run bench -- --double            the same with a double in memory in EventStoreDB's place
+ *     npm run bench -- --json FILE         the file for the figures; default: bench-<date>.json
+ *     npm run bench -- --engines           on the configured ones of EVENTSTORE_URL, MONGODB_URL and KAFKA_BROKERS
+ *     npm run bench -- --double            the same with a test double of EventStoreDB
  *     npm run bench -- --engines --embedded    both, and their ratios
- *     npm run bench -- --beside            only what must not be in the way: traces to a collector that is away, log lines
- *     npm run bench -- --attack            only a victim's p99 with an attacker beside it, and without
- *     npm run bench -- --attack --only hang --rounds 20    only the attacks with this in their names, so many rounds
- *     npm run bench -- --against DIR       only this build beside that of another checkout in which it was built
- *     npm run bench -- --engines --yes     on a log that holds something; it keeps what the benchmark writes, so never in production
+ *     npm run bench -- --beside            only the cost of traces to a missing collector, and of log lines
+ *     npm run bench -- --attack            only a victim's p99 with and without an attacker
+ *     npm run bench -- --attack --only hang --rounds 20    only attacks with this in their names, 20 rounds
+ *     npm run bench -- --against DIR       only a comparison with the build in another checkout
+ *     npm run bench -- --engines --yes     on a log that is not empty; the records stay in it, so never in production
  *
- * A database and a topic of its own are made beside the configured ones and dropped at the end.
- * A figure is comparable only with others of the same run: look at the ratios.
+ * The benchmark creates and drops a database and a topic next to the configured ones. Figures are comparable only
+ * within one run.
  */
 import { writeFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
@@ -38,7 +37,7 @@ import { printed, type Report } from "./bench/report.ts";
 import { measureCrash, measureIdle } from "./bench/rest.ts";
 import { close, logOf, runtimeOf, type Subject, setUp, upToDate } from "./bench/subject.ts";
 
-/** Seconds that each measurement takes. */
+/** Seconds for each measurement. */
 type Lengths = {
   readonly floor: number;
   readonly admission: number;
@@ -50,12 +49,11 @@ type Lengths = {
 
 const FULL: Lengths = { floor: 8, admission: 15, sustained: 60, open: 15, idle: 10, growth: 15 };
 const QUICK: Lengths = { floor: 2, admission: 4, sustained: 8, open: 3, idle: 3, growth: 3 };
-/** Before anything is measured, so that the code that is measured has been compiled. */
 const WARM_UP_S = 3;
 const SIZES_FULL = [10_000, 100_000];
 const SIZES_QUICK = [1_000, 5_000];
 const SMALL = 10_000;
-/** Admissions a second while the log grows: the same for all sizes, well below the limit of any machine. */
+/** Admissions a second while the log grows: equal for all sizes, and well below any machine's limit. */
 const GROWTH_RATE = 500;
 const EXIT_CONFIG = 2;
 
@@ -85,7 +83,6 @@ const sizes = (): readonly number[] => {
 
 const say = (text: string): void => console.error(`bench: ${text}`);
 
-/** The records that a real admission has left in the log. */
 const recordedBy = async (subject: Subject): Promise<Records> => {
   const { body } = await subject.client.call("GET", "/v1/events?limit=1");
   const log = await openLog(logOf(subject), { readOnly: true });
@@ -106,7 +103,6 @@ const measureOne = async (world: World, set: EngineSet, lengths: Lengths): Promi
     const echo = await measureEcho(world, lengths.floor);
     say("A, admissions");
     const admission = await measureAdmission(world, subject, lengths.admission);
-    // Nothing held the senders back when the views fell behind: what they left is not part of what follows.
     await upToDate(subject);
     say("admissions at half load");
     const halfLoad = await measureLatency(world, subject, admission.perS / 2, lengths.open);
@@ -121,7 +117,7 @@ const measureOne = async (world: World, set: EngineSet, lengths: Lengths): Promi
     const { crash, subject: next } = await measureCrash(world, subject);
     subject = next;
     const records = await recordedBy(subject);
-    // A service that follows the same log would take its share.
+    // A running service would take its share.
     await subject.program.stop();
     say("I, the bare appends");
     const keptPerS = await measureKeeping(records, lengths.floor, logOf(subject));

@@ -1,4 +1,4 @@
-/** A uvu file that forgets `test.run()` passes with nothing run: each suite that is made has to be run, by name. */
+/** A uvu suite that is never run passes: each suite has to call its `run()`. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

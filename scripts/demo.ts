@@ -1,7 +1,7 @@
 /**
- * Shows the main job in a terminal: the service as a process of its own, an application that receives, and webhooks signed as
- * Stripe, GitHub and Shopify do. Each step checks what it shows: the exit code is 1, with a sentence, when something
- * did not happen as said. Leaves nothing behind, however it ends.
+ * Shows the main features in a terminal: the service as a process, a receiving application, and webhooks signed as
+ * Stripe, GitHub and Shopify do. Each step checks what it shows; the exit code is 1, with a sentence, if a check fails.
+ * Leaves nothing behind.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { admission, duplicates, forgeries, gates, observing, recovery } from "./
 import { paint, type Terminal, terminal } from "./demo/terminal.ts";
 import { expect, NotAsSaid, setUp } from "./demo/world.ts";
 
-/** Of a process that a signal ended, as shells count. */
+/** The offset of shells for a process that a signal ended. */
 const SIGNALLED = 128;
 
 const show = async (program: Program, app: Receiver, out: Terminal): Promise<void> => {
@@ -36,7 +36,7 @@ const show = async (program: Program, app: Receiver, out: Terminal): Promise<voi
 
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    // Stays: a second Ctrl-C must not end the program while it clears up.
+    // The handler stays: a second Ctrl-C must not end the program during cleanup.
     process.on(signal, () => {
       process.exitCode = SIGNALLED + constants.signals[signal];
       reject(new NotAsSaid(`The demo was ended by ${signal}.`));
@@ -56,7 +56,7 @@ const run = async (): Promise<void> => {
     const code = await (await starting).stop();
     expect(code === 0, `The service ended with ${code} when it was told to stop.`);
   } catch (error) {
-    // A service that did not start has its words in the error already.
+    // If the service did not start, the error contains its output.
     const said = await starting.then(
       (program) => program.output(),
       () => "",
@@ -64,7 +64,7 @@ const run = async (): Promise<void> => {
     if (process.exitCode === undefined && said !== "") out.line(`\nThe service printed:\n${said.trimEnd()}`);
     throw error;
   } finally {
-    // One that has ended already is not disturbed; one that is still starting would write into the folder.
+    // A service that is still starting would write into the removed folder.
     await starting.then(
       (program) => program.kill(),
       () => undefined,
@@ -82,7 +82,7 @@ const run = async (): Promise<void> => {
 const sentence = (error: unknown): string => {
   if (error instanceof NotAsSaid) return error.message;
   if (!(error instanceof Error)) return `The demo could not go on: ${String(error)}`;
-  // fetch says only that it failed, and keeps the reason in the cause.
+  // The error of fetch has the reason in its cause.
   const reason = error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `The demo could not go on: ${error.message}${reason}`;
 };

@@ -1,4 +1,4 @@
-/** Runs every test file, those that may in one process with others, prints how long each took, and sums up. */
+/** Runs all test files, several in one process where possible, and prints durations and a summary. */
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
@@ -8,11 +8,11 @@ import { longestFirst, readSeconds, writeSeconds } from "./test/order.ts";
 import { type Outcome, runFile, runTogether } from "./test/run-file.ts";
 
 const ROOT = new URL("../test/", import.meta.url).pathname;
-/** What slow files took on two cores, which order the first run in a clone. */
+/** Durations on two cores, which order the first run in a clone. */
 const SLOW = new URL("../../test/slow-files.json", import.meta.url).pathname;
-/** In build/, which is not versioned: the durations of the last run order the next one. */
+/** Durations of the last run, in build/, which is not versioned. */
 const SECONDS = new URL("../test-seconds.json", import.meta.url).pathname;
-/** Many files wait most of their time, for retries and polls; whole programs run in others, so that more would only slow each other. */
+/** Most files wait for retries and polls; whole programs run in others, so more would slow each other. */
 const AT_ONCE = Math.min(2 * availableParallelism(), 8);
 
 const wanted = process.argv.slice(2);

@@ -1,9 +1,8 @@
 import type { EventLog } from "../../domain/ports/event-log.ts";
 
-/** A record as it is in a log: `data` and `meta` as JSON text. */
+/** `data` and `meta` are JSON text. */
 export type RecordText = { readonly id: string; readonly type: string; readonly data: string; readonly meta: string };
 
-/** The two records of one admission, as the service has written them. */
 export type Records = { readonly payload: RecordText; readonly admitted: RecordText };
 
 export const recordsOf = async (log: Pick<EventLog, "read">, eventId: string): Promise<Records> => {

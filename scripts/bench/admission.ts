@@ -14,13 +14,13 @@ import { runtimeOf, type Subject } from "./subject.ts";
 export type ClosedLoop = {
   readonly perS: number;
   readonly latencyMs: Spread;
-  /** Processor time of the service, all threads, for one admission; null where it cannot be read. */
+  /** Processor time of all threads of the service for one admission; null if it cannot be read. */
   readonly processorMs: number | null;
   readonly loadCpuShare: number;
   readonly rssMiB: number;
 };
 
-/** A: as many senders as there are connections, each sending its next webhook when the one before is answered. */
+/** A: each of the senders sends its next webhook when the previous one is answered. */
 export const measureAdmission = async (world: World, subject: Subject, seconds: number): Promise<ClosedLoop> => {
   const { pid } = subject.program;
   const before = processorSeconds(pid);
@@ -38,7 +38,6 @@ export const measureAdmission = async (world: World, subject: Subject, seconds: 
 
 export type OpenLoop = { readonly rate: number; readonly latencyMs: Spread; readonly late: number };
 
-/** Webhooks come at a fixed rate whatever the answers: how long a sender waits when the service is not at its limit. */
 export const measureLatency = async (
   world: World,
   subject: Subject,

@@ -4,12 +4,11 @@ import type { Records, RecordText } from "./admission-records.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
-/** Bare appends of the two records of an admission to streams of their own, through EventStoreDB's own client: what keeping costs. */
+/** Appends the two records of an admission through EventStoreDB's own client, to measure the cost of storage alone. */
 
 export type AppendsOrder = {
   readonly url: string;
   readonly seconds: number;
-  /** Pairs that are waited for at a time: twice as many appends are under way. */
   readonly pairsAtOnce: number;
 } & Records;
 
@@ -20,7 +19,7 @@ const appended = async ({ url, seconds, pairsAtOnce, payload, admitted }: Append
   const endsAt = startedAt + seconds * 1_000;
   let pairs = 0;
 
-  // Both in a `payload-` stream: whatever follows the log passes these over.
+  // The log's followers skip `payload-` streams.
   const append = (name: string, { type, data, meta }: RecordText): Promise<unknown> => {
     const event = jsonEvent({ id: randomUUID(), type, data: JSON.parse(data), metadata: JSON.parse(meta) });
     return client.appendToStream(`payload-bench${run}-${name}`, event, { expectedRevision: NO_STREAM });

@@ -11,39 +11,33 @@ import { measureArrival } from "./pipeline.ts";
 import { close, type Subject, setUp, upToDate } from "./subject.ts";
 import { amount, table } from "./table.ts";
 
-/** What an attacker with an account does until it is stopped. */
 type Attack = {
   readonly name: string;
-  /** What of the victim's is timed: the answer to a webhook, or its delivery. */
   readonly times: "admission" | "delivery";
   start(attacker: Client): Promise<Attacking>;
 };
 
-/** `stop` answers how many requests were answered, or begun where none is ever complete. */
+/** `stop` resolves with the number of answered requests, or of begun ones if none ever completes. */
 type Attacking = { readonly stop: () => Promise<number> };
 
 export type AttackOrder = {
-  /** Only attacks with this in their names; an empty text for all. */
   readonly only: string;
   readonly rounds: number;
   readonly seconds: number;
   readonly say: (text: string) => void;
 };
 
-/** The victim's webhooks a second: far from what any machine can do. */
 const VICTIM_PER_S = 100;
-/** Before the victim is timed, the attack has begun to work. */
 const ATTACK_FIRST_MS = 1_000;
-/** Four senders, each of which sends its next request when the one before is answered. */
 const SENDERS = 4;
 const UPLOADS = 34;
 const UPLOAD_BYTES = 970_000;
 const HANGING = 40;
 const HANGING_EVERY_MS = 500;
-/** As the issue asks for it: at most this many times as long as without the attacker. */
+/** The largest allowed ratio of the victim's p99 with and without the attacker. */
 const RATIO_MAX = 1.5;
 
-/** Slow uploads without a signature, each begun again when it is ended. */
+/** Slow uploads without a signature, each restarted when it ends. */
 const slowUploads: Attack = {
   name: `${UPLOADS} slow uploads of ${UPLOAD_BYTES / 1_000} kB`,
   times: "admission",
@@ -77,7 +71,6 @@ const slowUploads: Attack = {
   },
 };
 
-/** Sends the same body again and again to a source under a policy. */
 const sending = (name: string, policy: object, payload: object): Attack => ({
   name,
   times: "admission",
@@ -135,7 +128,7 @@ const hangingNames: Attack = {
 };
 
 const TEXT = { t: "a".repeat(900_000) };
-/** The same bytes as values that take long to read. */
+/** As many bytes in values that take long to read. */
 const OBJECTS = { o: Array.from({ length: 75_000 }, (_, n) => ({ n })) };
 const SIZES = Array.from({ length: 60 }, () => "size(payload.t) < 5").join(" || ");
 
@@ -155,8 +148,8 @@ const p99Of = async (world: World, subject: Subject, attack: Attack, seconds: nu
 const medianOf = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 /**
- * An attacker brings a machine of its own. Where it has to share this one, its client has the lowest priority (on Linux that of a
- * thread, sched(7)), so that its own work is not taken for the service's. What it got through stands in the table.
+ * An attacker has its own machine; on a shared one its client gets the lowest priority (on Linux a thread's, sched(7)),
+ * so that its own work does not count against the service.
  */
 const withLowestPriority = async <T>(work: () => Promise<T>): Promise<T> => {
   const before = getPriority();
@@ -164,14 +157,13 @@ const withLowestPriority = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } finally {
-    // Not everybody may have a higher priority again.
+    // Raising the priority again may need a privilege.
     try {
       setPriority(before);
     } catch {}
   }
 };
 
-/** Alone and beside the attack in turn, each round in the other order. Anything of the victim's that is refused throws. */
 const measureAttack = async (world: World, subject: Subject, attack: Attack, order: AttackOrder) => {
   const { rounds, seconds, say } = order;
   const alone: number[] = [];
@@ -213,7 +205,6 @@ const dnsEnv = (dns: DnsServer, set: EngineSet): EngineSet => ({
   },
 });
 
-/** A victim's p99 with an attacker beside it, and without. */
 export const measureAttacks = async (world: World, set: EngineSet, order: AttackOrder): Promise<string> => {
   const names = Array.from({ length: HANGING }, (_, n) => [`hangs-${n}.example`, "hangs"] as const);
   const dns = await dnsServer(Object.fromEntries(names));

@@ -4,7 +4,6 @@ import type { LoadCredit, LoadOrder, LoadOutcome } from "./load.ts";
 import type { ReceiverAnswer, ReceiverQuestion } from "./receiver.ts";
 import type { Subject } from "./subject.ts";
 
-/** The two ends around what is measured. */
 export type World = {
   readonly load: Child<LoadOrder | LoadCredit, LoadOutcome | null>;
   readonly receiver: Child<ReceiverQuestion, ReceiverAnswer>;
@@ -27,7 +26,6 @@ export const openWorld = async (): Promise<World> => {
 };
 
 let runs = 0;
-/** Each load has events of its own, also against data that an earlier one has written. */
 const nextRun = (): number => {
   runs += 1;
   return runs;
@@ -35,9 +33,8 @@ const nextRun = (): number => {
 
 export type Send = Pick<LoadOrder, "connections" | "seconds" | "rate"> & { readonly credit?: number };
 
-/** Connections of a closed loop: as many as the figures of other gateways in `report.ts` were measured with. */
+/** The figures of other gateways in `report.ts` were measured with as many. */
 export const CONNECTIONS = 32;
-/** Enough that in an open loop hardly anything waits for a connection. */
 export const OPEN_CONNECTIONS = 256;
 
 export const newOrder = (url: string, send: Send): LoadOrder => ({ url, secret: HOOK_SECRET, run: nextRun(), ...send });
@@ -45,7 +42,7 @@ export const newOrder = (url: string, send: Send): LoadOrder => ({ url, secret: 
 export const orderTo = (subject: Subject, path: string, send: Send): LoadOrder =>
   newOrder(`${subject.program.url}${path}`, send);
 
-/** Throws when anything was refused: what is measured is the way of what is accepted. */
+/** Throws if any request was refused, as refusals take another path. */
 export const sendLoad = async ({ load }: World, order: LoadOrder): Promise<LoadOutcome> => {
   const outcome = await load.ask(order);
   if (outcome === null) throw new Error("the load has no outcome");
@@ -56,7 +53,7 @@ export const sendLoad = async ({ load }: World, order: LoadOrder): Promise<LoadO
   return outcome;
 };
 
-/** Accepted a second while the load lasted; what was under way at its end is not counted. */
+/** Accepted requests a second; those under way at the load's end are not counted. */
 export const acceptedPerSecond = ({ answeredAt, startedAt, endedAt }: LoadOutcome): number =>
   answeredAt.reduce((count, at) => (at <= endedAt ? count + 1 : count), 0) / ((endedAt - startedAt) / 1_000);
 

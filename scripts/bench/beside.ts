@@ -6,16 +6,13 @@ import { spreadOf } from "./spread.ts";
 import { close, runtimeOf, type Subject, setUp, upToDate } from "./subject.ts";
 import { amount, figures, type Row } from "./table.ts";
 
-/** `median`, `min` and `max` of the ratios of so many rounds. */
 export type Ratio = { readonly median: number; readonly min: number; readonly max: number; readonly rounds: number };
 
-/** What is not in the way of a request must not cost one anything: the service with it, beside the service without. */
 export type Beside = {
   readonly name: string;
-  /** Admissions a second, medians over the rounds. */
   readonly withoutPerS: number;
   readonly withPerS: number;
-  /** Ratios of the rounds, with to without: of the rate, and of the work that a millisecond of processor time does. */
+  /** Ratios, with to without, of the rate and of the work for each millisecond of processor time. */
   readonly rateRatio: Ratio;
   readonly workRatio: Ratio | null;
   readonly rssWithoutMiB: number;
@@ -24,9 +21,7 @@ export type Beside = {
 
 type Pair = { readonly name: string; readonly without: EngineSet; readonly with: EngineSet };
 
-/** The target for both. */
 const RATIO_MIN = 0.95;
-/** Nobody listens there (RFC 863's port, which no system of today opens). */
 const CLOSED = "http://127.0.0.1:9";
 
 const withEnv = (set: EngineSet, env: Readonly<Record<string, string>>): EngineSet => ({
@@ -37,17 +32,16 @@ const withEnv = (set: EngineSet, env: Readonly<Record<string, string>>): EngineS
   },
 });
 
-/** Another build of the program in this one's place: `folder` is a checkout in which `npm run build` has run. */
+/** Runs another build instead; `folder` is a checkout in which `npm run build` has run. */
 const ofBuild = (set: EngineSet, folder: string): EngineSet => ({
   ...set,
   async open() {
     const engines = await set.open();
-    // The arguments are those of the program here: node, its two flags, and the file that is replaced.
+    // The arguments are node, its two flags, and the program's file, which is replaced.
     return { ...engines, via: ["sh", "-c", `exec "$0" "$1" "$2" '${folder}/build/src/start.cjs'`] };
   },
 });
 
-/** A collector that takes every connection and never answers. */
 const hanging = async (): Promise<{ readonly url: string; close(): void }> => {
   const server = createServer((socket) => socket.on("error", () => undefined).resume());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -66,7 +60,7 @@ const ratioOf = (values: readonly number[]): Ratio => ({
   rounds: values.length,
 });
 
-/** Both run all the time and are asked in turns, the first one of a round by turns too: what else the machine does hits both. */
+/** Both services run all the time and are measured in turns, so that the machine's other load affects both. */
 const measurePair = async (world: World, pair: Pair, rounds: number, seconds: number): Promise<Beside> => {
   const subjects: Subject[] = [];
   try {
@@ -104,7 +98,7 @@ const measurePair = async (world: World, pair: Pair, rounds: number, seconds: nu
 export type BesideOrder = {
   readonly rounds: number;
   readonly seconds: number;
-  /** A folder with another build, to measure this one against and nothing else. */
+  /** A folder with another build to compare with; then nothing else is measured. */
   readonly against: string | null;
   readonly say: (text: string) => void;
 };

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 
-/** A helper process that answers questions: load, receiver, echo, inserts and seeding do not share a thread with what they measure. */
+/** Load, receiver, floors and seeding run in processes of their own, apart from the measured one. */
 export type Child<Question, Answer> = {
   ask(question: Question): Promise<Answer>;
-  /** Without an answer. */
+  /** Expects no answer. */
   tell(question: Question): void;
   close(): Promise<void>;
 };
@@ -19,10 +19,9 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts the program of a neighbour of this file, as `load.ts`. */
 export const startChild = <Question, Answer>(name: string): Child<Question, Answer> => {
   const program = new URL(`./${name}.js`, import.meta.url).pathname;
-  // "advanced": arrays of a hundred thousand numbers go over as they are, not as JSON.
+  // "advanced" sends arrays of a hundred thousand numbers without JSON.
   const child = fork(program, { serialization: "advanced" });
   running.add(child);
   const waiting = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
@@ -61,7 +60,6 @@ export const startChild = <Question, Answer>(name: string): Child<Question, Answ
   };
 };
 
-/** The other end: answers what the parent asks, each question by itself. Ends with the parent. */
 export const answerParent = <Question, Answer>(answer: (question: Question) => Promise<Answer>): void => {
   process.on("disconnect", () => process.exit(0));
   process.on("message", async ({ id, question }: Asked<Question>) => {

@@ -1,4 +1,4 @@
-/** Milliseconds of a clock that all processes of this machine share and that nobody sets. */
+/** Milliseconds of a steady clock that all processes of this machine share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -24,7 +24,6 @@ const FIGURES: readonly Figure[] = [
 
 const nameOf = ({ engines: { log, views } }: Measured): string => `${log}, ${views}`;
 
-/** Two sets of engines of one run beside each other, and how many times the first figure the second is. */
 export const comparison = (first: Measured, second: Measured): string =>
   table(
     ["figure", nameOf(first), nameOf(second), "ratio"],

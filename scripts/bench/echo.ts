@@ -2,13 +2,12 @@ import type { AddressInfo } from "node:net";
 import Fastify from "fastify";
 import { answerParent } from "./child.ts";
 
-/** A bare Fastify that answers the JSON it was sent: what HTTP alone costs. Answers its address. */
+/** A bare Fastify that returns the JSON body, to measure the cost of HTTP alone. Prints its address. */
 const app = Fastify();
 app.post("/", async (request) => request.body);
 await app.listen({ host: "127.0.0.1", port: 0 });
 
 answerParent<null, string>(async () => {
-  // It listens on an address of the network.
   const { port } = app.server.address() as AddressInfo;
   return `http://127.0.0.1:${port}/`;
 });

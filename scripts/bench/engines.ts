@@ -8,26 +8,20 @@ import { openLog } from "../../src/engine/engines.ts";
 import { testTopic } from "../../test/support/kafka.ts";
 import { databaseBeside } from "./database-beside.ts";
 
-/** What a service is started with so that it keeps its state in them. */
+/** The environment of a service that stores its state in these engines. */
 export type Engines = {
   readonly env: Readonly<Record<string, string>>;
-  /** A command that runs the program in its own place; left out for none. */
   readonly via?: readonly string[];
-  /** Removes what can be removed. */
   close(): Promise<void>;
 };
 
-/** Engines to be measured, opened each time with state of their own, and what a reader of the figures has to know of them. */
+/** Opened with fresh state each time; the notes are for readers of the figures. */
 export type EngineSet = { readonly name: string; readonly notes: readonly string[]; open(): Promise<Engines> };
 
 export type EngineFlags = {
-  /** Those of the environment instead of the embedded ones. */
   readonly engines: boolean;
-  /** With the double in EventStoreDB's place. */
   readonly double: boolean;
-  /** Both, one after the other. */
   readonly embedded: boolean;
-  /** Also a log that holds something already. */
   readonly yes: boolean;
 };
 
@@ -92,7 +86,7 @@ const dropDatabase = async (url: string): Promise<void> => {
   await client.close();
 };
 
-/** A database and a topic of its own for each opening, and the double as well: nothing is measured on what is left of another. */
+/** Each opening has its own database, topic and double, so that nothing earlier is measured. */
 const open = async (config: Config, flags: EngineFlags): Promise<Engines> => {
   const { kafka, key } = config;
   const suffix = `bench_${randomBytes(6).toString("hex")}`;
@@ -126,7 +120,7 @@ const configured = async (env: Env, flags: EngineFlags): Promise<EngineSet> => {
   return { name: "configured", notes, open: () => open(config, flags) };
 };
 
-/** What is to be measured, in this order. Throws `ConfigError` with a sentence when the flags ask for what is not there. */
+/** Throws `ConfigError` with a sentence if the flags ask for missing engines. */
 export const enginesToMeasure = async (env: Env, flags: EngineFlags): Promise<readonly EngineSet[]> => {
   if (!flags.engines && !flags.double) return [EMBEDDED];
   const wanted = await configured(env, flags);

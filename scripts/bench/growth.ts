@@ -9,14 +9,13 @@ import { measureArrival } from "./pipeline.ts";
 import type { SeedOrder, SeedOutcome, SeedStream } from "./seed.ts";
 import { close, logOf, restarted, runtimeOf, type Subject, setUp, upToDate } from "./subject.ts";
 
-/** How the service does with so many events in its log. */
 export type Growth = {
   readonly events: number;
   readonly records: number;
   readonly seededPerS: number;
-  /** Records that all views together folded a second, from nothing. */
+  /** Records a second that all views fold together when rebuilt. */
   readonly rebuiltPerS: number;
-  /** With the views to be built, and with everything in place. */
+  /** With the views to be built, and later with everything in place. */
   readonly firstStartS: number;
   readonly startS: number;
   readonly admission: OpenLoop;
@@ -31,7 +30,6 @@ const textOf = ({ type, data, meta }: RecordedEvent): SeedStream["events"][numbe
   meta: JSON.stringify(meta),
 });
 
-/** The log's streams of the newest delivered webhook, as a pattern for others. */
 const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> => {
   const { body } = await subject.client.call("GET", "/v1/events?status=delivered&limit=1");
   const [{ id: eventId }] = body.data as [{ id: string }];
@@ -40,7 +38,7 @@ const patternOf = async (subject: Subject): Promise<Omit<SeedOrder, "count">> =>
   const stream = (category: string) => log.read(`${category}-${eventId}`, null, 100);
   const [payload, delivery] = await Promise.all([stream("payload"), stream("delivery")]);
   await log.close();
-  // The first record of every delivery is EventAdmitted, with a Request as its data.
+  // The first record of every delivery is EventAdmitted, whose data is a Request.
   const admitted = delivery[0]?.data as { readonly delivery_key: string; readonly received_at: string };
   const streams = [
     { category: "payload", events: payload.map(textOf) },

@@ -1,13 +1,12 @@
-/** Head of one HTTP/1.1 message, as text up to the empty line, and its body. */
+/** `head` is the text before the empty line. */
 export type HttpMessage = { readonly head: string; readonly body: Buffer; readonly firstByteAt: number };
 
 const HEAD_END = Buffer.from("\r\n\r\n");
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /**
- * Cuts what arrives on a connection into messages whose length is declared (RFC 9112, section 6.2). Both ends of this
- * benchmark are known to declare it; anything else is an error, not a guess. A full HTTP parser costs several times as
- * much, and the processor time of the two ends is taken from what they measure.
+ * Splits a connection's bytes into messages with a Content-Length (RFC 9112, section 6.2); anything else is an error. A
+ * full HTTP parser would cost several times as much processor time, which the measured service then lacks.
  */
 export const httpMessages = (
   now: () => number,
@@ -16,7 +15,6 @@ export const httpMessages = (
   let rest: Buffer = Buffer.alloc(0);
   let firstByteAt = 0;
 
-  /** The length of the first message in `bytes`, or null when there is more to come. */
   const take = (bytes: Buffer): number | null => {
     const headEnd = bytes.indexOf(HEAD_END);
     if (headEnd === -1) return null;

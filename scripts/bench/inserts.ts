@@ -3,19 +3,17 @@ import type { Records } from "./admission-records.ts";
 import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
-/** Bare grouped inserts of the two rows of an admission into the log's table, synced at every commit: what keeping costs. */
+/** Inserts the two rows of an admission into the log's table in synced groups, to measure the cost of storage alone. */
 
 export type InsertsOrder = {
-  /** A file that does not exist. */
   readonly path: string;
   readonly seconds: number;
-  /** Rows in one transaction. */
   readonly groupRows: number;
 } & Records;
 
 const inserted = ({ path, seconds, groupRows, payload, admitted }: InsertsOrder): number => {
   const db = openWriting({ path });
-  // The service checkpoints beside its commits; alone on a thread SQLite does it as it always does.
+  // The service checkpoints on another thread; this restores SQLite's default.
   db.exec("PRAGMA wal_autocheckpoint = 1000");
   const insert = db.prepare(
     "INSERT INTO events (category, key, revision, id, type, data, meta) VALUES (?, ?, 0, ?, ?, ?, ?)",
@@ -27,7 +25,7 @@ const inserted = ({ path, seconds, groupRows, payload, admitted }: InsertsOrder)
   for (; elapsedMs < seconds * 1_000; elapsedMs = monotonicMs() - startedAt) {
     db.exec("BEGIN IMMEDIATE");
     for (let row = 0; row < groupRows; row += 2) {
-      // Hashes in the service: they land anywhere in the index.
+      // The service's keys are hashes, which land anywhere in the index.
       const key = `evt_${suffix(pairs)}${pairs.toString(32).padStart(25, "a")}`;
       insert.run("payload", key, payload.id, payload.type, payload.data, payload.meta);
       insert.run("delivery", key, admitted.id, admitted.type, admitted.data, admitted.meta);

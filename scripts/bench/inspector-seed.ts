@@ -5,10 +5,8 @@ import type { NewEvent } from "../../domain/ports/event-log.ts";
 import { type LogPlace, openLog } from "../../src/engine/engines.ts";
 import { eventIdOf } from "../../src/streams/event-id.ts";
 
-/** Where the seeded events belong. */
 export type Owner = {
   readonly account: string;
-  /** The first gets most of them, the last hardly any. */
   readonly sources: readonly string[];
   readonly endpoints: readonly string[];
   readonly agent: string;
@@ -17,9 +15,8 @@ export type Owner = {
 type Fact = DeliveryEvent;
 
 const SPAN_MS = 24 * 3_600_000;
-/** Streams being appended at once: the writer makes large groups of them. */
 const AT_ONCE = 2_000;
-/** In ten thousand: how many events the last source, the last endpoint and the rare type get. */
+/** In ten thousand: the share of the last source, the last endpoint and the rare type. */
 const RARE = 3;
 const TYPES = Array.from({ length: 40 }, (_, n) => `customer.object_${n}.updated`);
 export const COMMON_TYPE = "payment_intent.succeeded";
@@ -27,7 +24,7 @@ export const RARE_TYPE = "dispute.lost";
 export const ACTION = "refund.create";
 export const RARE_CODE = "cost-unknown";
 
-/** The same events in every run (mulberry32, as in test/support/seeded.ts: a 32-bit state, uniform in [0, 1)). */
+/** A seeded generator (mulberry32, as in test/support/seeded.ts), so that every run has the same events. */
 const random = (seed: number) => {
   let state = seed;
   return (below: number): number => {
@@ -40,11 +37,11 @@ const random = (seed: number) => {
 
 export const deliveryKeyOf = (n: number): string => `seed-${n}`;
 
-/** The sender of the n-th event is drawn from `of`, mostly its first, seldom its last. */
+/** Mostly the first, seldom the last. */
 const skewed = <T>(of: readonly T[], next: (below: number) => number): T => {
   const rare = next(10_000) < RARE;
   const index = rare ? of.length - 1 : Math.floor((of.length - 1) * (next(1_000) / 1_000) ** 2);
-  // `index` is below the length, which is not zero.
+  // The index is below the length.
   return of[index] as T;
 };
 
@@ -119,7 +116,7 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
   facts.map(({ type, data }) => ({
     id: randomUUID(),
     type,
-    // Every event type is plain JSON; the compiler cannot see that of types with optional members.
+    // Plain JSON; the compiler does not see that because of the optional members.
     data: data as unknown as JsonObject,
     meta: {
       account: owner.account,
@@ -134,8 +131,8 @@ const recordsOf = (owner: Owner, facts: readonly Fact[]): readonly NewEvent[] =>
   }));
 
 /**
- * Writes so many events into a log that nobody else writes, as their streams would be after a day: most delivered, some
- * blocked, failed or only recorded. Their payloads are not there. Returns how many records there are.
+ * Writes the events' streams as after a day, without payloads: most delivered, some blocked, failed or only recorded.
+ * Resolves with the number of records.
  */
 export const seedEvents = async (place: LogPlace, owner: Owner, count: number): Promise<number> => {
   const log = await openLog(place);

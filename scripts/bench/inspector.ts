@@ -1,9 +1,8 @@
 import { type Spread, spreadOf } from "./spread.ts";
 import type { Subject } from "./subject.ts";
 
-/** How long the pages that an operator looks at take, in milliseconds. */
+/** Response times of an operator's pages, in milliseconds. */
 export type Inspector = {
-  /** The newest, and on from page to page. */
   readonly pageMs: Spread;
   readonly filteredMs: Spread;
   readonly searchMs: Spread;
@@ -37,7 +36,6 @@ export const measureInspector = async (subject: Subject, eventId: string): Promi
     const at: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
     const { ms, body } = await timed(subject, `/v1/events?limit=50${at}`);
     pages.push(ms);
-    // As `/openapi.json` describes every list.
     cursor = (body as { next_cursor: string | null }).next_cursor;
   }
   const source = subject.deliverPath.split("/").at(-1);

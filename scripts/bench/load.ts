@@ -4,46 +4,43 @@ import { monotonicMs, sleep } from "./clock.ts";
 import { httpMessages } from "./http-messages.ts";
 import { signedRequests } from "./payment-event.ts";
 
-/** The load generator, a process of its own: signed webhooks over keep-alive connections, one request at a time on each. */
+/** The load generator, a process: signed webhooks over keep-alive connections, one request at a time on each. */
 
 export type LoadOrder = {
   readonly url: string;
   readonly secret: string;
-  /** Tells the events of one load from those of the others; below 10^10. */
+  /** Distinguishes the events of one load; below 10^10. */
   readonly run: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests a second, whatever the answers (open loop); null sends the next when one is answered (closed loop). */
+  /** Requests a second (open loop); null sends the next one after an answer (closed loop). */
   readonly rate: number | null;
-  /** Closed loop: no more than this many requests until a `LoadCredit` allows more. */
+  /** In a closed loop: the number of requests until a `LoadCredit` allows more. */
   readonly credit?: number;
 };
 
-/** In all so many requests may be sent from now on. */
 export type LoadCredit = { readonly credit: number };
 
-/** Times are those of `monotonicMs`, by the number of the event; NaN where there is none. */
+/** Times are those of `monotonicMs`, by the event's number; NaN if there is none. */
 export type LoadOutcome = {
   readonly sent: number;
   readonly accepted: number;
-  /** How many came back with each other status. */
   readonly refused: Readonly<Record<string, number>>;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly sentAt: Float64Array;
-  /** Only of those that were accepted. */
   readonly answeredAt: Float64Array;
-  /** Open loop: sent more than 5 ms after they were due, which is the generator's or the machine's fault. */
+  /** In an open loop: requests sent more than 5 ms late, because of the generator or the machine. */
   readonly late: number;
-  /** Of one core that this process took: near 1 it is the generator that was measured. */
+  /** This process's share of one core: near 1, the generator itself was measured. */
   readonly cpuShare: number;
 };
 
 type Connection = { readonly socket: Socket; n: number };
 
-/** Beyond it what is measured says more of the scheduler than of the service. */
+/** Later requests measure the scheduler rather than the service. */
 const LATE_MS = 5;
-/** What is still unanswered so long after the load is given up. */
+/** Requests that are unanswered this long after the load are abandoned. */
 const ANSWER_MS = 30_000;
 const TICK_MS = 1;
 const STATUS_AT = "HTTP/1.1 ".length;
@@ -94,7 +91,7 @@ const load = () => {
     allowed = order.credit ?? Number.POSITIVE_INFINITY;
 
     const answered = (connection: Connection, status: string): void => {
-      // Nothing was asked on it: the service closes a connection that is idle for long.
+      // The service closes a connection that is idle for long.
       if (connection.n < 0) return;
       open -= 1;
       if (status === "202" || status === "200") {
@@ -112,7 +109,7 @@ const load = () => {
     const endsAt = startedAt + seconds * 1_000;
     const cpu = process.cpuUsage();
     const mayStart = rate === null ? () => sent < allowed && monotonicMs() < endsAt : () => sent < due;
-    /** Requests that are due but find every connection busy have begun to wait: their time counts from the tick. */
+    /** A due request without a free connection waits; its time counts from when it was due. */
     const begin = (n: number): void => {
       sentAt = grown(sentAt, n);
       answeredAt = grown(answeredAt, n);
@@ -120,7 +117,7 @@ const load = () => {
     };
     pump = () => {
       while (idle.length > 0 && mayStart()) {
-        // The one that was idle for longest, so that none is idle for so long that it is closed.
+        // The connection that was idle longest, so that none is closed for being idle.
         const connection = idle.shift();
         if (connection === undefined) return;
         if (!connection.socket.writable) continue;

@@ -4,16 +4,14 @@ import type { Arrival, Sustained } from "./pipeline.ts";
 import type { Crash } from "./rest.ts";
 import type { EngineNames } from "./subject.ts";
 
-/** What was measured of one set of engines. Rates a second, times as their names say. */
+/** The figures of one set of engines; rates are per second. */
 export type Measured = {
-  /** As the service names them. */
   readonly engines: EngineNames;
-  /** Sentences on what they are or keep. */
   readonly notes: readonly string[];
   readonly echo: { readonly perS: number; readonly loadCpuShare: number };
   /** I: both records of an admission, through the bare client of the log's engine. */
   readonly keptPerS: number;
-  /** F: what one thread can do that only echoes and keeps. */
+  /** F: what one thread achieves that only echoes and stores. */
   readonly floorPerS: number;
   readonly admission: ClosedLoop;
   readonly sustained: Sustained;

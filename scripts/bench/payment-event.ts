@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto";
 
-/** Digits of a number that tells the events of a run apart: always as many, so that all have one length. */
+/** A fixed width, so that all events have the same length. */
 const DIGITS = 10;
 const NUMBER_AT = '{"id":"evt_'.length;
 const RUN_AT = NUMBER_AT + DIGITS + 1;
 
-/** A Stripe-like payment event of about 800 bytes. */
 const TEXT = `{"id":"evt_${"0".repeat(DIGITS)}_${"0".repeat(DIGITS)}","object":"event","api_version":"2024-06-20","created":1772366400,\
 "type":"payment_intent.succeeded","livemode":false,"pending_webhooks":1,"sent_ns":1772366400000000000,\
 "request":{"id":"req_1","idempotency_key":"evt_1"},"data":{"object":{"id":"pi_1",\
@@ -18,7 +17,6 @@ const TEXT = `{"id":"evt_${"0".repeat(DIGITS)}_${"0".repeat(DIGITS)}","object":"
 
 const digits = (value: number): string => String(value).padStart(DIGITS, "0");
 
-/** The body of event `n` of a run; `readPaymentEvent` finds both again. */
 export const paymentEvent = (run: number, n: number): Buffer => {
   const body = Buffer.from(TEXT);
   body.write(digits(n), NUMBER_AT, "latin1");
@@ -31,7 +29,7 @@ export const readPaymentEvent = (body: Buffer): { readonly run: number; readonly
   n: Number(body.toString("latin1", NUMBER_AT, NUMBER_AT + DIGITS)),
 });
 
-/** Makes the bytes of signed requests to `url`: one template, of which each request changes three places. */
+/** Makes the bytes of signed requests from one template, in which each request changes three places. */
 export const signedRequests = (url: string, secret: string, run: number): ((n: number) => Buffer) => {
   const { host, pathname } = new URL(url);
   const id = `${digits(run)}-${digits(0)}`;

@@ -7,15 +7,13 @@ import { runtimeOf, type Subject } from "./subject.ts";
 
 export type Sustained = {
   readonly perS: number;
-  /** The most that the views were behind, in domain events, and at the end of the load. */
+  /** The most domain events that the views lagged, and the lag at the load's end. */
   readonly lagEventsMax: number;
   readonly lagEventsAtEnd: number;
-  /** The same as an age: the positions of some logs do not tell how many events lie between them. */
+  /** The lag as an age: the positions of some logs do not count events. */
   readonly lagSMax: number;
   readonly lagSAtEnd: number;
-  /** Deliveries that waited, as the endpoint's health says, at the end. */
   readonly queuedAtEnd: number;
-  /** From the end of the load until everything was delivered and visible. */
   readonly drainS: number;
   readonly delivered: number;
   readonly repeated: number;
@@ -24,16 +22,15 @@ export type Sustained = {
   readonly rssMiB: number;
 };
 
-/** Admitted and not yet delivered: some 16 for each delivery that may be under way. */
+/** Admitted but undelivered events: some 16 for each concurrent delivery. */
 const WINDOW = 512;
-/** Domain events that the views may be behind: about half a second's. */
 const LAG_EVENTS_MAX = 4_000;
-/** The same where the log cannot tell how many: the age is measured once a second. */
+/** For logs whose positions do not count events; measured once a second. */
 const LAG_S_MAX = 1;
 const LOOK_MS = 50;
-/** Views that were left behind by a closed loop catch up at the speed of their engine. */
+/** Views that fell behind in a closed loop catch up at their engine's speed. */
 const DRAIN_LIMIT_MS = 600_000;
-/** The first part of the load is not counted: the backlog is empty at first, and has to be the same at both ends. */
+/** The share of the load before the count begins, as the backlog has to be equal at both ends of it. */
 const WARM_UP = 0.1;
 
 const queued = async ({ client, endpointId }: Subject): Promise<number> => {
@@ -52,10 +49,9 @@ const drained = async (world: World, subject: Subject, accepted: number): Promis
 };
 
 /**
- * S: the highest rate at which no backlog grows. The senders are as many as in A, and each waits not only for its answer
- * but for the whole pipeline: together they may be at most `WINDOW` events ahead of the receiver, and they pause while a
- * view is more than `LAG_EVENTS_MAX` or `LAG_S_MAX` behind the log. So the rate settles at that of the slowest part, with the backlog
- * the same at both ends of what is counted; that it is small is shown by how fast it drains.
+ * S: the highest rate without a growing backlog. The senders of A may be at most `WINDOW` events ahead of the receiver,
+ * and pause while a view lags more than `LAG_EVENTS_MAX` or `LAG_S_MAX`. So the rate becomes that of the slowest part;
+ * the time to drain shows that the backlog is small.
  */
 export const measureSustained = async (world: World, subject: Subject, seconds: number): Promise<Sustained> => {
   const { load, receiver } = world;
@@ -111,7 +107,7 @@ export type Arrival = {
   readonly admissionMs: Spread;
   /** From the sender's first byte to the receiver's. */
   readonly sentToArrivalMs: Spread;
-  /** From the moment at which the sender knows that it is admitted; 0 where the delivery was faster than the answer. */
+  /** From the sender's answer; 0 if the delivery was faster. */
   readonly admittedToArrivalMs: Spread;
   readonly late: number;
 };
@@ -121,7 +117,6 @@ const between = (outcome: LoadOutcome, from: Float64Array, to: Float64Array): Sp
     Array.from({ length: outcome.sent }, (_, n) => Math.max(0, (to[n] ?? Number.NaN) - (from[n] ?? Number.NaN))),
   );
 
-/** How long a webhook takes to the receiver when it comes at a fixed rate below the limit. */
 export const measureArrival = async (
   world: World,
   subject: Subject,

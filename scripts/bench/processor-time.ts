@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 
-/** Fields 14 and 15 of /proc/<pid>/stat (proc_pid_stat(5)) behind the name, which may hold blanks and brackets. */
+/**
+ * Fields 14 and 15 of /proc/<pid>/stat (proc_pid_stat(5)), counted after the name, which may contain blanks and
+ * brackets.
+ */
 const USER_AND_SYSTEM = [11, 12] as const;
-/** USER_HZ: what /proc counts in, on every Linux. */
+/** USER_HZ, the unit of /proc on every Linux. */
 const TICKS_A_SECOND = 100;
 
-/** Seconds of processor time, of all its threads, that a process has taken; null where there is no /proc. */
+/** Of all threads; null without /proc. */
 export const processorSeconds = (pid: number): number | null => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -5,21 +5,20 @@ import { monotonicMs } from "./clock.ts";
 import { httpMessages } from "./http-messages.ts";
 import { readPaymentEvent } from "./payment-event.ts";
 
-/** The application that the service delivers to, a process of its own: notes when each event arrives, and answers 200. */
+/** The application that receives deliveries, a process: records when each event arrives, and answers 200. */
 
 export type ReceiverQuestion =
   | { readonly kind: "listen" }
-  /** From now on the events of this run are counted, and answered after `delayMs`. */
+  /** Counts the events of this run from now on, and answers each after `delayMs`. */
   | { readonly kind: "begin"; readonly run: number; readonly delayMs: number }
   | { readonly kind: "count" }
   | { readonly kind: "arrivals" };
 
 export type ReceiverAnswer = {
   readonly port: number;
-  /** Different events. */
   readonly unique: number;
   readonly repeated: number;
-  /** By the number of the event, when its first byte came first; NaN: not yet. Only in the answer to "arrivals". */
+  /** When the event's first byte first arrived, by its number; NaN: not yet. Only in the answer to "arrivals". */
   readonly arrivals: Float64Array;
   /** Of one core since "begin". */
   readonly cpuShare: number;
@@ -77,7 +76,6 @@ answerParent<ReceiverQuestion, ReceiverAnswer>(async (question) => {
     [cpu, begunAt] = [process.cpuUsage(), monotonicMs()];
   }
   const { user, system } = process.cpuUsage(cpu);
-  // A server that listens on an address of the network has an AddressInfo.
   const { port } = server.address() as AddressInfo;
   return {
     port,

@@ -3,17 +3,18 @@ import type { Growth } from "./growth.ts";
 import type { Measured } from "./measured.ts";
 import { amount, figures, milliseconds, type Row, table } from "./table.ts";
 
-/** All that one run measured; what is written as JSON. */
 export type Report = {
   readonly at: string;
   readonly node: string;
   readonly cores: number;
-  /** One-minute load averages at the start and at the end: what else the machine did. */
+  /** One-minute load averages at the start and at the end. */
   readonly loadAverage: readonly [number, number];
   readonly measured: readonly Measured[];
 };
 
-/** The targets and, measured on 2 cores with the same kind of load, the best figures of other gateways without any gate. */
+/**
+ * The targets, and the best figures of other gateways without gates, measured on 2 cores with the same kind of load.
+ */
 const BARS = {
   admissionOfFloor: 0.5,
   sustainedOfAdmission: 0.4,
@@ -106,7 +107,6 @@ const growthTable = (growth: readonly Growth[]): string => {
   );
 };
 
-/** The largest log beside the smallest. */
 const growthRows = (growth: readonly Growth[]): Row[] => {
   const [small, large] = [growth.at(0), growth.at(-1)];
   if (small === undefined || large === undefined || small === large) return [];
@@ -140,7 +140,6 @@ const section = (measured: Measured): string[] => {
   return [...table, growthTable(growth), ...(compared.length === 0 ? [] : [figures(compared)])];
 };
 
-/** The report as text for a terminal. */
 export const printed = (report: Report): string => {
   const [before, after] = report.loadAverage.map((value) => value.toFixed(2));
   const [first, second] = report.measured;

@@ -4,7 +4,7 @@ import { monotonicMs, sleep } from "./clock.ts";
 import { processorSeconds } from "./processor-time.ts";
 import { restarted, type Subject, upToDate } from "./subject.ts";
 
-/** Percent of one core that the service takes when nothing happens; null where it cannot be read. */
+/** Percent of one core that the idle service takes; null if it cannot be read. */
 export const measureIdle = async (subject: Subject, seconds: number): Promise<number | null> => {
   await upToDate(subject);
   await sleep(1_000);
@@ -15,19 +15,18 @@ export const measureIdle = async (subject: Subject, seconds: number): Promise<nu
 };
 
 export type Crash = {
-  /** Deliveries that the receiver had begun to answer when the service was killed. */
+  /** Deliveries that the receiver had not answered when the service was killed. */
   readonly inFlight: number;
-  /** From the start of the new process; the first is what a receiver waits for, the last what the queue takes. */
+  /** From the new process's start: until it listens, and until the queue is empty. */
   readonly startS: number;
   readonly firstAgainS: number;
   readonly allAgainS: number;
 };
 
 const CRASH_EVENTS = 50;
-/** So slow that what was sent is in flight until it is killed. */
 const HELD_MS = 60_000;
 
-/** Kills the service with kill -9 while the receiver holds deliveries, and starts it again. Answers the new process. */
+/** Kills the service with SIGKILL during deliveries and restarts it. Resolves with the new process. */
 export const measureCrash = async (
   world: World,
   subject: Subject,

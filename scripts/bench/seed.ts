@@ -6,11 +6,10 @@ import { answerParent } from "./child.ts";
 import { monotonicMs } from "./clock.ts";
 
 /**
- * Fills a log as if so many webhooks had been admitted and delivered: through the log's adapter, as through HTTP a
- * million takes minutes. The streams are those of one that really was, with other ids and times.
+ * Fills a log through its adapter with delivered webhooks, as a million through HTTP takes minutes. The streams copy a
+ * real one, with other ids and times.
  */
 
-/** The stream of one event, as text of its records. */
 export type SeedStream = {
   readonly category: string;
   readonly events: readonly { readonly type: string; readonly data: string; readonly meta: string }[];
@@ -19,7 +18,6 @@ export type SeedStream = {
 export type SeedOrder = {
   readonly place: LogPlace;
   readonly count: number;
-  /** What is to be replaced in the text of the streams. */
   readonly eventId: string;
   readonly deliveryKey: string;
   readonly receivedAt: string;
@@ -28,9 +26,9 @@ export type SeedOrder = {
 
 export type SeedOutcome = { readonly records: number; readonly perS: number };
 
-/** The webhooks came evenly over this time, and the last of them just now. */
+/** The webhooks are spread evenly over this time until now. */
 const SPAN_MS = 24 * 3_600_000;
-/** Streams being appended at once: SQLite's writer makes large groups of them, a server takes as many as it is used to. */
+/** Concurrent appends: SQLite's writer makes large groups of them; a server takes its usual number. */
 const AT_ONCE = { sqlite: 2_000, eventstoredb: 64 } as const;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
@@ -54,7 +52,6 @@ const seed = async (order: SeedOrder): Promise<SeedOutcome> => {
     const changed = (text: string): unknown =>
       JSON.parse(text.replaceAll(eventId, id).replaceAll(deliveryKey, `seed-${n}`).replace(TIME, shifted));
     for (const { category, events } of streams) {
-      // Each text is one that `append` has written.
       const copies = events.map(
         ({ type, data, meta }) => ({ id: randomUUID(), type, data: changed(data), meta: changed(meta) }) as NewEvent,
       );

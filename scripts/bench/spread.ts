@@ -1,4 +1,4 @@
-/** How a measured quantity is distributed. Milliseconds wherever it is of times. */
+/** Times are in milliseconds. */
 export type Spread = {
   readonly count: number;
   readonly p50: number;
@@ -7,11 +7,11 @@ export type Spread = {
   readonly max: number;
 };
 
-/** The smallest value that at least the fraction `q` of the values do not exceed (nearest rank). */
+/** The nearest rank: the smallest value that at least the fraction `q` of the values do not exceed. */
 const rank = (sorted: Float64Array, q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(q * sorted.length) - 1))] ?? 0;
 
-/** Values that are not numbers (NaN: never measured) are left out; all zeros when nothing is left. */
+/** Ignores NaN, which was never measured; all zeros without values. */
 export const spreadOf = (values: Iterable<number>): Spread => {
   const sorted = Float64Array.from([...values].filter((value) => !Number.isNaN(value))).sort();
   return {

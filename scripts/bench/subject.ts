@@ -10,14 +10,13 @@ import {
 } from "../../test/support/program.ts";
 import type { EngineSet, Engines } from "./engines.ts";
 
-/** What is measured: the service as a process of its own, and an account in it. */
+/** The measured service, a process, and an account in it. */
 export type Subject = {
   readonly program: Program;
-  /** Where its state is. */
   readonly engines: Engines;
   readonly client: Client;
   readonly endpointId: string;
-  /** Paths of two sources with every gate on: one records, the other delivers to the receiver. */
+  /** Paths of two sources with every gate: one records, the other delivers to the receiver. */
   readonly recordPath: string;
   readonly deliverPath: string;
 };
@@ -27,26 +26,24 @@ export type EngineNames = { readonly log: string; readonly views: string; readon
 export type Runtime = {
   readonly engines: EngineNames;
   readonly rssMiB: number;
-  /** Events that the view furthest behind has not folded; where the log's positions do not tell how many, 1. */
+  /** Events that the last view has not folded; 1 if the log's positions do not count them. */
   readonly lagEvents: number;
-  /** The age of the oldest of them, in seconds. */
   readonly lagS: number;
 };
 
-/** No load of this benchmark reaches it, but every request is counted against it. */
+/** Above any load of this benchmark; every request is still counted against it. */
 const RATE_PER_MINUTE = 1_000_000;
 const BUDGET_EUR_DAY = 10_000_000;
 const CONCURRENCY = 32;
-/** A log of a million events is folded in less. */
+/** Folding a log of a million events takes less. */
 const FOLD_LIMIT_MS = 3_600_000;
 
-/** Once every view has reached the end of the log. */
 export const upToDate = (subject: Pick<Subject, "program">): Promise<boolean> =>
   until("the views are up to date", async () => (await runtimeOf(subject)).lagEvents === 0, FOLD_LIMIT_MS);
 
 const setUpOn = async (engines: Engines, receiverPort: number): Promise<Subject> => {
   const program = await startProgram(engines.env, temporaryFolder(), engines.via);
-  // A log that is shared has been filled by others, and the views are new.
+  // A shared log contains earlier records, and the views are new.
   await upToDate({ program });
   const client = await signUp(program.url);
   const policy = await client.make("/v1/policies", {
@@ -87,7 +84,6 @@ export const setUp = async (receiverPort: number, set: EngineSet): Promise<Subje
   }
 };
 
-/** The same data in a new process. */
 export const restarted = async (subject: Subject): Promise<{ readonly subject: Subject; readonly startMs: number }> => {
   const began = performance.now();
   const program = await startProgram(subject.engines.env, subject.program.dir);
@@ -100,7 +96,6 @@ export const logOf = ({ program, engines }: Subject): LogPlace => {
   return placesOf({ dataDir: program.dir, eventstoreUrl, mongodbUrl: null }).log;
 };
 
-/** Ends it, if it has not ended, and removes what it has kept. */
 export const close = async ({ program, engines }: Subject): Promise<void> => {
   await program.kill();
   removeFolder(program.dir);
@@ -115,7 +110,6 @@ type RuntimeBody = {
 
 export const runtimeOf = async ({ program }: Pick<Subject, "program">): Promise<Runtime> => {
   const response = await fetch(`${program.url}/runtime`);
-  // As `/openapi.json` describes the answer.
   const { engines, memory, projections } = (await response.json()) as RuntimeBody;
   return {
     engines,

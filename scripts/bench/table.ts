@@ -1,12 +1,10 @@
 import type { Spread } from "./spread.ts";
 
-/** One measured figure, beside what was set for it. */
 export type Row = {
   readonly name: string;
   readonly value: string;
-  /** What it has to reach, as text; empty where nothing was set. */
+  /** The figure's target as text; empty without one. */
   readonly bar?: string;
-  /** Whether it does; left out where nothing was set. */
   readonly isMet?: boolean;
 };
 
@@ -19,7 +17,7 @@ export const milliseconds = ({ p50, p95, p99 }: Spread): string => `${[p50, p95,
 
 const mark = ({ isMet }: Row): string => (isMet === undefined ? "" : isMet ? "ok" : "MISSED");
 
-/** As Markdown, which reads in a terminal as well as in a report. */
+/** Markdown, which reads well in a terminal and in a report. */
 export const table = (head: readonly string[], lines: readonly (readonly string[])[]): string => {
   const all = [head, ...lines];
   const widths = head.map((_, column) => Math.max(...all.map((line) => (line[column] ?? "").length)));

@@ -5,7 +5,6 @@ import { paint, short, type Terminal } from "./terminal.ts";
 import { expect, type World } from "./world.ts";
 
 const RECORDS_MAX = 100;
-/** Of a hash: enough to see that they differ. */
 const HASH_SHOWN = 16;
 
 const after = (at: string, begin: string): string => `+${Date.parse(at) - Date.parse(begin)} ms`;
@@ -70,7 +69,7 @@ export const usage = async (world: World, out: Terminal): Promise<void> => {
   out.row("blocked", String(refused), "not counted as events; neither are duplicates and forgeries");
 };
 
-/** Over the whole demo: nothing arrived that was not admitted, and nothing twice that had been received once. */
+/** Checks that only admitted events arrived, and none twice after it was received. */
 export const arrivals = (world: World, out: Terminal, recovered: Sent): void => {
   const counts = world.receiver.counts();
   const { admitted } = world.counted;

@@ -15,11 +15,10 @@ import {
 } from "./webhooks.ts";
 import { expect, type Source, send, shownAnswer, type World } from "./world.ts";
 
-/** What a scene that goes on with an earlier event needs of it. */
 export type Sent = { readonly webhook: Webhook; readonly eventId: string };
 
 const WAIT_MS = 10_000;
-/** Older than the 300 s that every provider with a timestamp is given. */
+/** Older than the tolerance of 300 s for every provider with timestamps. */
 const STALE_S = 600;
 
 const shownEvent = (world: World, id: string, status: string): Promise<Reply["body"]> =>
@@ -32,7 +31,7 @@ const shownEvent = (world: World, id: string, status: string): Promise<Reply["bo
     WAIT_MS,
   );
 
-/** Sends what is admitted, and waits until it has arrived and is shown as delivered. */
+/** Sends a webhook and waits until it has arrived and is shown as delivered. */
 const admitted = async (world: World, out: Terminal, source: Source, webhook: Webhook): Promise<Sent> => {
   const { receiver, signingSecret } = world;
   const sentAt = Date.now();
@@ -43,7 +42,7 @@ const admitted = async (world: World, out: Terminal, source: Source, webhook: We
   const [arrival] = arrivals;
   expect(arrival !== undefined && arrivals.length === 1, `${webhook.what} arrived ${arrivals.length} times, not once.`);
   expect(arrival.body === webhook.body, `${webhook.what} arrived with another body than was sent.`);
-  // Throws when the signature does not hold; the values of these headers are single strings.
+  // Throws for a wrong signature. These headers are single strings.
   new StandardWebhook(signingSecret).verify(arrival.body, arrival.headers as Record<string, string>);
   const about = `${short(eventId)} arrived once, after ${arrival.at - sentAt} ms, its signature holds`;
   out.row(webhook.what, shownAnswer("202 queued"), about);
@@ -69,7 +68,7 @@ export const duplicates = async (world: World, out: Terminal, { webhook, eventId
   const again = await send(world, world.stripe, webhook, "200 duplicate");
   expect(again.body.event_id === eventId, "The duplicate was answered with another event id.");
   out.row(webhook.what, shownAnswer("200 duplicate"), `of ${short(eventId)}, which is delivered no second time`);
-  // A payment with the event's own id, but not its body, and signed well.
+  // A signed payment with the event's id and another body.
   const { id } = JSON.parse(webhook.body) as { id: string };
   const other = stripe(world.stripe.secret, { ...paymentSucceeded(1), id });
   await send(world, world.stripe, other, "409 delivery-id-reused");
@@ -94,7 +93,7 @@ export const forgeries = async (world: World, out: Terminal): Promise<void> => {
   }
 };
 
-/** Sends what one gate refuses, and checks that the verdict names that gate. */
+/** Checks that the verdict names the refusing gate. */
 const refused = async (
   world: World,
   out: Terminal,

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 
-/** A request as a provider sends it. */
 export type Webhook = {
   readonly what: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +9,9 @@ export type Webhook = {
 const JSON_HEADERS = { "content-type": "application/json" } as const;
 const token = (bytes: number): string => randomBytes(bytes).toString("hex");
 
-/** https://docs.stripe.com/webhooks#verify-manually: HMAC-SHA256 over `<time>.<body>`, hex. `atS` in s since 1970. */
+/**
+ * https://docs.stripe.com/webhooks#verify-manually: HMAC-SHA256 over `<time>.<body>`, hex. `atS`: seconds since 1970.
+ */
 export const stripe = (
   secret: string,
   event: { readonly id: string; readonly type: string },
@@ -58,7 +59,7 @@ export const shopify = (secret: string, topic: string, payload: object): Webhook
   };
 };
 
-/** `amount` in cents, as Stripe counts; `id` null: a payment that lacks it. */
+/** `amount` in cents; a null `id` makes a payment without one. */
 export const paymentSucceeded = (amount: number, id: string | null = `pi_3${token(12)}`) => ({
   id: `evt_1${token(12)}`,
   object: "event",
@@ -96,7 +97,7 @@ export const push = () => ({
   commits: [{ id: token(20), message: "Warm the pot first", added: [], removed: [], modified: ["src/brew.ts"] }],
 });
 
-/** What somebody would send who has the secret, but no repository to push to. */
+/** A push from a sender who has the secret but no repository. */
 export const pushOfNothing = () => ({ ref: "refs/heads/main", before: token(20), after: token(20) });
 
 export const pullRequestOpened = (number: number) => ({
@@ -114,7 +115,7 @@ export const pullRequestOpened = (number: number) => ({
   sender,
 });
 
-/** `email` null: somebody who bought as a guest. */
+/** A null `email` is a guest's order. */
 export const orderCreated = (email: string | null) => ({
   id: 5_623_871_234_123,
   admin_graphql_api_id: "gid://shopify/Order/5623871234123",

@@ -4,7 +4,7 @@ import type { Receiver } from "../../test/support/receiver.ts";
 import { paint, short, type Terminal } from "./terminal.ts";
 import type { Webhook } from "./webhooks.ts";
 
-/** Something did not happen as it was said; the message is the sentence about it. */
+/** A step did not happen as announced; the message is a sentence for the reader. */
 export class NotAsSaid extends Error {
   override readonly name = "NotAsSaid";
 }
@@ -15,7 +15,7 @@ export const expect: (holds: boolean, otherwise: string) => asserts holds = (hol
 
 export type Source = { readonly url: string; readonly secret: string };
 
-/** An account with everything set up, and what has been sent to it. */
+/** An account with everything set up, and the webhooks sent to it. */
 export type World = {
   readonly client: Client;
   readonly receiver: Receiver;
@@ -27,7 +27,7 @@ export type World = {
   readonly counted: { admitted: number; blocked: number };
 };
 
-/** What payments, code and orders have to be like here; each gate refuses something below. */
+/** Each gate of these policies refuses a webhook in a later scene. */
 const POLICIES = {
   payments: {
     require_fields: ["data.object.id"],
@@ -48,7 +48,7 @@ const RULES: Readonly<Record<keyof typeof POLICIES, string>> = {
   orders: "a customer's address; observe only",
 };
 
-/** Each retry comes a second after the attempt before it: nobody waits for a demo. */
+/** Short pauses keep the demo short. */
 const RETRY_SCHEDULE_S = [1, 1, 1];
 
 export const setUp = async (base: string, receiver: Receiver, out: Terminal): Promise<World> => {
@@ -95,7 +95,7 @@ export const setUp = async (base: string, receiver: Receiver, out: Terminal): Pr
 const answerOf = ({ status, body }: Reply): string =>
   [status, body.code ?? (body.duplicate === true ? "duplicate" : body.status), body.reason ?? ""].join(" ").trimEnd();
 
-/** Sends, and fails unless the answer is the expected one. */
+/** Fails unless the answer is the expected one. */
 export const send = async (world: World, source: Source, webhook: Webhook, expected: string): Promise<Reply> => {
   const { what, headers, body } = webhook;
   const response = await fetch(source.url, { method: "POST", headers, body });
@@ -107,5 +107,4 @@ export const send = async (world: World, source: Source, webhook: Webhook, expec
   return reply;
 };
 
-/** The answer in the colour of its kind. */
 export const shownAnswer = (answer: string): string => paint(answer.startsWith("2") ? "green" : "yellow", answer);

@@ -1,13 +1,13 @@
 import type { Outcome } from "./run-file.ts";
 
-/** More files than these fail for a reason that a second run does not take away. */
+/** More failed files have a cause that a second run does not remove. */
 const AGAIN_MAX = 3;
-/** A test with random input says with which seed it failed: it may pass the next time and be right to have failed. */
+/** A test with random input prints its seed on failure; it may pass next time and still have found a bug. */
 const RANDOM = /\bseed\b/i;
 
 /**
- * The files that are run once more, alone. What fails beside others and passes alone is reported as unstable: it depends on
- * how busy the machine is, and is a defect to be mended, of the test or of what it tests.
+ * The files to run again, alone. A file that then passes is reported as unstable: it depends on how busy the machine
+ * is, which is a defect of the test or of its subject.
  */
 export const filesToRunAgain = (outcomes: ReadonlyMap<string, Outcome>): readonly string[] => {
   const failed = [...outcomes].filter(([, it]) => it.failed > 0);

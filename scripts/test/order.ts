@@ -1,15 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** How many seconds each file took when it last ran; files that have not run are missing. */
 export type Seconds = Readonly<Record<string, number>>;
 
 export type TestFile = { readonly name: string; readonly text: string };
 
-/** The helpers with which a test starts processes, which takes longer than anything else. */
+/** Helpers that start processes, which takes longest. */
 const STARTS_PROCESSES = /\/support\/(?:program|command-line|engine-sets)\.js"/;
-/** These work with disks and connections, and some for long. */
 const IS_ADAPTER = /^(?:contract|infra)\//;
-/** About what such files take that are not named in `test/slow-files.json`. */
+/** For files that are not in `test/slow-files.json`. */
 const GUESS_S = { startsProcesses: 12, isAdapter: 3, other: 1 } as const;
 
 const guess = ({ name, text }: TestFile): number => {
@@ -17,7 +15,7 @@ const guess = ({ name, text }: TestFile): number => {
   return IS_ADAPTER.test(name) ? GUESS_S.isAdapter : GUESS_S.other;
 };
 
-/** The names of groups of files that run in one process, the longest group first: one that starts last would run alone at the end. */
+/** Groups of files, the longest first: started last, it would run alone at the end. */
 export const longestFirst = (
   groups: readonly (readonly TestFile[])[],
   seconds: Seconds,
@@ -34,7 +32,7 @@ export const longestFirst = (
     .map(({ names }) => names);
 };
 
-/** None if the file is missing or no longer readable: the order is then a guess, and nothing else depends on it. */
+/** Empty if the file is missing or unreadable: only the order depends on it. */
 export const readSeconds = (path: string): Seconds => {
   try {
     const read: unknown = JSON.parse(readFileSync(path, "utf8"));

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { stripVTControlCharacters } from "node:util";
 
-/** The crash tests of CI run 100 rounds; anything longer hangs. */
+/** The crash tests of CI run 100 rounds in less. */
 const FILE_MINUTES_MAX = 30;
-/** After its closing line. A process that a failed test has left running would keep its file from ending. */
+/** The time for a file to end after its closing line; leftover processes of failed tests would keep it running. */
 const ENDING_MS = 20_000;
-/** A file that is told to end takes the programs with it that it has started. */
+/** The time for a file to end its programs after SIGTERM. */
 const KILL_MS = 5_000;
 
 export type Outcome = {
@@ -14,18 +14,16 @@ export type Outcome = {
   readonly failed: number;
   readonly skipped: number;
   readonly seconds: number;
-  /** All that the file printed, without colours. */
   readonly output: string;
 };
 
 const count = (output: string, word: string): number => {
-  // uvu's closing lines, one a suite: "  Total:     3", "  Passed:    3", "  Skipped:   0".
+  // uvu's closing lines, one for each suite: "  Total:     3", "  Passed:    3", "  Skipped:   0".
   let sum = 0;
   for (const match of output.matchAll(new RegExp(`^\\s*${word}:\\s+(\\d+)`, "gm"))) sum += Number(match[1]);
   return sum;
 };
 
-/** uvu's last line. */
 const CLOSING_LINE = /^ {2}Duration: +\S+ms$/m;
 const CLOSING_MAX = 1_000;
 
@@ -37,12 +35,12 @@ const outcomeOf = (output: string, code: number | null, startedAt: number): Outc
   const passed = count(plain, "Passed");
   const skipped = count(plain, "Skipped");
   const ran = code === 0 && total + skipped > 0;
-  // uvu ends a suite without a word, and with exit code 0, where an `after.each` throws after a failed test.
+  // uvu ends a suite silently with exit code 0 if an `after.each` throws after a failed test.
   const failed = Math.max(total - passed, ran ? 0 : 1);
   return { passed, skipped, failed, seconds: (performance.now() - startedAt) / 1_000, output: plain };
 };
 
-/** Ends a process that takes too long, first with SIGTERM, and says why in `note`. */
+/** Ends a slow process, first with SIGTERM, and reports why. */
 const limits = (child: ChildProcess, note: (line: string) => void) => {
   const timers: NodeJS.Timeout[] = [];
   return {
@@ -59,7 +57,6 @@ const limits = (child: ChildProcess, note: (line: string) => void) => {
 
 const TOO_LONG = `it took longer than ${FILE_MINUTES_MAX} minutes`;
 
-/** Runs one built test file in a process of its own. A file that neither runs nor skips a test has failed. */
 export const runFile = (path: string): Promise<Outcome> =>
   new Promise((resolve) => {
     const startedAt = performance.now();
@@ -84,7 +81,10 @@ export const runFile = (path: string): Promise<Outcome> =>
 
 type Told = (path: string, outcome: Outcome) => void;
 
-/** Runs files in one process until it ends, and answers how many had their turn. The last of those may have ended it. */
+/**
+ * Runs files in one process until it ends; resolves with the number of files that ran. The last of them may have ended
+ * it.
+ */
 const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Promise<number> =>
   new Promise((resolve) => {
     const mark = `end of file ${randomUUID()}`;
@@ -129,14 +129,14 @@ const runUntilEnd = (paths: readonly string[], told: Told, endingMs: number): Pr
     next();
     child.on("close", (code, signal) => {
       clear();
-      // What ended the process belongs to the file that ran. Without an exit code a signal did.
+      // The last file ended the process. Without an exit code a signal did.
       const why = signal === null ? `the process ended with ${code}` : `${signal} ended the process`;
       finish(`${unread.stdout}${unread.stderr}${notes}\n${why} while the file ran\n`, code === 0 ? 1 : code);
       resolve(done);
     });
   });
 
-/** Runs files one after the other in one process, and in another one after a file that has ended it. Tells each outcome. */
+/** Runs files in one process, and in another after a file that ended it. */
 export const runTogether = async (paths: readonly string[], told: Told, endingMs = ENDING_MS): Promise<void> => {
   for (let rest = paths; rest.length > 0; ) rest = rest.slice(await runUntilEnd(rest, told, endingMs));
 };

@@ -1,7 +1,7 @@
 /**
- * Runs test files one after the other in this process: `node together.js MARK ENDING_MS FILE...`. After each file both outputs
- * get a line of MARK and the file's exit code. What a file has started may take ENDING_MS to end after its last test. The process ends at once where a file has left something behind, or has failed to load:
- * whoever started it goes on with the next file in another process.
+ * Runs test files in this process: `node together.js MARK ENDING_MS FILE...`. After each file it prints a line of MARK
+ * with the exit code to both outputs. Timers and sockets may end within ENDING_MS. If a file leaves some behind or
+ * fails to load, the process ends; the caller runs the next files in another one.
  */
 import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -10,7 +10,7 @@ const [mark = "", endingMs = "", ...files] = process.argv.slice(2);
 const LOOK_MS = 5;
 
 const queue: unknown[][] = [];
-// With UVU_DEFER, suites wait in UVU_QUEUE until `exec` is called; both are read before uvu is loaded.
+// With UVU_DEFER, suites wait in UVU_QUEUE for `exec`; uvu reads both when it is loaded.
 Object.assign(globalThis, { UVU_DEFER: true, UVU_QUEUE: queue, UVU_INDEX: 0 });
 const { exec } = await import("uvu");
 
@@ -19,16 +19,16 @@ const end = (code: number): void => {
 };
 
 const running = async (): Promise<string> => {
-  // In this phase of the event loop no timer of ours is active.
+  // None of this program's own timers is active in this phase of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   return process.getActiveResourcesInfo().sort().join(", ");
 };
-// Both are opened when they are first used.
+// The outputs are opened at their first use.
 process.stdout.write("");
 process.stderr.write("");
 const idle = await running();
 
-/** Timers, sockets and the like that the file has started, and that would keep its process from ending. */
+/** Timers, sockets and other handles that would keep the process running; null if there are none. */
 const leftBehind = async (): Promise<string | null> => {
   const limit = performance.now() + Number(endingMs);
   for (;;) {
