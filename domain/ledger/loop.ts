@@ -1,4 +1,4 @@
-import { WINDOW_MS } from "./ledger.ts";
+import { WINDOW_MS } from "./state.ts";
 
 /** What a policy stops as a loop. Each of them may be missing; `max_identical` and `window_s` come together. */
 export type LoopRule = {

@@ -1,8 +1,8 @@
+import type { LedgerCommand } from "./commands.ts";
 import type { LedgerEvent } from "./events.ts";
-import type { Ledger, LedgerCommand } from "./ledger.ts";
-import { isSettledBy, withoutReleased } from "./reservations.ts";
+import { evolveLedger, type Ledger, type Place } from "./state.ts";
 
-/** Percent of a budget at which people are told, in rising order. */
+/** Percent of a budget at which people are notified, in rising order. */
 const BUDGET_THRESHOLDS = [50, 80, 100] as const;
 const HIGHEST = 100;
 
@@ -12,52 +12,26 @@ export const budgetAsked = (commands: readonly LedgerCommand[]): number | null |
   return last?.type === "Reserve" ? (last.limits.budget ?? null) : undefined;
 };
 
-type Open = { readonly cost: number; readonly reservations: readonly number[] };
-
-/** Tells of one event after the other what is reserved and settled behind it; the ledger itself stays as it is. */
-const foreseen = (ledger: Ledger): ((event: LedgerEvent) => number) => {
-  let used = ledger.reserved + ledger.settled;
-  /** Places as these events leave them; undefined: closed. */
-  const places = new Map<string, Open | undefined>();
-  const openOf = (event: string): Open | undefined => (places.has(event) ? places.get(event) : ledger.open.get(event));
-
-  return ({ type, data }) => {
-    if (type === "Reserved") {
-      for (const { event, cost, reservation } of data.entries) {
-        const { cost: before, reservations } = openOf(event) ?? { cost: 0, reservations: [] };
-        used += Math.max(0, cost - before);
-        places.set(event, { cost: Math.max(before, cost), reservations: [...reservations, reservation] });
-      }
-    } else if (type === "Released") {
-      for (const release of data.entries) {
-        const { event } = release;
-        const place = openOf(event);
-        if (place === undefined) continue;
-        const reservations = withoutReleased(place.reservations, release);
-        if (reservations.length === 0) used -= place.cost;
-        places.set(event, reservations.length > 0 ? { ...place, reservations } : undefined);
-      }
-    } else if (type === "Settled") {
-      for (const settlement of data.entries) {
-        const { event, cost } = settlement;
-        const place = openOf(event);
-        if (place === undefined || !isSettledBy(place.reservations, settlement)) continue;
-        used += cost - place.cost;
-        places.set(event, undefined);
-      }
+/** A copy with the sums and the open places of these events, so that folding them leaves the ledger as it is. */
+const excerpt = (ledger: Ledger, events: readonly LedgerEvent[]): Ledger => {
+  const open = new Map<string, Place>();
+  for (const { type, data } of events) {
+    if (type !== "Reserved" && type !== "Settled" && type !== "Released") continue;
+    for (const { event } of data.entries) {
+      const place = ledger.open.get(event);
+      if (place !== undefined) open.set(event, { ...place });
     }
-    if (type === "Charged") for (const { cost } of data.entries) used += cost;
-    return used;
-  };
+  }
+  return { ...ledger, recent: new Map(), open, charged: new Set() };
 };
 
-/** A budget that has become another is told with the places that are held to it. */
+/** A budget that has changed is recorded with the first places that are held to it. */
 const withBudget = (ledger: Ledger, budget: number | null, event: LedgerEvent): LedgerEvent =>
   event.type === "Reserved" && budget !== ledger.budget ? { ...event, data: { ...event.data, budget } } : event;
 
 /**
- * The events of a batch, and behind each of them the thresholds that it is the first to reach: one append, so each is
- * reached once a ledger, whoever else writes to it and whatever dies. `asked`: as `budgetAsked` says.
+ * The events of a batch, each followed by the thresholds that it is the first to reach. All are one append, so each
+ * threshold is recorded once a ledger, whatever other nodes append and wherever one crashes. `asked`: see `budgetAsked`.
  */
 export const withThresholds = (
   ledger: Ledger,
@@ -73,8 +47,11 @@ export const withThresholds = (
     reached = now.at(-1) ?? reached;
     return now.map((threshold) => ({ type: "BudgetThresholdReached", data: { threshold, used, limit: budget } }));
   };
-  const behind = foreseen(ledger);
-  // A smaller budget may be used up already: then nothing is reserved, and it is told all the same.
+  // A smaller budget may be used up already: then nothing is reserved, and its thresholds are recorded all the same.
   if (known.length === 0) return reachedBy(ledger.reserved + ledger.settled);
-  return known.flatMap((event) => [event, ...reachedBy(behind(event))]);
+  const ahead = excerpt(ledger, known);
+  return known.flatMap((event) => {
+    evolveLedger(ahead, event, 0);
+    return [event, ...reachedBy(ahead.reserved + ahead.settled)];
+  });
 };

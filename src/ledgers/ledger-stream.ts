@@ -1,20 +1,10 @@
 import type { JsonObject } from "../../domain/json.ts";
+import { checkpointOf, restoring } from "../../domain/ledger/checkpoint.ts";
+import type { LedgerCommand } from "../../domain/ledger/commands.ts";
+import { type Answer, decideLedger, isHeld } from "../../domain/ledger/decider.ts";
 import type { Carried, LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
-import {
-  type Answer,
-  carriedFrom,
-  checkpointOf,
-  decideLedger,
-  emptyLedger,
-  evolveLedger,
-  fromCheckpoint,
-  isHeld,
-  type Ledger,
-  type LedgerCommand,
-  type Place,
-  refill,
-} from "../../domain/ledger/ledger.ts";
 import { windowMsOf } from "../../domain/ledger/loop.ts";
+import { carriedFrom, emptyLedger, evolveLedger, type Ledger, type Place } from "../../domain/ledger/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
@@ -247,15 +237,16 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
     const last = await log.last(`checkpoint-${stream}`);
     if (last !== null) {
       const checkpoint = last.data as unknown as LedgerCheckpoint;
-      ledger = fromCheckpoint(checkpoint, windowMs);
+      const restored = restoring(checkpoint, windowMs);
       for (let after = checkpoint.window_from - 1; after < checkpoint.revision; ) {
         const page = await log.read(stream, after < 0 ? null : after, READ_PAGE);
         for (const event of page) {
           after = event.revision;
-          if (after <= checkpoint.revision) refill(ledger, event as unknown as LedgerEvent, after);
+          if (after <= checkpoint.revision) restored.refill(event as unknown as LedgerEvent, after);
         }
         if (page.length === 0) break;
       }
+      ledger = restored.ledger();
       revision = checkpoint.revision;
       checkpointed = checkpoint.revision;
     }

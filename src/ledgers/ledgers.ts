@@ -1,5 +1,6 @@
 import { dayBehind, dayIn } from "../../domain/calendar.ts";
-import type { Answer, LedgerCommand, Limits } from "../../domain/ledger/ledger.ts";
+import type { LedgerCommand, Limits } from "../../domain/ledger/commands.ts";
+import type { Answer } from "../../domain/ledger/decider.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { type LedgerDeps, type LedgerFigures, type LedgerStream, ledgerStream } from "./ledger-stream.ts";
 

@@ -1,5 +1,5 @@
 import type { LedgerEvent } from "../../domain/ledger/events.ts";
-import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/ledger.ts";
+import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/state.ts";
 import type { Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { type LogPlace, openLog, sqliteLogIn } from "../../src/engine/engines.ts";
 

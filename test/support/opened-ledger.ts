@@ -1,12 +1,8 @@
-import type { LedgerEvent } from "../../domain/ledger/events.ts";
-import {
-  type Answer,
-  decideLedger,
-  emptyLedger,
-  evolveLedger,
-  type Ledger,
-  type LedgerCommand,
-} from "../../domain/ledger/ledger.ts";
+import { restoring } from "../../domain/ledger/checkpoint.ts";
+import type { LedgerCommand } from "../../domain/ledger/commands.ts";
+import { type Answer, decideLedger } from "../../domain/ledger/decider.ts";
+import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
+import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/state.ts";
 
 /** Releases that a test leaves unnamed give back the reservations of the event's place, the oldest first. */
 export type SentCommand = LedgerCommand | { readonly type: "Release"; readonly event: string };
@@ -27,6 +23,20 @@ export type OpenedLedger = {
   readonly ledger: Ledger;
   /** Decides, appends and folds, as the writer of a ledger's stream does. */
   send(commands: readonly SentCommand[], now: number): readonly Answer[];
+};
+
+/** The ledger as another process reads it: from the checkpoint, its window's records, and all records after it. */
+export const reread = (stream: readonly LedgerEvent[], written: LedgerCheckpoint, windowMs?: number): Ledger => {
+  const checkpoint: LedgerCheckpoint = JSON.parse(JSON.stringify(written));
+  const restored = restoring(checkpoint, windowMs);
+  for (const [revision, record] of stream.entries()) {
+    if (revision >= checkpoint.window_from && revision <= checkpoint.revision) restored.refill(record, revision);
+  }
+  const ledger = restored.ledger();
+  for (const [revision, record] of stream.entries()) {
+    if (revision > checkpoint.revision) evolveLedger(ledger, record, revision);
+  }
+  return ledger;
 };
 
 /** A ledger with its stream. */

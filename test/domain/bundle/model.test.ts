@@ -4,8 +4,10 @@ import * as assert from "uvu/assert";
 import type { BundleEvent, Step } from "../../../domain/bundle/events.ts";
 import { bundleStatus, leftToDo, stepStatuses } from "../../../domain/bundle/status.ts";
 import type { DeliveryEvent } from "../../../domain/delivery/events.ts";
+import type { LedgerCommand } from "../../../domain/ledger/commands.ts";
+import { decideLedger } from "../../../domain/ledger/decider.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
-import { decideLedger, emptyLedger, evolveLedger, type LedgerCommand } from "../../../domain/ledger/ledger.ts";
+import { emptyLedger, evolveLedger } from "../../../domain/ledger/state.ts";
 import { START } from "../../support/history.ts";
 import { type Attempt, type Played, play, type Scene, type Target } from "./simulation.ts";
 

@@ -1,17 +1,11 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { LedgerCheckpoint, LedgerEvent } from "../../../domain/ledger/events.ts";
-import {
-  checkpointOf,
-  emptyLedger,
-  evolveLedger,
-  fromCheckpoint,
-  type Ledger,
-  type LedgerCommand,
-  refill,
-} from "../../../domain/ledger/ledger.ts";
-import { openedLedger, type SentCommand } from "../../support/opened-ledger.ts";
+import { checkpointOf } from "../../../domain/ledger/checkpoint.ts";
+import type { LedgerCommand } from "../../../domain/ledger/commands.ts";
+import type { LedgerEvent } from "../../../domain/ledger/events.ts";
+import { emptyLedger, evolveLedger, type Ledger } from "../../../domain/ledger/state.ts";
+import { openedLedger, reread, type SentCommand } from "../../support/opened-ledger.ts";
 
 const test = suite("checkpoints of a ledger");
 const T0 = Date.parse("2026-01-01T12:00:00Z");
@@ -25,16 +19,6 @@ const plain = ({ open, recent, charged, ...rest }: Ledger) => ({
   recent: [...recent],
   charged: [...charged].sort(),
 });
-
-/** As another process reads it: the checkpoint, the records of the window before it, and all records after it. */
-const reread = (stream: readonly LedgerEvent[], checkpoint: LedgerCheckpoint): Ledger => {
-  const ledger = fromCheckpoint(JSON.parse(JSON.stringify(checkpoint)), WINDOW_MS);
-  for (const [revision, record] of stream.entries()) {
-    if (revision > checkpoint.revision) evolveLedger(ledger, record, revision);
-    else if (revision >= checkpoint.window_from) refill(ledger, record, revision);
-  }
-  return ledger;
-};
 
 const LIMITS = { budget: 300, rate: 10, count: 60 };
 const event = fc.nat(5).map((n) => `evt_${n}`);
@@ -86,7 +70,7 @@ test("a ledger that is read from any checkpoint is the same as one that is folde
       if (length === 0) return;
       const before = emptyLedger(WINDOW_MS);
       for (const [revision, record] of it.stream.slice(0, length).entries()) evolveLedger(before, record, revision);
-      assert.equal(plain(reread(it.stream, checkpointOf(before, length - 1))), plain(it.ledger));
+      assert.equal(plain(reread(it.stream, checkpointOf(before, length - 1), WINDOW_MS)), plain(it.ledger));
     }),
     { numRuns: 1_000 },
   );

@@ -1,23 +1,13 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { checkpointOf } from "../../../domain/ledger/checkpoint.ts";
+import type { LedgerCommand, Limits } from "../../../domain/ledger/commands.ts";
+import { type Answer, decideLedger } from "../../../domain/ledger/decider.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
-import {
-  type Answer,
-  carriedFrom,
-  checkpointOf,
-  decideLedger,
-  emptyLedger,
-  evolveLedger,
-  fromCheckpoint,
-  type Ledger,
-  type LedgerCommand,
-  type Limits,
-  refill,
-  WINDOW_MS,
-} from "../../../domain/ledger/ledger.ts";
 import { isSettledBy, withoutReleased } from "../../../domain/ledger/reservations.ts";
-import { openedLedger as opened } from "../../support/opened-ledger.ts";
+import { carriedFrom, emptyLedger, evolveLedger, type Ledger, WINDOW_MS } from "../../../domain/ledger/state.ts";
+import { openedLedger as opened, reread } from "../../support/opened-ledger.ts";
 
 const test = suite("ledger");
 const T0 = Date.parse("2026-01-01T12:00:00Z");
@@ -253,12 +243,7 @@ test("a ledger read from a checkpoint decides as one folded from the beginning",
         );
         if (index === cut % Math.max(steps.length, 1)) checkpoint = checkpointOf(it.ledger, it.stream.length - 1);
       }
-      // As it is written down and read.
-      const restored = fromCheckpoint(JSON.parse(JSON.stringify(checkpoint)));
-      for (const [revision, record] of it.stream.entries()) {
-        if (revision > checkpoint.revision) evolveLedger(restored, record, revision);
-        else if (revision >= checkpoint.window_from) refill(restored, record, revision);
-      }
+      const restored = reread(it.stream, checkpoint);
       assert.equal(plain(restored).sums, plain(it.ledger).sums);
       assert.equal(plain(restored).open, plain(it.ledger).open);
       const probe = (ledger: Ledger) => decideLedger(ledger, [reserve("probe", 1, limits)], now).answers[0];

@@ -1,21 +1,12 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { checkpointOf } from "../../../domain/ledger/checkpoint.ts";
+import type { LedgerCommand, Limits } from "../../../domain/ledger/commands.ts";
+import { decideLedger } from "../../../domain/ledger/decider.ts";
 import type { LedgerCheckpoint, LedgerEvent } from "../../../domain/ledger/events.ts";
-import {
-  carriedFrom,
-  checkpointOf,
-  decideLedger,
-  emptyLedger,
-  evolveLedger,
-  fromCheckpoint,
-  type Ledger,
-  type LedgerCommand,
-  type Limits,
-  refill,
-  WINDOW_MS,
-} from "../../../domain/ledger/ledger.ts";
-import { openedLedger as opened, type SentCommand } from "../../support/opened-ledger.ts";
+import { carriedFrom, emptyLedger, evolveLedger, type Ledger, WINDOW_MS } from "../../../domain/ledger/state.ts";
+import { openedLedger as opened, reread, type SentCommand } from "../../support/opened-ledger.ts";
 
 /** A bundle takes as many places as it has steps, under one name. */
 const test = suite("places of a ledger");
@@ -104,8 +95,7 @@ test("records and checkpoints that say nothing of places say one each", () => {
       ["c", 5, T0, [3], 0],
     ],
   };
-  const restored = fromCheckpoint(old);
-  for (const [revision, event] of stream.entries()) refill(restored, event, revision);
+  const restored = reread(stream, old);
   for (const it of [folded, restored]) assert.equal([it.openCount, it.settledCount, it.recentCount], [2, 1, 3]);
   assert.equal(checkpointOf(folded, 1).open, old.open);
 });
@@ -209,17 +199,6 @@ const command: fc.Arbitrary<SentCommand> = fc.oneof(
 const batches = fc.array(fc.tuple(fc.integer({ min: -5_000, max: 30_000 }), fc.array(command, { maxLength: 6 })), {
   maxLength: 40,
 });
-
-/** As it is read again by another process. */
-const reread = (stream: readonly LedgerEvent[], written: LedgerCheckpoint): Ledger => {
-  const checkpoint: LedgerCheckpoint = JSON.parse(JSON.stringify(written));
-  const ledger = fromCheckpoint(checkpoint);
-  for (const [revision, event] of stream.entries()) {
-    if (revision > checkpoint.revision) evolveLedger(ledger, event, revision);
-    else if (revision >= checkpoint.window_from) refill(ledger, event, revision);
-  }
-  return ledger;
-};
 
 test("whatever is sent, it answers as one that counts every place anew, and so does one read from a checkpoint", () => {
   fc.assert(

@@ -1,18 +1,13 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { checkpointOf } from "../../../domain/ledger/checkpoint.ts";
+import type { LedgerCommand } from "../../../domain/ledger/commands.ts";
+import { decideLedger } from "../../../domain/ledger/decider.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
-import {
-  checkpointOf,
-  decideLedger,
-  emptyLedger,
-  fromCheckpoint,
-  type LedgerCommand,
-  refill,
-  WINDOW_MS,
-} from "../../../domain/ledger/ledger.ts";
 import { isLoopLedger, runLedger, sameLedger, windowMsOf } from "../../../domain/ledger/loop.ts";
-import { openedLedger } from "../../support/opened-ledger.ts";
+import { emptyLedger, WINDOW_MS } from "../../../domain/ledger/state.ts";
+import { openedLedger, reread } from "../../support/opened-ledger.ts";
 
 /** Money that is settled long after it was reserved, and windows of hours. */
 const test = suite("spending and repetitions");
@@ -37,7 +32,7 @@ test("settled for more than was reserved it counts at once, and the overrun is k
   assert.equal([it.ledger.reserved, it.ledger.settled, it.ledger.overrun], [0, 150, 30]);
   assert.is(it.send([reserve("c", 51)], T0 + 3)[0]?.granted, false);
   assert.is(it.send([reserve("c", 50)], T0 + 3)[0]?.granted, true);
-  const restored = fromCheckpoint(JSON.parse(JSON.stringify(checkpointOf(it.ledger, 9))));
+  const restored = reread(it.stream, checkpointOf(it.ledger, it.stream.length - 1));
   assert.equal([restored.reserved, restored.settled, restored.overrun], [50, 150, 30]);
 });
 
@@ -87,8 +82,7 @@ test("a window of its own: what is an hour old counts, and leaves to the millise
   assert.equal([refused?.granted, refused?.rate?.retryAfterMs], [false, 1]);
   assert.is(ask("b", T0 + hour)?.granted, true);
   // As it is read again from a checkpoint.
-  const restored = fromCheckpoint(checkpointOf(it.ledger, it.stream.length - 1), hour);
-  for (const [revision, record] of it.stream.entries()) refill(restored, record, revision);
+  const restored = reread(it.stream, checkpointOf(it.ledger, it.stream.length - 1), hour);
   const probe = { type: "Reserve", event: "c", cost: 0, limits: { rate: 1 } } as const;
   assert.equal(decideLedger(restored, [probe], T0 + hour + 1), decideLedger(it.ledger, [probe], T0 + hour + 1));
 });

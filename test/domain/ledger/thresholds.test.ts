@@ -1,17 +1,11 @@
 import * as fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { checkpointOf } from "../../../domain/ledger/checkpoint.ts";
+import type { LedgerCommand } from "../../../domain/ledger/commands.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
-import {
-  checkpointOf,
-  emptyLedger,
-  evolveLedger,
-  fromCheckpoint,
-  type Ledger,
-  type LedgerCommand,
-  refill,
-} from "../../../domain/ledger/ledger.ts";
-import { openedLedger, type SentCommand } from "../../support/opened-ledger.ts";
+import { emptyLedger, evolveLedger, type Ledger } from "../../../domain/ledger/state.ts";
+import { openedLedger, reread, type SentCommand } from "../../support/opened-ledger.ts";
 
 const test = suite("thresholds of a budget");
 const T0 = Date.parse("2026-01-01T12:00:00Z");
@@ -66,7 +60,7 @@ test("a place that reaches several tells each of them", () => {
 test("a settlement above its reservation reaches them too, by the budget that the stream knows", () => {
   const it = opened();
   it.send(reserve("evt_1", 10, 100));
-  const other = opened(fromCheckpoint(JSON.parse(JSON.stringify(checkpointOf(it.ledger, 0)))));
+  const other = opened(reread(it.stream, checkpointOf(it.ledger, 0)));
   const settled = { type: "Settle", event: "evt_1", cost: 130 } as const;
   assert.equal(reached(other.send(settled)), ["50: 130 of 100", "80: 130 of 100", "100: 130 of 100"]);
 });
@@ -138,8 +132,7 @@ test("whatever is sent: told once, with the sum at that record, by the first rec
       for (const [index, batch] of steps.entries()) {
         // Somewhere it is read again from a checkpoint.
         if (index === cut) {
-          it = opened(fromCheckpoint(checkpointOf(it.ledger, stream.length - 1)));
-          for (const [revision, record] of stream.entries()) refill(it.ledger, record, revision);
+          it = opened(reread(stream, checkpointOf(it.ledger, stream.length - 1)));
         }
         stream.push(...it.send(...batch));
       }

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PLANS } from "../../../domain/account/plans.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
-import { emptyLedger, evolveLedger, WINDOW_MS } from "../../../domain/ledger/ledger.ts";
+import { emptyLedger, evolveLedger, WINDOW_MS } from "../../../domain/ledger/state.ts";
 import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
 import type { LedgerMemory } from "../../../src/ledgers/ledgers.ts";
 import { fieldOf, fullestWindow } from "../../support/log-facts.ts";

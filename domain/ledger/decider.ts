@@ -1,0 +1,203 @@
+import { defined } from "../defined.ts";
+import type { LedgerCommand, Limits } from "./commands.ts";
+import type { Entry, LedgerEvent, Release, Settlement } from "./events.ts";
+import { isSettledBy } from "./reservations.ts";
+import type { Ledger, Place } from "./state.ts";
+import { budgetAsked, withThresholds } from "./thresholds.ts";
+
+/** One limit at the time of the decision; `used` leaves the request itself out. */
+type Reading = { readonly used: number; readonly limit: number; readonly over: boolean };
+
+export type Answer = {
+  readonly granted: boolean;
+  /** The number of the reservation that was made; missing where none was: refused, or the event's place is settled. */
+  readonly reservation?: number;
+  readonly budget?: Reading;
+  readonly rate?: Reading & { readonly retryAfterMs: number };
+  readonly count?: Reading;
+  /** Refused because another request of the same name, still to be decided, holds another number of places. */
+  readonly isContested?: true;
+};
+
+const GRANTED: Answer = { granted: true };
+
+const CONTESTED: Answer = { granted: false, isContested: true };
+
+type Wanted = { readonly cost: number; readonly places: number; readonly limits: Limits };
+type CommandOf<T extends LedgerCommand["type"]> = Extract<LedgerCommand, { type: T }>;
+
+/** Whether the place to settle or to give back is open, and a reservation that the command names holds it. */
+export const isHeld = ({ open }: Pick<Ledger, "open">, command: CommandOf<"Settle" | "Release">): boolean => {
+  const place = open.get(command.event);
+  if (place === undefined) return false;
+  if ("reservation" in command) return place.reservations.includes(command.reservation);
+  return command.upTo === undefined || isSettledBy(place.reservations, { up_to: command.upTo });
+};
+
+const releaseOf = (command: CommandOf<"Release">): Release => {
+  const { event } = command;
+  return "upTo" in command ? { event, up_to: command.upTo } : { event, reservation: command.reservation };
+};
+
+const settlementOf = (
+  place: Place,
+  { event, cost = place.cost, upTo = place.reservations.at(-1) }: CommandOf<"Settle">,
+): Settlement => ({ event, cost, up_to: upTo ?? 0 });
+
+/** The ledger as a batch finds it, with all that the batch has reserved so far. */
+class Batch {
+  readonly #ledger: Ledger;
+  readonly #at: number;
+  /** Places that have left the window since the last record. */
+  readonly #expired: number;
+  /** Sums over what this batch reserves. */
+  #cost = 0;
+  #places = 0;
+  readonly #held = new Map<string, Entry>();
+  readonly #reserved: Entry[] = [];
+  readonly #settled: Settlement[] = [];
+  readonly #released: Release[] = [];
+  readonly #charged = new Map<string, number>();
+
+  constructor(ledger: Ledger, now: number) {
+    this.#ledger = ledger;
+    // A clock that is set back must not let entries of "later" leave the window: time stands still instead.
+    this.#at = Math.max(now, ledger.lastAt);
+    this.#expired = this.#countExpired();
+  }
+
+  decide(command: LedgerCommand): Answer {
+    switch (command.type) {
+      case "Reserve":
+        return this.#reserve(command);
+      case "Settle": {
+        const place = this.#ledger.open.get(command.event);
+        if (place !== undefined && isHeld(this.#ledger, command)) this.#settled.push(settlementOf(place, command));
+        return GRANTED;
+      }
+      case "Release":
+        if (isHeld(this.#ledger, command)) this.#released.push(releaseOf(command));
+        return GRANTED;
+      case "Charge":
+        if (!this.#ledger.charged.has(command.event)) this.#charged.set(command.event, command.cost);
+        return GRANTED;
+    }
+  }
+
+  events(): readonly LedgerEvent[] {
+    const events: LedgerEvent[] = [];
+    if (this.#reserved.length > 0) events.push({ type: "Reserved", data: { entries: this.#reserved } });
+    // Settled comes before Released: where one request spends a place and another gives its part back, it stays spent.
+    if (this.#settled.length > 0) events.push({ type: "Settled", data: { entries: this.#settled } });
+    if (this.#released.length > 0) events.push({ type: "Released", data: { entries: this.#released } });
+    if (this.#charged.size > 0) {
+      events.push({ type: "Charged", data: { entries: [...this.#charged].map(([event, cost]) => ({ event, cost })) } });
+    }
+    return events;
+  }
+
+  #reserve(command: CommandOf<"Reserve">): Answer {
+    const { event, cost, places = 1, limits } = command;
+    const held = this.#held.get(event) ?? this.#ledger.open.get(event);
+    if (held !== undefined) return places > (held.places ?? 1) ? CONTESTED : this.#join(held, command);
+    const known = this.#ledger.recent.get(event);
+    if (known?.settled === true) return this.#readWithout(known, limits);
+    const answer = this.#read({ cost, places, limits });
+    if (!answer.granted) return answer;
+    this.#cost += cost;
+    this.#places += places;
+    return { ...answer, reservation: this.#enter({ event, cost, at: this.#at, places }) };
+  }
+
+  /** A request that costs more than the place, as one with another payload under the same name, raises the place's cost. */
+  #join(held: Pick<Entry, "cost" | "at" | "places">, { event, cost, limits }: CommandOf<"Reserve">): Answer {
+    const more = Math.max(0, cost - held.cost);
+    const answer = this.#readWithout(held, limits);
+    const { budget } = answer;
+    if (more > 0 && budget !== undefined && budget.used + cost > budget.limit) {
+      return { ...answer, granted: false, budget: { ...budget, over: true } };
+    }
+    this.#cost += more;
+    // At the time of the place that it joins, so it takes no place in the window.
+    const entry = { event, cost: held.cost + more, at: held.at, places: held.places ?? 1 };
+    return { ...answer, reservation: this.#enter(entry) };
+  }
+
+  /** The number of the new reservation. */
+  #enter({ event, cost, at, places }: Omit<Required<Entry>, "reservation">): number {
+    const reservation = this.#ledger.reservation + this.#reserved.length + 1;
+    const entry: Entry = places === 1 ? { event, cost, at, reservation } : { event, cost, at, places, reservation };
+    this.#held.set(event, entry);
+    this.#reserved.push(entry);
+    return reservation;
+  }
+
+  #read({ cost, places, limits }: Wanted): Answer {
+    const ledger = this.#ledger;
+    const reading = (used: number, own: number, limit: number): Reading => ({ used, limit, over: used + own > limit });
+    const { budget: budgetMax, rate: rateMax, count: countMax } = limits;
+    const spent = ledger.reserved + ledger.settled + this.#cost;
+    const recent = ledger.recentCount - this.#expired + this.#places;
+    const taken = ledger.openCount + ledger.settledCount + this.#places;
+    const budget = budgetMax === undefined ? undefined : reading(spent, cost, budgetMax);
+    const inWindow = rateMax === undefined ? undefined : reading(recent, places, rateMax);
+    const count = countMax === undefined ? undefined : reading(taken, places, countMax);
+    const rate = inWindow && { ...inWindow, retryAfterMs: this.#retryAfterMs(inWindow, places) };
+    const granted = ![budget, rate, count].some((it) => it?.over === true);
+    return defined({ granted, budget, rate, count });
+  }
+
+  /** The limits without a place that is already there: a request for it passes them all. */
+  #readWithout({ cost, at, places = 1 }: Pick<Entry, "cost" | "at" | "places">, limits: Limits): Answer {
+    const { budget, rate, count } = this.#read({ cost: 0, places: 0, limits });
+    const without = (reading: Reading, own: number): Reading => ({ ...reading, used: reading.used - own, over: false });
+    const inWindow = at > this.#at - this.#ledger.windowMs ? places : 0;
+    return defined({
+      granted: true,
+      budget: budget && without(budget, cost),
+      rate: rate && { ...without(rate, inWindow), retryAfterMs: 0 },
+      count: count && without(count, places),
+    });
+  }
+
+  #countExpired(): number {
+    const { recent, windowMs } = this.#ledger;
+    let count = 0;
+    for (const { at, places } of recent.values()) {
+      if (at > this.#at - windowMs) break;
+      count += places;
+    }
+    return count;
+  }
+
+  /** Until so many of the oldest places have left the window that the wanted ones fit: at the latest until all have. */
+  #retryAfterMs({ used, limit, over }: Reading, places: number): number {
+    if (!over) return 0;
+    const { recent, windowMs } = this.#ledger;
+    let left = used + places - limit;
+    for (const place of recent.values()) {
+      if (place.at <= this.#at - windowMs) continue;
+      left -= place.places;
+      if (left <= 0) return Math.max(place.at + windowMs - this.#at, 0);
+    }
+    return windowMs;
+  }
+}
+
+export type LedgerDecision = {
+  readonly events: readonly LedgerEvent[];
+  /** One a command, in their order; only reservations are ever refused. */
+  readonly answers: readonly Answer[];
+};
+
+/**
+ * Decides a whole batch against one state, in one append: the reservations in order of arrival, each against the ledger
+ * and all that the batch reserved before it. Places that the batch gives back are free only for the next batch. All limits
+ * of a reservation hold or it takes no place at all. Reserving for an event that has a place is granted and takes no
+ * second; for more places than it has it is refused, as those would count in a window that is past.
+ */
+export const decideLedger = (ledger: Ledger, commands: readonly LedgerCommand[], now: number): LedgerDecision => {
+  const batch = new Batch(ledger, now);
+  const answers = commands.map((command) => batch.decide(command));
+  return { events: withThresholds(ledger, budgetAsked(commands), batch.events()), answers };
+};
