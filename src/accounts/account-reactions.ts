@@ -2,21 +2,19 @@ import type { AccountEvent, EmailEvent } from "../../domain/account/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Reaction } from "../following/reactor.ts";
-import type { Envelope } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import type { Accounts } from "./accounts.ts";
 
 type DataOf<E extends { type: string; data: unknown }, T extends E["type"]> = Extract<E, { type: T }>["data"];
 
 /** Finishes what a crash between two streams of an account has left; most of the time everything is done already. */
 export const accountReactions = (accounts: Accounts, clock: Clock): readonly Reaction[] => {
-  const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
-    commandId: `react-${id}`,
-    account: meta.account,
-    actor: { kind: "system", id: "accounts" },
-    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-    at: new Date(clock.now()).toISOString(),
-    causationId: id,
-  });
+  const envelopeOf = (cause: RecordedEvent): Envelope =>
+    causedEnvelope(cause, {
+      actor: "accounts",
+      commandId: `react-${cause.id}`,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   return [
     {

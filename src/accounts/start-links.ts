@@ -4,7 +4,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { isStartToken, LINK_LIFETIME_MS, type Links } from "./links.ts";
 
 /** Of the installation and not of an account: there is none yet. */
@@ -45,13 +45,7 @@ export const startLinks = ({ log, aggregates, links, clock, randomness }: StartL
         decider,
         STREAM,
         { type: "MakeStartLink", mac, expires_at, at },
-        {
-          commandId: randomId("cmd_", randomness),
-          account: "",
-          actor: { kind: "system", id: "start" },
-          trace: NO_TRACE,
-          at,
-        },
+        systemEnvelope({ actor: "start", commandId: randomId("cmd_", randomness), at }),
       );
       return token;
     },

@@ -6,7 +6,7 @@ import { type Target, targetOf } from "../../domain/endpoint/target.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import { actionStream } from "../streams/action-stream.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { bundleApprovalDigest, eventDigest } from "./approvals.ts";
 
 export type BindingDeps = {
@@ -30,13 +30,13 @@ type Asked = { readonly name: string; readonly version: number } | undefined;
  */
 export const approvalBinding = ({ aggregates, clock }: BindingDeps): ApprovalBinding => {
   /** An endpoint is marked once: nodes that do so at the same time append the same record. */
-  const envelopeOf = (account: string, endpointId: string): Envelope => ({
-    commandId: `under-approval-${endpointId}`,
-    account,
-    actor: { kind: "system", id: "approvals" },
-    trace: NO_TRACE,
-    at: new Date(clock.now()).toISOString(),
-  });
+  const envelopeOf = (account: string, endpointId: string): Envelope =>
+    systemEnvelope({
+      actor: "approvals",
+      commandId: `under-approval-${endpointId}`,
+      account,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   /** Null where the endpoint was deleted. Marks it before anybody is asked, so that no key changes a secret header afterwards. */
   const targetNow = async (account: string, endpointId: string): Promise<Target | null> => {

@@ -7,7 +7,7 @@ import { approvals } from "../../projections/approvals.ts";
 import { looking } from "../following/looking.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { NO_TRACE } from "../streams/envelope.ts";
+import { systemEnvelope } from "../streams/envelope.ts";
 import { approvalStream } from "./approvals.ts";
 
 export type ApprovalExpiry = {
@@ -122,13 +122,7 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
 
   const expire = async (id: string, { account }: Pending): Promise<boolean> => {
     const at = now();
-    const envelope = {
-      commandId: `expire-${id}`,
-      account,
-      actor: { kind: "system", id: "approvals" },
-      trace: NO_TRACE,
-      at,
-    } as const;
+    const envelope = systemEnvelope({ actor: "approvals", commandId: `expire-${id}`, account, at });
     const done = await aggregates.handle(approval, approvalStream(id), { type: "ExpireApproval", at }, envelope);
     if (done.outcome === "accepted") pending.delete(id);
     return done.outcome === "accepted";

@@ -9,7 +9,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import type { Envelope } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { runCommand } from "../streams/run-command.ts";
 import { approvalReleases } from "./approval-releases.ts";
 import { approvalRequests } from "./approval-requests.ts";
@@ -72,14 +72,8 @@ export const holdEnds = (
 export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalReactionsDeps): readonly Reaction[] => {
   const now = (): string => new Date(clock.now()).toISOString();
 
-  const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
-    commandId: `approvals-${id}`,
-    account: meta.account,
-    actor: { kind: "system", id: "approvals" },
-    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-    at: now(),
-    causationId: id,
-  });
+  const envelopeOf = (cause: RecordedEvent): Envelope =>
+    causedEnvelope(cause, { actor: "approvals", commandId: `approvals-${cause.id}`, at: now() });
 
   const asking = approvalRequests({ log, aggregates, clock });
   const releases = approvalReleases({ log, aggregates, clock });

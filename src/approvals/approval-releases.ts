@@ -13,7 +13,7 @@ import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import { changeStream } from "../streams/change-stream.ts";
-import type { Envelope, Fact } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope, type Fact } from "../streams/envelope.ts";
 import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { approvalStream } from "./approvals.ts";
 
@@ -57,15 +57,13 @@ const READ_PAGE = 100;
 export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDeps): ApprovalReleases => {
   const current = asOfNow(aggregates);
 
-  const envelopeOf = ({ id, meta }: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope => ({
-    // Two nodes may see different things: the one's release must not be taken for a repeat of the other's end.
-    commandId: `approvals-${id}/${type}`,
-    account: meta.account,
-    actor: { kind: "system", id: "approvals" },
-    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-    at,
-    causationId: id,
-  });
+  const envelopeOf = (cause: EndRecord, type: "Release" | "Cancel" | "EndHold", at: string): Envelope =>
+    causedEnvelope(cause, {
+      actor: "approvals",
+      // Two nodes may see different things: the one's release must not be taken for a repeat of the other's end.
+      commandId: `approvals-${cause.id}/${type}`,
+      at,
+    });
 
   const commandFor = async (granted: GrantRecord, held: Request | BundleRequest | null) => {
     const { approval_id: approvalId, digest } = granted.data as unknown as Granted;

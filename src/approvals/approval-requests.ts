@@ -9,7 +9,7 @@ import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import type { Envelope } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { type Foldable, foldStream, latestOf, type StreamState } from "../streams/run-command.ts";
 import { approvalStream } from "./approvals.ts";
 
@@ -62,14 +62,12 @@ const lastHold: Foldable<HoldRecord | null, RecordedEvent> = {
 };
 
 export const approvalRequests = ({ log, aggregates, clock }: ApprovalRequestsDeps): ApprovalRequests => {
-  const envelopeOf = ({ id, meta }: HoldRecord): Envelope => ({
-    commandId: `approvals-${id}`,
-    account: meta.account,
-    actor: { kind: "system", id: "approvals" },
-    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-    at: new Date(clock.now()).toISOString(),
-    causationId: id,
-  });
+  const envelopeOf = (cause: HoldRecord): Envelope =>
+    causedEnvelope(cause, {
+      actor: "approvals",
+      commandId: `approvals-${cause.id}`,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   const voidPrevious = async (held: HoldRecord, { approval_id, digest, reasons }: ApprovalRequest): Promise<void> => {
     const previous = voidedBy(held);

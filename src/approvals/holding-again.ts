@@ -13,7 +13,7 @@ import { sameJson } from "../../domain/same-json.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
-import type { Envelope, Trace } from "../streams/envelope.ts";
+import { type Envelope, systemEnvelope, type Trace } from "../streams/envelope.ts";
 import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { approvalBinding } from "./approval-binding.ts";
 import { approvalRequests } from "./approval-requests.ts";
@@ -111,13 +111,14 @@ export const holdingAgain = (deps: HoldingAgainDeps): HoldingAgain => {
   const binding = approvalBinding(deps);
   const approvals = approvalRequests(deps);
 
-  const envelopeOf = ({ account, trace }: Finder): Envelope => ({
-    commandId: randomId("cmd_", randomness),
-    account,
-    actor: { kind: "system", id: "approvals" },
-    trace,
-    at: new Date(clock.now()).toISOString(),
-  });
+  const envelopeOf = ({ account, trace }: Finder): Envelope =>
+    systemEnvelope({
+      actor: "approvals",
+      commandId: randomId("cmd_", randomness),
+      account,
+      trace,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   const termsOf = (
     account: string,

@@ -9,7 +9,7 @@ import type {
 import type { Clock } from "../../domain/ports/clock.ts";
 import { accountStream } from "../accounts/accounts.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 
 export type FollowingDeps = {
   readonly aggregates: Pick<Aggregates, "load" | "handle">;
@@ -25,13 +25,8 @@ export type Following = (notice: BillingNotice) => Promise<Followed>;
 const READS_MAX = 5;
 
 /** Of an envelope for what the provider wants: it has no credential of ours. */
-export const providerEnvelope = (provider: string, commandId: string, accountId: string, at: string): Envelope => ({
-  commandId,
-  account: accountId,
-  actor: { kind: "system", id: provider },
-  trace: NO_TRACE,
-  at,
-});
+export const providerEnvelope = (provider: string, commandId: string, accountId: string, at: string): Envelope =>
+  systemEnvelope({ actor: provider, commandId, account: accountId, at });
 
 /**
  * Only what was bought there can have ended there: a plan that came from elsewhere stays, whatever was begun and not paid.

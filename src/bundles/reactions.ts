@@ -20,7 +20,7 @@ import type { Reaction, ReactorOptions } from "../following/reactor.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
-import type { Envelope } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import type { BundleRunner } from "./running.ts";
@@ -70,15 +70,13 @@ export const BUNDLE_REACTOR: ReactorOptions = {
   atOnce: { keyOf: bundleOf, keysMax: 32 },
 };
 
-const envelopeOf = ({ id, meta }: RecordedEvent, bundleId: string, at: string): Envelope => ({
-  // One cause may stop many: each by a command of its own.
-  commandId: `bundles-${id}/${bundleId}`,
-  account: meta.account,
-  actor: { kind: "system", id: "bundles" },
-  trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-  at,
-  causationId: id,
-});
+const envelopeOf = (cause: RecordedEvent, bundleId: string, at: string): Envelope =>
+  causedEnvelope(cause, {
+    actor: "bundles",
+    // One cause may stop many: each by a command of its own.
+    commandId: `bundles-${cause.id}/${bundleId}`,
+    at,
+  });
 
 /** A refusal is the state of the bundle: it has been told already, or has come to another end before. */
 const telling =

@@ -17,7 +17,7 @@ import type { Deliverer } from "../delivery/deliverer.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
-import { type Envelope, NO_TRACE, type Trace } from "../streams/envelope.ts";
+import { type Envelope, NO_TRACE, systemEnvelope, type Trace } from "../streams/envelope.ts";
 import { type KeptPayload, type Payloads, payloadStream } from "../streams/payloads.ts";
 import { foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { hasEnded } from "./answer.ts";
@@ -86,14 +86,15 @@ export const bundleRunner = (deps: BundleRunnerDeps): BundleRunner => {
 
   const now = (): string => new Date(clock.now()).toISOString();
 
-  const envelopeOf = ({ account, trace }: Entry): Envelope => ({
-    // A name of its own: another node that does the same at this moment has to lose.
-    commandId: randomId("cmd_", deps.randomness),
-    account,
-    actor: { kind: "system", id: "bundles" },
-    trace,
-    at: now(),
-  });
+  const envelopeOf = ({ account, trace }: Entry): Envelope =>
+    systemEnvelope({
+      actor: "bundles",
+      // A name of its own: another node that does the same at this moment has to lose.
+      commandId: randomId("cmd_", deps.randomness),
+      account,
+      trace,
+      at: now(),
+    });
 
   const tell = async (it: Entry, command: BundleCommand): Promise<void> => {
     const ran = await runCommand(log, {

@@ -14,7 +14,7 @@ import { openLog, placesOf } from "../engine/engines.ts";
 import { hasRing } from "../keys/key-ring.ts";
 import { openDataKey, presentKey } from "../keys/server-key.ts";
 import { aggregates } from "../streams/aggregates.ts";
-import { NO_TRACE } from "../streams/envelope.ts";
+import { systemEnvelope } from "../streams/envelope.ts";
 import { type Command, UsageError } from "./command.ts";
 import { liftProtection } from "./lift-protection.ts";
 import { checkExists } from "./log-place.ts";
@@ -39,13 +39,12 @@ const recover = async (log: EventLog, config: Config, email: string): Promise<st
   if (state.phase !== "open" || state.members.get(member)?.role !== "owner")
     throw new Error("This person is not an owner: an owner of the account can make a reset link for them.");
   const making = memberLinks({ aggregates: streams, links: links(key, randomness), hashes, randomness });
-  const envelope = {
+  const envelope = systemEnvelope({
+    actor: "account-recover",
     commandId: randomId("cmd_", randomness),
     account: id,
-    actor: { kind: "system", id: "account-recover" },
-    trace: NO_TRACE,
     at: new Date(systemClock.now()).toISOString(),
-  } as const;
+  });
   const made = await making.reset(member, envelope, LINK_LIFETIME_MS.recovery);
   if (made.outcome === "refused") throw new Error(`The link could not be made: ${made.rejection}.`);
   return linkUrl(config.publicUrl ?? `http://localhost:${config.port}`, "reset", made.token);

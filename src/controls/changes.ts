@@ -22,7 +22,7 @@ import { type Answer, positionOf } from "../http/route.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 import { changeStream } from "../streams/change-stream.ts";
-import type { Envelope } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { changedMeanwhile, limitReached, type Problem, problem } from "../streams/problems.ts";
 import type { ControlCaller, ControlChange, Controls, Deferred } from "./control-change.ts";
 import { controlsStream } from "./control-parts.ts";
@@ -217,14 +217,12 @@ export const changeReactions = (
   { aggregates, clock }: ChangesDeps & { readonly clock: Clock },
   changes: AppliedChanges,
 ): readonly Reaction[] => {
-  const envelopeOf = ({ id, meta }: RecordedEvent): Envelope => ({
-    commandId: `changes-${id}`,
-    account: meta.account,
-    actor: { kind: "system", id: "changes" },
-    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-    at: new Date(clock.now()).toISOString(),
-    causationId: id,
-  });
+  const envelopeOf = (cause: RecordedEvent): Envelope =>
+    causedEnvelope(cause, {
+      actor: "changes",
+      commandId: `changes-${cause.id}`,
+      at: new Date(clock.now()).toISOString(),
+    });
   return [
     {
       // The request's own path does this before it answers. After a crash in between it is done here.

@@ -20,7 +20,7 @@ import { holdingAgain } from "../approvals/holding-again.ts";
 import { systemTimers, type Timers } from "../following/timers.ts";
 import type { Attempted } from "../observing/observer.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import type { Trace } from "../streams/envelope.ts";
+import { systemEnvelope, type Trace } from "../streams/envelope.ts";
 import type { Payloads } from "../streams/payloads.ts";
 import { type Foldable, foldStream, runCommand, type StreamState } from "../streams/run-command.ts";
 import { type KeepingResponsesDeps, keepingResponses } from "./kept-responses.ts";
@@ -162,13 +162,14 @@ export const attempts = (deps: AttemptDeps): Attempts => {
   const keepResponse = keepingResponses(deps);
   const again = holdingAgain({ log, aggregates, clock, randomness });
 
-  const envelope = (account: string, trace: Trace) => ({
-    commandId: randomId("cmd_", randomness),
-    account,
-    actor: { kind: "system", id: "deliverer" } as const,
-    trace,
-    at: iso(clock.now()),
-  });
+  const envelope = (account: string, trace: Trace) =>
+    systemEnvelope({
+      actor: "deliverer",
+      commandId: randomId("cmd_", randomness),
+      account,
+      trace,
+      at: iso(clock.now()),
+    });
 
   const run = (job: Offered, command: DeliveryCommand, known: StreamState<Delivery>, trace: Trace) =>
     runCommand(log, {

@@ -7,7 +7,7 @@ import {
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import type { Trace } from "../streams/envelope.ts";
+import { systemEnvelope, type Trace } from "../streams/envelope.ts";
 import type { Answered } from "./attempts.ts";
 import { endpointCounts } from "./endpoint-counts.ts";
 import type { Job } from "./lanes.ts";
@@ -54,13 +54,12 @@ export const endpointHealth = ({ aggregates, randomness, paces, onClosing }: End
       if (!decision.ok || decision.events.length === 0) return null;
       const expected = decision.events.reduce<Endpoint>(endpointDecider.evolve, state);
       if (expected.phase === "present" && !takesDeliveries(expected)) onClosing(endpointId, expected);
-      const done = await aggregates.handle(endpointDecider, `endpoint-${endpointId}`, command, {
-        commandId: randomId("cmd_", randomness),
-        account,
-        actor: { kind: "system", id: "deliverer" },
-        trace,
-        at,
-      });
+      const done = await aggregates.handle(
+        endpointDecider,
+        `endpoint-${endpointId}`,
+        command,
+        systemEnvelope({ actor: "deliverer", commandId: randomId("cmd_", randomness), account, trace, at }),
+      );
       return done.state;
     },
   };

@@ -4,6 +4,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Reaction } from "../following/reactor.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
+import { causedEnvelope } from "../streams/envelope.ts";
 
 const GONE = 410;
 
@@ -22,14 +23,7 @@ export const endpointReactions = (aggregates: Aggregates, clock: Clock, well: ()
         endpoint,
         `endpoint-${attempt.endpoint_id}`,
         { type: "DisableEndpoint", account: meta.account, reason, startedAt, at },
-        {
-          commandId: `react-${id}`,
-          account: meta.account,
-          actor: { kind: "system", id: "endpoints" },
-          trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-          at,
-          causationId: id,
-        },
+        causedEnvelope({ id, meta }, { actor: "endpoints", commandId: `react-${id}`, at }),
       );
     },
   },

@@ -10,7 +10,7 @@ import type { Deliverer } from "../delivery/deliverer.ts";
 import type { Reaction, ReactorOptions } from "../following/reactor.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import type { Envelope } from "../streams/envelope.ts";
+import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import { onAgentStopped } from "./agent-stops.ts";
@@ -55,14 +55,12 @@ export const stoppedRequests = (deps: StoppedRequestsDeps): readonly Reaction[] 
   const current = asOfNow(deps.aggregates);
 
   /** One cause may cancel many: each by a command of its own. */
-  const envelopeOf = ({ id, meta }: RecordedEvent, eventId: string): Envelope => ({
-    commandId: `agents-${id}/${eventId}`,
-    account: meta.account,
-    actor: { kind: "system", id: "agents" },
-    trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-    at: new Date(clock.now()).toISOString(),
-    causationId: id,
-  });
+  const envelopeOf = (cause: RecordedEvent, eventId: string): Envelope =>
+    causedEnvelope(cause, {
+      actor: "agents",
+      commandId: `agents-${cause.id}/${eventId}`,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   const cancel = async (cause: RecordedEvent, eventId: string): Promise<void> => {
     const stream = `delivery-${eventId}`;

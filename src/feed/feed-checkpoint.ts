@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, Revision } from "../../domain/ports/event-log.ts";
 import { type Place, positionOf } from "../following/place.ts";
-import { NO_TRACE, toEvents } from "../streams/envelope.ts";
+import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
 /** How far the feed is, and who feeds. Nothing but this stream says so: its revision is what nodes compete by. */
@@ -47,14 +47,12 @@ export const feedCheckpoints = (
 
   async write(expected, place, holder) {
     const next = expected === "absent" ? 0 : expected + 1;
-    const envelope = {
+    const envelope = systemEnvelope({
+      actor: "feed",
       // Each node's attempt at a revision is one command: a repeat after a lost reply is the same append.
       commandId: `feed/${node}/${next}`,
-      account: "",
-      actor: { kind: "system", id: "feed" },
-      trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
-    } as const;
+    });
     const data = { ...(place ?? { position: null, stream: null, revision: null }), node: holder };
     const events = toEvents([{ type: "FeedCheckpointed", data }], envelope);
     const appended = await appendKnown(log, STREAM, expected, events);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Expected, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
-import { NO_TRACE, toEvents } from "../streams/envelope.ts";
+import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { type Place, placeOf, positionOf } from "./place.ts";
 import { untold, type Waits } from "./waits.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
@@ -105,13 +105,11 @@ export const reactor = (
     place: Omit<Place, "position">,
     expected: Expected = "any",
   ): Promise<void> => {
-    const envelope = {
+    const envelope = systemEnvelope({
+      actor: name,
       commandId: `${name}/${done}`,
-      account: "",
-      actor: { kind: "system", id: name },
-      trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
-    } as const;
+    });
     await log.append(stream, expected, toEvents([{ type: "ReactorCheckpointed", data: place }], envelope));
   };
 

@@ -6,7 +6,7 @@ import { isSameHash } from "../../infra/crypto/keyed-hash.ts";
 import { KeyUnusable } from "../../infra/crypto/keyfile.ts";
 import { SealBroken, type SecretBox, secretBox } from "../../infra/crypto/secret-box.ts";
 import { KEY_BYTES, subkey } from "../../infra/crypto/subkey.ts";
-import { type Fact, NO_TRACE, toEvents } from "../streams/envelope.ts";
+import { type Fact, systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
 /**
@@ -42,13 +42,11 @@ export const hasRing = async (log: Pick<EventLog, "last">): Promise<boolean> =>
 
 export const keyRing = (log: EventLog, { clock, randomness }: Deps) => {
   const append = (stream: string, expected: "absent" | number, fact: Fact) => {
-    const envelope = {
+    const envelope = systemEnvelope({
+      actor: "key-ring",
       commandId: randomId("cmd_", randomness),
-      account: "",
-      actor: { kind: "system", id: "key-ring" },
-      trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
-    } as const;
+    });
     return appendKnown(log, stream, expected, toEvents([fact], envelope));
   };
 

@@ -10,7 +10,7 @@ import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
-import { type Envelope, type Fact, NO_TRACE, type Trace, toEvents } from "../streams/envelope.ts";
+import { type Envelope, type Fact, NO_TRACE, systemEnvelope, type Trace, toEvents } from "../streams/envelope.ts";
 import { appendKnown } from "../streams/run-command.ts";
 
 /**
@@ -136,13 +136,14 @@ export const ledgerStream = (stream: string, account: string, deps: LedgerStream
   let turn: Promise<void> = Promise.resolve();
   const queue: Waiting[] = [];
 
-  const envelope = (trace: Trace): Envelope => ({
-    commandId: randomId("cmd_", deps.randomness),
-    account,
-    actor: { kind: "system", id: "ledger" },
-    trace,
-    at: new Date(clock.now()).toISOString(),
-  });
+  const envelope = (trace: Trace): Envelope =>
+    systemEnvelope({
+      actor: "ledger",
+      commandId: randomId("cmd_", deps.randomness),
+      account,
+      trace,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   const evolve = (event: RecordedEvent | (Fact & { revision: Revision })): void => {
     // A ledger's stream holds ledger events alone.

@@ -7,7 +7,7 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import { NO_TRACE } from "../streams/envelope.ts";
+import { systemEnvelope } from "../streams/envelope.ts";
 import { fenced } from "./fence.ts";
 import { holdOf, isHeldLedger } from "./held-places.ts";
 import type { LedgerDeps, PlaceStatus } from "./ledger-stream.ts";
@@ -56,13 +56,7 @@ export const placeStatus =
     // A step whose payload became known while its bundle ran has spent its place by asking for it, even if the bundle failed.
     if (isStepPlace(holder) || holder.startsWith(LEASE_PREFIX)) return "spent";
     const at = new Date(clock.now()).toISOString();
-    const envelope = {
-      commandId: randomId("cmd_", randomness),
-      account,
-      actor: { kind: "system", id: "ledger" },
-      trace: NO_TRACE,
-      at,
-    } as const;
+    const envelope = systemEnvelope({ actor: "ledger", commandId: randomId("cmd_", randomness), account, at });
     const thing = slotHolderOf(holder);
     // Whoever deletes it gives the slot back.
     if (thing !== undefined) return (await thing.keepsSlot(log, holder, envelope)) ? "kept" : "free";

@@ -7,7 +7,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
-import { type Envelope, traceOfRecord } from "../streams/envelope.ts";
+import { type Envelope, systemEnvelope, traceOfRecord } from "../streams/envelope.ts";
 import { eventIdOf } from "../streams/event-id.ts";
 import type { KeptPayload, Payloads } from "../streams/payloads.ts";
 import { foldStream, runCommand } from "../streams/run-command.ts";
@@ -40,15 +40,15 @@ export const sending =
 
     const trace = traceOfRecord(cause);
     const at = new Date(clock.now()).toISOString();
-    const envelope: Envelope = {
+    const envelope: Envelope = systemEnvelope({
+      actor: "notifications",
       // A name of its own each time: what it writes carries a salt and a time, so a second try is not the same append.
       commandId: randomId("ntf_", randomness),
       account,
-      actor: { kind: "system", id: "notifications" },
       trace,
       at,
       causationId: cause.id,
-    };
+    });
     // The order of the members is that of the examples in Standard Webhooks.
     const body = Buffer.from(JSON.stringify({ type, timestamp, data }));
     const incoming = { body, contentType: CONTENT_TYPE, contentEncoding: "", headers: {} };

@@ -3,7 +3,7 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { type Health, STATUS_STREAM, type StatusObserved } from "../../projections/status.ts";
-import { NO_TRACE, toEvents } from "../streams/envelope.ts";
+import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 
 export type StatusLogDeps = {
   readonly log: Pick<EventLog, "append">;
@@ -20,12 +20,6 @@ export const statusLog =
     const status = await look();
     const at = new Date(clock.now()).toISOString();
     const observed: StatusObserved = { type: "StatusObserved", data: { status, at } };
-    const envelope = {
-      commandId: randomId("sta_", randomness),
-      account: "",
-      actor: { kind: "system", id: "status" },
-      trace: NO_TRACE,
-      at,
-    } as const;
+    const envelope = systemEnvelope({ actor: "status", commandId: randomId("sta_", randomness), at });
     await log.append(STATUS_STREAM, "any", toEvents([observed], envelope));
   };

@@ -11,7 +11,7 @@ import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
 import { replays as replaysView } from "../../projections/replays.ts";
 import { looking } from "../following/looking.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
-import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { chosenBehind, isShownUpTo } from "./plan.ts";
 import type { Replaying } from "./replaying.ts";
 import { replayStream } from "./stream.ts";
@@ -70,13 +70,13 @@ export const replaysLoop = (deps: ReplaysDeps): ReplaysLoop => {
   const working = new Map<string, { readonly account: string; readonly ended: Promise<void> }>();
   let isStarted = false;
 
-  const envelopeOf = (account: string): Envelope => ({
-    commandId: randomId("cmd_", deps.randomness),
-    account,
-    actor: { kind: "system", id: "replays" },
-    trace: NO_TRACE,
-    at: new Date(clock.now()).toISOString(),
-  });
+  const envelopeOf = (account: string): Envelope =>
+    systemEnvelope({
+      actor: "replays",
+      commandId: randomId("cmd_", deps.randomness),
+      account,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   /** Whether another node works on it. */
   const isTaken = ({ claim }: BegunReplay): boolean =>

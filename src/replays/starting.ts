@@ -13,7 +13,7 @@ import type { ReplayState } from "../../domain/replay/state.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { LogUnavailable } from "../../infra/log-errors.ts";
 import type { Aggregates, Handled } from "../streams/aggregates.ts";
-import { type Envelope, NO_TRACE } from "../streams/envelope.ts";
+import { type Envelope, systemEnvelope } from "../streams/envelope.ts";
 import { runCommand, type StreamState } from "../streams/run-command.ts";
 import { replayPlacesStream, replayStream } from "./stream.ts";
 
@@ -48,13 +48,13 @@ export const startingReplays = ({ log, aggregates, clock, randomness }: Starting
   /** By account, the request of this process that takes a place. Without turns the requests would only conflict. */
   const turns = new Map<string, Promise<unknown>>();
 
-  const envelopeOf = (account: string): Envelope => ({
-    commandId: randomId("cmd_", randomness),
-    account,
-    actor: { kind: "system", id: "replays" },
-    trace: NO_TRACE,
-    at: new Date(clock.now()).toISOString(),
-  });
+  const envelopeOf = (account: string): Envelope =>
+    systemEnvelope({
+      actor: "replays",
+      commandId: randomId("cmd_", randomness),
+      account,
+      at: new Date(clock.now()).toISOString(),
+    });
 
   /** False while the replay runs or may be started. A replay that was not started in time is kept from starting with this place. */
   const isFree = async (account: string, { replay_id: id, number, at }: ReplayPlace): Promise<boolean> => {

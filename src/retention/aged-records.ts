@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { LogUnavailable, OutcomeUnknown } from "../../infra/log-errors.ts";
-import { NO_TRACE, toEvents } from "../streams/envelope.ts";
+import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 
 export type AgedRecords = {
   /** Shows each record that has come of age since; how many of them `each` says it has done something about. */
@@ -86,13 +86,11 @@ export const agedRecords = (log: AgedLog, clock: Clock, aging: Aging): AgedRecor
   };
 
   const save = async (swept: Swept): Promise<void> => {
-    const envelope = {
+    const envelope = systemEnvelope({
+      actor: "retention",
       commandId: `${aging.stream}/${swept.log}/${swept.position}`,
-      account: "",
-      actor: { kind: "system", id: "retention" },
-      trace: NO_TRACE,
       at: new Date(clock.now()).toISOString(),
-    } as const;
+    });
     await log.append(aging.stream, "any", toEvents([{ type: aging.type, data: swept }], envelope));
     unsaved = 0;
   };

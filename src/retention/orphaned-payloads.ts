@@ -8,7 +8,7 @@ import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { eraseLeft } from "../erasure/erasures.ts";
 import { fenced } from "../ledgers/fence.ts";
-import { NO_TRACE } from "../streams/envelope.ts";
+import { systemEnvelope } from "../streams/envelope.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type OrphanedPayloads = {
@@ -61,8 +61,7 @@ export const orphanedPayloads = (
 
   const fence = async (id: string, account: string): Promise<boolean> => {
     const at = new Date(clock.now()).toISOString();
-    const actor = { kind: "system", id: "retention" } as const;
-    const envelope = { commandId: randomId("cmd_", randomness), account, actor, trace: NO_TRACE, at };
+    const envelope = systemEnvelope({ actor: "retention", commandId: randomId("cmd_", randomness), account, at });
     const { isFenced } = id.startsWith("bun_")
       ? await fenced(log, bundle, `bundle-${id}`, { type: "Abandon", bundleId: id, at }, envelope)
       : await fenced(log, delivery, `delivery-${id}`, { type: "Abandon", eventId: id, at }, envelope);

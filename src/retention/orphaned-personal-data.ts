@@ -4,7 +4,7 @@ import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
 import { commitmentsIn, erasePersonalData } from "../erasure/personal-data.ts";
-import { NO_TRACE } from "../streams/envelope.ts";
+import { systemEnvelope } from "../streams/envelope.ts";
 import { type AgedLog, agedRecords } from "./aged-records.ts";
 
 export type OrphanedPersonalData = {
@@ -48,13 +48,17 @@ export const orphanedPersonalData = (
   });
 
   const erase = (id: string, { meta }: RecordedEvent) =>
-    erasePersonalData(log, id, "no record names it", {
-      commandId: randomId("cmd_", randomness),
-      account: meta.account,
-      actor: { kind: "system", id: "retention" },
-      trace: NO_TRACE,
-      at: new Date(clock.now()).toISOString(),
-    });
+    erasePersonalData(
+      log,
+      id,
+      "no record names it",
+      systemEnvelope({
+        actor: "retention",
+        commandId: randomId("cmd_", randomness),
+        account: meta.account,
+        at: new Date(clock.now()).toISOString(),
+      }),
+    );
 
   return {
     sweep: (isStopping) =>

@@ -11,7 +11,7 @@ import { ViewsUnavailable } from "../../infra/view-errors.ts";
 import { retention as retained } from "../../projections/retention.ts";
 import { expirePayload } from "../erasure/erasures.ts";
 import { looking } from "../following/looking.ts";
-import { NO_TRACE } from "../streams/envelope.ts";
+import { systemEnvelope } from "../streams/envelope.ts";
 
 export type Retention = {
   start(): void;
@@ -72,14 +72,13 @@ export const retention = (deps: RetentionDeps): Retention => {
       log,
       id,
       { reason: reasonOf(plan), endedUpTo },
-      {
+      systemEnvelope({
+        actor: "retention",
         // Of its own: another node's may take less, and this one must not be taken for its repeat.
         commandId: randomId("cmd_", randomness),
         account: String(document.account),
-        actor: { kind: "system", id: "retention" },
-        trace: NO_TRACE,
         at: new Date(clock.now()).toISOString(),
-      },
+      }),
     );
 
   const underTerm = async (account: string, { plan, after: from, upTo }: RetentionTerm): Promise<number> => {

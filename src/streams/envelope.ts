@@ -30,6 +30,30 @@ export type Envelope = {
   readonly causationId?: string;
 };
 
+type SystemEnvelope = Pick<Envelope, "commandId" | "at" | "causationId"> & {
+  readonly actor: string;
+  /** Left out: the command concerns no account. */
+  readonly account?: string;
+  readonly trace?: Trace;
+};
+
+/** The envelope of a command that a part of this program gives. */
+export const systemEnvelope = ({ actor, account = "", trace = NO_TRACE, ...rest }: SystemEnvelope): Envelope => ({
+  ...rest,
+  account,
+  trace,
+  actor: { kind: "system", id: actor },
+});
+
+/** The envelope of a command that follows from a record: it belongs to the record's account and trace. */
+export const causedEnvelope = (
+  { id, meta }: Pick<RecordedEvent, "id" | "meta">,
+  { actor, commandId, at }: Pick<SystemEnvelope, "actor" | "commandId" | "at">,
+): Envelope => {
+  const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+  return systemEnvelope({ actor, commandId, at, account: meta.account, trace, causationId: id });
+};
+
 export type Fact = { readonly type: string; readonly data: unknown };
 
 /** A UUID (version 8, RFC 9562 section 5.8) that a repeat of the same command mints again. */

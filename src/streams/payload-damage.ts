@@ -4,7 +4,7 @@ import { type Damage, type DamageRejection, damage, type FindDamage } from "../.
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Metadata } from "../../domain/ports/event-log.ts";
 import { bundleStream, isBundleId } from "./bundle-id.ts";
-import type { Fact } from "./envelope.ts";
+import { type Fact, systemEnvelope } from "./envelope.ts";
 import type { OnDamage } from "./payloads.ts";
 import { type Problem, problem } from "./problems.ts";
 import { foldStream, runCommand } from "./run-command.ts";
@@ -28,14 +28,14 @@ const record = async <E extends Fact>(
   const meta = first as Metadata | null;
   if (meta === null) return false;
   const { subject, payload, at } = command;
-  const envelope = {
+  const envelope = systemEnvelope({
+    actor: "payloads",
     // The same name for each finder, so that the second one's record is the first one's.
     commandId: `payload-damage/${subject}/${payload.revision}`,
     account: meta.account,
-    actor: { kind: "system", id: "payloads" },
     trace: { trace_id: meta.trace_id, span_id: meta.span_id },
     at,
-  } as const;
+  });
   return (await runCommand(log, { decider, stream, from: known, command, envelope })).outcome === "accepted";
 };
 
