@@ -1,7 +1,5 @@
 import type { JsonObject } from "../json.ts";
 import type { CostRule } from "../policy/definition.ts";
-import { type DefinitionError, isSchema, parseCost, type Report } from "../policy/parse-definition.ts";
-import { isActionName } from "./name.ts";
 
 export const REVERSIBILITIES = ["reversible", "compensable", "irreversible"] as const;
 /**
@@ -20,44 +18,4 @@ export type ActionDefinition = {
   readonly compensation?: string;
   /** A policy that each request for the action has to pass, whoever asks. */
   readonly policy_id?: string;
-};
-
-export type ParsedAction =
-  | { readonly ok: true; readonly definition: ActionDefinition }
-  | { readonly ok: false; readonly errors: readonly DefinitionError[] };
-
-export type ActionInput = {
-  readonly endpoint_id: string;
-  readonly schema?: unknown;
-  readonly cost?: unknown;
-  readonly reversibility: Reversibility;
-  readonly compensation?: string;
-  readonly policy_id?: string | null;
-};
-
-/** Checks everything but whether the schema compiles, and the endpoint and the policy are there. */
-export const parseAction = (name: string, input: ActionInput): ParsedAction => {
-  const errors: DefinitionError[] = [];
-  const report: Report = (path, message) => errors.push({ path, message });
-  const { endpoint_id, schema, cost, reversibility, compensation, policy_id = null } = input;
-  if (schema !== undefined && !isSchema(schema)) report("/schema", "must be a JSON Schema: an object, true or false");
-  const costRule = cost === undefined ? null : parseCost(cost, report);
-  if (compensation !== undefined) {
-    if (!isActionName(compensation)) report("/compensation", "must be the name of an action");
-    else if (compensation === name) report("/compensation", "is this action itself: what takes it back is another");
-    if (reversibility === "irreversible")
-      report("/compensation", "is for actions that can be taken back, this one is irreversible");
-  }
-  if (errors.length > 0) return { ok: false, errors };
-  return {
-    ok: true,
-    definition: {
-      endpoint_id,
-      ...(isSchema(schema) ? { schema } : {}),
-      ...(costRule === null ? {} : { cost: costRule }),
-      reversibility,
-      ...(compensation === undefined ? {} : { compensation }),
-      ...(policy_id === null ? {} : { policy_id }),
-    },
-  };
 };

@@ -1,11 +1,12 @@
 import type { DefinedAction } from "../../domain/action/decider.ts";
-import { type ActionDefinition, type ActionInput, parseAction } from "../../domain/action/definition.ts";
+import type { ActionDefinition } from "../../domain/action/definition.ts";
 import { type CompiledCost, compileCost } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
+import { type ActionInput, parseAction } from "./action-input.ts";
 import { CompileCache, type CompilePace } from "./compile-cache.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, meter } from "./meter.ts";
+import type { DefinitionError } from "./policy-input.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
 /** What a request for the action is checked by. */

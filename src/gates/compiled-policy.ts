@@ -3,11 +3,11 @@ import { parseFieldPath } from "../../domain/gate/field-path.ts";
 import { type RequiredField, requireFields } from "../../domain/gate/require-fields.ts";
 import { allowed, denied, type GateName, type GateResult, held } from "../../domain/gate/verdict.ts";
 import type { ApprovalRule, DenyRule, PolicyDefinition } from "../../domain/policy/definition.ts";
-import { type DefinitionError, parseDefinition } from "../../domain/policy/parse-definition.ts";
 import { CompileCache, type CompilePace } from "./compile-cache.ts";
 import { type CompiledCondition, type Condition, type ConditionInput, conditionCompiler } from "./conditions.ts";
 import { jsonValues } from "./json-values.ts";
 import { type Meter, meter, TooCostly } from "./meter.ts";
+import { type DefinitionError, parseDefinition } from "./policy-input.ts";
 import { type PayloadSchema, schemaCompiler } from "./schemas.ts";
 
 /** One event for the stateless gates. */

@@ -1,6 +1,6 @@
 import { type CelEnv, parse } from "@bufbuild/cel";
-import { EXPRESSION_BYTES_MAX } from "../../domain/policy/parse-definition.ts";
 import { type Expr, isVariable, typeOf, VARIABLES, type Variable } from "./condition-types.ts";
+import { EXPRESSION_BYTES_MAX } from "./policy-input.ts";
 
 /** Names of types, as in `type(payload.id) == string`. */
 const TYPES: ReadonlySet<string> = new Set([

@@ -1,9 +1,10 @@
-import type { ActionDefinition, ActionInput } from "../../domain/action/definition.ts";
+import type { ActionDefinition } from "../../domain/action/definition.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
-import type { DefinitionError } from "../../domain/policy/parse-definition.ts";
 import { type TurnThread, turnThread } from "../threads/turn-thread.ts";
+import type { ActionInput } from "./action-input.ts";
 import type { ActionCompiler } from "./compiled-action.ts";
 import type { PolicyCompiler } from "./compiled-policy.ts";
+import type { DefinitionError } from "./policy-input.ts";
 
 /** A definition that compiles, or every reason why it does not. */
 export type Validated<Definition> =

@@ -1,11 +1,12 @@
 import { type Action, action as actionDecider, type DefinedAction } from "../../../domain/action/decider.ts";
-import { type ActionDefinition, type ActionInput, REVERSIBILITIES } from "../../../domain/action/definition.ts";
+import { type ActionDefinition, REVERSIBILITIES } from "../../../domain/action/definition.ts";
 import { ACTION_NAME_MAX, isActionName } from "../../../domain/action/name.ts";
 import { onlyWhile } from "../../../domain/decider.ts";
 import type { Document, ViewStore } from "../../../domain/ports/view-store.ts";
 import { type ActionDocument, actions } from "../../../projections/actions.ts";
 import type { Controls } from "../../controls/control-change.ts";
 import { actionPart } from "../../controls/control-parts.ts";
+import type { ActionInput } from "../../gates/action-input.ts";
 import type { DefinitionRate } from "../../gates/definition-rate.ts";
 import type { ValidateAction } from "../../gates/definitions.ts";
 import { time } from "../../http/json-schema.ts";

@@ -109,7 +109,7 @@ const describedMembers = (
 
 /**
  * What the HTTP layer checks of a definition: that it is an object of known fields, all the way down. Whatever is wrong
- * inside them is one answer, `invalid-policy`, with every error; hence no types here (`domain/policy/parse-definition.ts`).
+ * inside them is one answer, `invalid-policy`, with every error; hence no types here (`src/gates/policy-input.ts`).
  */
 export const DEFINITION_BODY: JsonSchema = {
   type: "object",

@@ -1,7 +1,7 @@
-import { EUR_MAX, MICRO_PER_EUR } from "../gate/cost.ts";
-import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../gate/field-path.ts";
-import type { JsonObject } from "../json.ts";
-import { DEPTH_MAX, IDENTICAL_MAX, type LoopRule, PER_RUN_MAX, WINDOW_S_MAX } from "../ledger/loop.ts";
+import { EUR_MAX, MICRO_PER_EUR } from "../../domain/gate/cost.ts";
+import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../../domain/gate/field-path.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { DEPTH_MAX, IDENTICAL_MAX, type LoopRule, PER_RUN_MAX, WINDOW_S_MAX } from "../../domain/ledger/loop.ts";
 import {
   type ApprovalRule,
   type CostRule,
@@ -9,7 +9,7 @@ import {
   type PolicyDefinition,
   REVEAL_ROLES,
   type RevealRole,
-} from "./definition.ts";
+} from "../../domain/policy/definition.ts";
 
 /** `path` is a JSON Pointer into the definition. */
 export type DefinitionError = { readonly path: string; readonly message: string };

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { DENY_RULES_MAX, FIELDS_MAX, parseDefinition } from "../../../domain/policy/parse-definition.ts";
+import { DENY_RULES_MAX, FIELDS_MAX, parseDefinition } from "../../../src/gates/policy-input.ts";
 
 const test = suite("parse definition");
 
