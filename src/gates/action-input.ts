@@ -1,5 +1,6 @@
 import type { ActionDefinition, Reversibility } from "../../domain/action/definition.ts";
 import { isActionName } from "../../domain/action/name.ts";
+import { defined } from "../../domain/defined.ts";
 import { type DefinitionError, isSchema, parseCost, type Report } from "./policy-input.ts";
 
 export type ParsedAction =
@@ -31,13 +32,13 @@ export const parseAction = (name: string, input: ActionInput): ParsedAction => {
   if (errors.length > 0) return { ok: false, errors };
   return {
     ok: true,
-    definition: {
+    definition: defined({
       endpoint_id,
-      ...(isSchema(schema) ? { schema } : {}),
-      ...(costRule === null ? {} : { cost: costRule }),
+      schema: isSchema(schema) ? schema : undefined,
+      cost: costRule ?? undefined,
       reversibility,
-      ...(compensation === undefined ? {} : { compensation }),
-      ...(policy_id === null ? {} : { policy_id }),
-    },
+      compensation,
+      policy_id: policy_id ?? undefined,
+    }),
   };
 };

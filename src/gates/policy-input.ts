@@ -1,3 +1,4 @@
+import { defined } from "../../domain/defined.ts";
 import { EUR_MAX, MICRO_PER_EUR } from "../../domain/gate/cost.ts";
 import { PATH_LENGTH_MAX, PATH_LEVELS_MAX, parseFieldPath } from "../../domain/gate/field-path.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -110,12 +111,7 @@ export const parseCost = (value: unknown, report: Report): CostRule | null => {
   if (!fallbackFits) report("/cost/default_eur", EUROS);
   if (!textFits) report("/cost/numeric_text", "must be true or false");
   if (!isFieldPath(pointer) || !scaleFits || !fallbackFits || !textFits) return null;
-  return {
-    pointer,
-    ...(scale === undefined ? {} : { scale }),
-    ...(fallback === undefined ? {} : { default_eur: fallback }),
-    ...(numeric_text === undefined ? {} : { numeric_text }),
-  };
+  return defined({ pointer, scale, default_eur: fallback, numeric_text });
 };
 
 const parseDeny = (value: unknown, report: Report): readonly DenyRule[] => {
@@ -170,13 +166,7 @@ const parseApproval = (value: unknown, report: Report): ApprovalRule | null => {
     report("/approval/expires_after_s", `must be a whole number of seconds from ${EXPIRY_S_MIN} to ${EXPIRY_S_MAX}`);
   }
   if (!whenFits || !approvalsFit || !excludeFits || !revealFits || !expiryFits) return null;
-  return {
-    ...(when === undefined ? {} : { when }),
-    ...(min_approvals === undefined ? {} : { min_approvals }),
-    ...(exclude_requester === undefined ? {} : { exclude_requester }),
-    ...(reveal === undefined ? {} : { reveal }),
-    expires_after_s,
-  };
+  return defined({ when, min_approvals, exclude_requester, reveal, expires_after_s });
 };
 
 const LOOP_MAX = {
@@ -236,22 +226,19 @@ export const parseDefinition = (input: unknown): ParsedDefinition => {
     report("/block_on_violation", "must be true or false");
   if (schema !== undefined && !isSchema(schema)) report("/schema", "must be a JSON Schema: an object, true or false");
 
-  const costRule = cost === undefined ? null : parseCost(cost, report);
-  const loop = input.loop === undefined ? null : parseLoop(input.loop, report);
-  const approvalRule = approval === undefined ? null : parseApproval(approval, report);
-  const definition: PolicyDefinition = {
+  const definition: PolicyDefinition = defined({
     name: isName(name) ? name : "",
-    ...(isEuros(budget_eur_day) ? { budget_eur_day } : {}),
-    ...(rateFits ? { rate_per_minute } : {}),
-    ...(require_fields === undefined ? {} : { require_fields: parsePaths(require_fields, "/require_fields", report) }),
-    ...(typeof block_on_violation === "boolean" ? { block_on_violation } : {}),
-    ...(costRule === null ? {} : { cost: costRule }),
-    ...(isSchema(schema) ? { schema } : {}),
-    ...(deny === undefined ? {} : { deny: parseDeny(deny, report) }),
-    ...(redact === undefined ? {} : { redact: parsePaths(redact, "/redact", report) }),
-    ...(loop === null ? {} : { loop }),
-    ...(approvalRule === null ? {} : { approval: approvalRule }),
-    ...(typeof isProtected === "boolean" ? { protected: isProtected } : {}),
-  };
+    budget_eur_day: isEuros(budget_eur_day) ? budget_eur_day : undefined,
+    rate_per_minute: rateFits ? rate_per_minute : undefined,
+    require_fields: require_fields === undefined ? undefined : parsePaths(require_fields, "/require_fields", report),
+    block_on_violation: typeof block_on_violation === "boolean" ? block_on_violation : undefined,
+    cost: cost === undefined ? undefined : (parseCost(cost, report) ?? undefined),
+    schema: isSchema(schema) ? schema : undefined,
+    deny: deny === undefined ? undefined : parseDeny(deny, report),
+    redact: redact === undefined ? undefined : parsePaths(redact, "/redact", report),
+    loop: input.loop === undefined ? undefined : (parseLoop(input.loop, report) ?? undefined),
+    approval: approval === undefined ? undefined : (parseApproval(approval, report) ?? undefined),
+    protected: typeof isProtected === "boolean" ? isProtected : undefined,
+  });
   return errors.length === 0 ? { ok: true, definition } : { ok: false, errors };
 };
