@@ -7,13 +7,16 @@ import { ACCOUNT } from "./words.ts";
 
 const REVERSIBILITIES: readonly Reversibility[] = ["reversible", "compensable", "irreversible"];
 
-const DEFINITION = closed<ActionDefinition>("What the action says, as it was put. Money in euros.", {
-  endpoint_id: text("Where it is carried out, end_…."),
+const DEFINITION = closed<ActionDefinition>("The action's definition. Money in euros.", {
+  endpoint_id: text("The endpoint that carries it out, end_…."),
   schema: optional({ type: ["object", "boolean"], description: "A JSON Schema that payloads have to satisfy." }),
   cost: optional(COST),
-  reversibility: oneOf(REVERSIBILITIES, "What takes it back: nothing has to, its compensation, or nothing does."),
-  compensation: optional(text("The name of the action that takes it back.")),
-  policy_id: optional(text("The policy that each request for it has to pass, whoever asks, pol_….")),
+  reversibility: oneOf(
+    REVERSIBILITIES,
+    "reversible: no undo is needed; compensable: its compensation undoes it; irreversible: nothing does.",
+  ),
+  compensation: optional(text("The name of the action that undoes it.")),
+  policy_id: optional(text("The policy for every request of it, from any agent, pol_….")),
 });
 
 export const actionsView: PublishedView = {
@@ -23,7 +26,7 @@ export const actionsView: PublishedView = {
   documents: [
     closed<ActionDocument>("An action.", {
       account: ACCOUNT,
-      name: text("What agents ask for it by."),
+      name: text("The name by which agents request it."),
       version: count("1, 2, 3 … A version never changes."),
       definition: DEFINITION,
       changed_by: text("The id of the member or the key that put this version."),

@@ -9,18 +9,18 @@ export const agentsView: PublishedView = {
   description: "The agents of the accounts. A deleted agent is not here, but in the audit log.",
   id: "The agent's id, agt_….",
   documents: [
-    closed<AgentDocument>("An agent, without anything that opens a door.", {
+    closed<AgentDocument>("An agent, without secrets.", {
       account: ACCOUNT,
-      name: text("What its maker called it."),
-      policy_id: orNull(text("The policy that what it asks for has to pass, pol_…."), "none."),
-      scope: closed<Scope>("What it may ask for.", {
+      name: text("Its name."),
+      policy_id: orNull(text("The policy for its requests, pol_…."), "none."),
+      scope: closed<Scope>("What it may request.", {
         actions: list(
           { type: "string" },
           "Names of actions; refund.* for all that begin with refund., * for every one.",
         ),
       }),
       last4: text("The last four characters of its key, to recognise it by."),
-      status: oneOf(["active", "suspended"], "Whether its requests are taken."),
+      status: oneOf(["active", "suspended"], "A suspended agent's requests are refused."),
       suspended_reason: orNull(text("Why it was suspended."), "it is active."),
       suspended_at: orNull(time("Since when it is suspended."), "it is active."),
       created_at: time("When it was registered."),

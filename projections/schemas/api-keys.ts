@@ -8,9 +8,9 @@ export const apiKeysView: PublishedView = {
   description: "The API keys of the accounts. A revoked key is not here, but in the audit log; an expired one stays.",
   id: "The key's id, key_….",
   documents: [
-    closed<ApiKeyDocument>("An API key, without anything that opens a door.", {
+    closed<ApiKeyDocument>("An API key, without secrets.", {
       account: ACCOUNT,
-      name: text("What its maker called it."),
+      name: text("Its name."),
       role: oneOf(["admin", "auditor", "viewer"], "What the key may do; each role includes the ones after it."),
       last4: text("The last four characters of the key, to recognise it by."),
       expires_at: orNull(time("When the key stops working."), "it does not expire."),

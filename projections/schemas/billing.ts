@@ -14,24 +14,21 @@ export const billingView: PublishedView = {
       account: ACCOUNT,
       plan: {
         ...PLAN,
-        description: "The plan that was decided on last. Once scheduled.from is past, that plan holds.",
+        description: "The plan of the last decision. After scheduled.from the scheduled plan applies.",
       },
       scheduled: orNull(
-        closed<NonNullable<BillingDocument["scheduled"]>>("The plan that follows by itself.", {
+        closed<NonNullable<BillingDocument["scheduled"]>>("The plan that follows automatically.", {
           plan: PLAN,
-          from: time("From when on it holds."),
+          from: time("When it begins."),
         }),
         "the plan goes on.",
       ),
-      status: oneOf(
-        ["active", "past_due", "cancelled"],
-        "How it stands with the provider; past_due: it could not collect.",
-      ),
-      provider: text("Who bills: manual, stripe, …. Empty as long as nothing was bought."),
-      customer: text("What the provider calls the account. Empty where it has no name for it."),
+      status: oneOf(["active", "past_due", "cancelled"], "The provider's status; past_due: it could not collect."),
+      provider: text("The billing provider: manual, stripe, …. Empty before the first purchase."),
+      customer: text("The provider's id for the account. Empty if it has none."),
       overage_reported: {
         type: "object",
-        description: "Begun blocks of 25,000 events that the provider has been told of, by month (YYYY-MM).",
+        description: "Started blocks of 25,000 events that were reported to the provider, by month (YYYY-MM).",
         additionalProperties: count("Blocks, in all."),
       },
       changed_at: time("When any of this changed last."),

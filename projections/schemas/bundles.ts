@@ -45,84 +45,85 @@ const microOrLess = (description: string): JsonSchema => {
   return schema;
 };
 
-const REFUSAL = closed<StepRefusal>("Why it was never sent.", {
-  code: text("For machines."),
+const REFUSAL = closed<StepRefusal>("Why the step was never sent.", {
+  code: text("A code for programs."),
   detail: text("A sentence for a person."),
 });
 
-const RESOLUTION = closed<NonNullable<BundleStepDocument["resolution"]>>("A person has taken it back by hand.", {
-  by: text("Whose word it is, mem_…."),
-  comment: text("What the member said of it."),
+const RESOLUTION = closed<NonNullable<BundleStepDocument["resolution"]>>("A person has undone it.", {
+  by: text("The member who confirmed it, mem_…."),
+  comment: text("The member's comment."),
   at: time("When."),
 });
 
-const STEP = closed<BundleStepDocument>("One step and what became of it.", {
-  index: count("Its place: 0, 1, 2 …"),
+const STEP = closed<BundleStepDocument>("One step with its outcome.", {
+  index: count("Its index, from 0."),
   action: text("The action's name."),
-  endpoint_id: text("Where it is delivered, end_…."),
-  reversibility: oneOf(REVERSIBILITIES, "What takes it back: nothing has to, its compensation, or nothing does."),
-  compensation: orNull(text("The action that takes it back."), "none does."),
+  endpoint_id: text("The endpoint's id, end_…."),
+  reversibility: oneOf(
+    REVERSIBILITIES,
+    "reversible: no undo is needed; compensable: its compensation undoes it; irreversible: nothing does.",
+  ),
+  compensation: orNull(text("The action that undoes it."), "none can."),
   status: oneOf(
     STEP_STATUSES,
-    "How it stands. unknown: it may have been done, and nobody knows. compensated: taken back, also by hand, or nothing " +
-      "of it had to be. skipped: it was never sent.",
+    "unknown: it may have been done. compensated: it was undone, perhaps by a person, or did not need to be. skipped: " +
+      "it was never sent.",
   ),
   event_id: orNull(text("The event that carries it, evt_…; events.v2 has it."), "it was not started."),
-  compensation_event_id: orNull(text("The event that takes it back, evt_…."), "none was started."),
+  compensation_event_id: orNull(text("The event of its undo, evt_…."), "none was started."),
   started_at: orNull(time("When its start was recorded."), "it was not started."),
   ended_at: orNull(time("When its outcome was recorded."), "it has not ended."),
   cost: orNull(
-    micro(
-      "What it is expected to cost, and once it has ended what it has cost; with its compensation once the bundle has.",
-    ),
-    "nobody knows, or it was never sent.",
+    micro("The estimated cost; after its end the actual one, including the compensation's once the bundle has ended."),
+    "it is unknown, or the step was never sent.",
   ),
-  compensation_cost: orNull(
-    microOrLess("What its compensation has cost; below zero what that has given back."),
-    "nothing was paid for one.",
-  ),
+  compensation_cost: orNull(microOrLess("The compensation's cost; below zero, its refund."), "it has cost nothing."),
   undo: orNull(
     oneOf(
       UNDO_OUTCOMES,
-      "What came of taking it back. not-needed: it did nothing, or nothing of it has to be taken back. impossible: it " +
-        "may have done something that nothing takes back.",
+      "The undo's outcome. not-needed: it had no effect, or none that has to be undone. impossible: it may have had an " +
+        "effect that nothing undoes.",
     ),
-    "it was not taken back.",
+    "it was not undone.",
   ),
-  undone_at: orNull(time("When that was recorded."), "it was not taken back."),
-  refusal: orNull(REFUSAL, "it was sent, or has not come to its turn."),
-  resolution: orNull(RESOLUTION, "no person has."),
+  undone_at: orNull(time("When that was recorded."), "it was not undone."),
+  refusal: orNull(REFUSAL, "it was sent, or is still pending."),
+  resolution: orNull(RESOLUTION, "no person has undone it."),
 });
 
 export const bundlesView: PublishedView = {
   view: "bundles.v1",
-  description: "One document for every bundle of actions that was decided on, with its steps and what became of each.",
+  description: "One document for every bundle of actions, with its steps and their outcomes.",
   id: "The bundle's id, bun_….",
   documents: [
-    closed<BundleDocument>("Several actions that are done as one, or taken back.", {
+    closed<BundleDocument>("Several actions that are done, or undone, as one.", {
       account: ACCOUNT,
       status: oneOf(
         BUNDLE_STATUSES,
-        "How it stands. held: people have to approve it; cancelled: they did not, or it was stopped before anything began. " +
-          "rollback_incomplete: some of it was not taken back; left says which steps.",
+        "held: it waits for an approval; cancelled: it was not approved, or was stopped before its first step. " +
+          "rollback_incomplete: some steps were not undone; left lists them.",
       ),
-      name: orNull(text("What the agent called it."), "it has no name."),
+      name: orNull(text("The agent's name for it."), "it has no name."),
       origin: ORIGIN,
-      agent_id: text("The agent that asked for it, agt_…."),
-      key: text("Its Idempotency-Key: by it a repeat is recognised."),
+      agent_id: text("The agent that requested it, agt_…."),
+      key: text("Its Idempotency-Key, by which a repeat is recognised."),
       steps: list(STEP, "Its steps, in their order."),
-      run_id: orNull(text("The run of the agent, as the agent calls it."), "the agent named none."),
+      run_id: orNull(text("The agent's id for its run."), "the agent named none."),
       verdict: VERDICT,
       cost: orNull(
-        micro("What it is expected to cost, and what it has cost once it has ended."),
+        micro("The estimated cost; after its end the actual one."),
         "no cost could be, or had to be, determined.",
       ),
-      approval_id: optional(text("The approval that it waits or waited for, apr_…. Missing: none was needed.")),
-      reason: orNull(text("Why it was rolled back, could not be any more, or was not begun."), "it was not."),
-      hold_outcome: orNull(oneOf(HOLD_OUTCOMES, "How its hold ended."), "it was not held, is, or was approved."),
-      left: list({ type: "integer", minimum: 0 }, "The indices of the steps that somebody has to take back by hand."),
-      trace_id: text("The W3C trace id of the request that was decided on last, 32 hex characters."),
-      created_at: time("When the first request of it came."),
+      approval_id: optional(text("The approval that it needs or needed, apr_…. Missing: none.")),
+      reason: orNull(text("Why it was rolled back, could not be, or was not begun."), "it was not."),
+      hold_outcome: orNull(
+        oneOf(HOLD_OUTCOMES, "How its hold ended."),
+        "it was not held, is still held, or was approved.",
+      ),
+      left: list({ type: "integer", minimum: 0 }, "The indices of the steps that a person has to undo."),
+      trace_id: text("The W3C trace id of the last decided request, 32 hex characters."),
+      created_at: time("When its first request arrived."),
       ended_at: orNull(time("When it was refused or ended."), "it is under way."),
     }),
   ],

@@ -19,15 +19,13 @@ const GATES: readonly GateResult["gate"][] = [
 const OUTCOMES: readonly GateResult["outcome"][] = ["allow", "deny", "hold"];
 const KINDS: readonly Origin["kind"][] = ["source", "agent", "system"];
 
-export const origin_kind = oneOf(KINDS, "What kind of sender it came from; system: a notification.");
-export const origin_id = text(
-  "The sender's id, src_… or agt_…; what a notification is called, such as approval.requested.",
-);
+export const origin_kind = oneOf(KINDS, "The kind of sender; system: a notification.");
+export const origin_id = text("The sender's id, src_… or agt_…; a notification's name, such as approval.requested.");
 
-export const ORIGIN = closed<Origin>("Who sent it, as it was then.", {
+export const ORIGIN = closed<Origin>("The sender, with its details of that time.", {
   kind: origin_kind,
   id: origin_id,
-  name: text("What the account called the sender then."),
+  name: text("The sender's name at that time."),
   type: text("The provider of a source, such as stripe; agent for an agent."),
 });
 
@@ -39,27 +37,27 @@ const REF = {
 const GATE = closed<GateResult>("One check.", {
   gate: oneOf(GATES, "Which check."),
   outcome: oneOf(OUTCOMES, "How it ended."),
-  code: text("Why, for machines; ok when it was allowed."),
-  detail: text("Why, in a sentence for a person."),
-  policy: optional(closed<PolicyRef>("Whose gate it is, where several policies were asked.", REF)),
+  code: text("A code for programs; ok if the gate allows."),
+  detail: text("The reason as a sentence."),
+  policy: optional(closed<PolicyRef>("The gate's policy, if several apply.", REF)),
 });
 
 const POLICY = closed<NonNullable<Verdict["policy"]>>("The policy it was checked against.", {
   ...REF,
 });
 
-const APPLIED = closed<AppliedPolicy>("A policy that was asked.", {
+const APPLIED = closed<AppliedPolicy>("A policy that applies.", {
   ...REF,
   steps: optional(list(count("From 0."), "The steps of a bundle that it applies to. Missing: the whole request.")),
 });
 
-export const VERDICT = closed<Verdict>("The last decision, as it was made; it is never computed again.", {
-  decision: oneOf(OUTCOMES, "What was decided."),
+export const VERDICT = closed<Verdict>("The last decision as it was made; it is never recomputed.", {
+  decision: oneOf(OUTCOMES, "The decision."),
   policy: orNull(POLICY, "the source had no policy."),
-  policies: optional(list(APPLIED, "All policies that were asked, where there are several.")),
-  gates: list(GATE, "Each check that was made, in its order."),
+  policies: optional(list(APPLIED, "All policies that apply, if there are several.")),
+  gates: list(GATE, "The checks in their order."),
   observed: optional({
     const: true,
-    description: "A gate was violated, and the policy only observes. Missing: nothing was violated, or it was refused.",
+    description: "A gate was violated, but the policy only observes. Missing: no gate was, or the request was refused.",
   }),
 });

@@ -10,57 +10,58 @@ const LAST_FAILURE = closed<LastFailure>("The last attempt that failed.", {
 });
 
 const BUCKET = closed<AttemptsBucket>("The attempts that ended within five minutes.", {
-  slot: count("Which five minutes: their number since 1970-01-01T00:00Z."),
+  slot: count("The number of five-minute periods since 1970-01-01T00:00Z."),
   succeeded: count("Attempts answered with 2xx."),
-  failed: count("All others."),
+  failed: count("All other attempts."),
   duration: histogram("How long the attempts took."),
 });
 
-const DISABLED = closed<NonNullable<EndpointDocument["disabled"]>>("Why nothing is delivered.", {
-  reason: text("What it was disabled for."),
+const DISABLED = closed<NonNullable<EndpointDocument["disabled"]>>("Why nothing is delivered to it.", {
+  reason: text("The reason."),
   at: time("When it was disabled."),
 });
 
-const CIRCUIT = closed<CircuitDocument>("How its deliveries go, by its own records.", {
+const CIRCUIT = closed<CircuitDocument>("The state of its deliveries.", {
   state: oneOf(
     ["healthy", "degraded", "open"],
-    "degraded: some of them fail; open: they wait, and single ones find out whether it is well again.",
+    "degraded: some fail; open: deliveries wait, and single probes test whether the endpoint has recovered.",
   ),
-  since: orNull(time("When it was found to be so."), "it is healthy."),
-  next_probe_at: orNull(time("When the next one finds out, if one waits."), "it is not open."),
+  since: orNull(time("When this state began."), "it is healthy."),
+  next_probe_at: orNull(time("When the next probe may be sent."), "it is not open."),
 });
 
 export const endpointsView: PublishedView = {
   view: "endpoints.v2",
-  description: "Where events are delivered, and how that goes. Deleted endpoints stay, for the events that name them.",
+  description: "Endpoints with their health. Deleted endpoints stay, for the events that name them.",
   id: "The endpoint's id, end_….",
   documents: [
     closed<EndpointDocument>("An endpoint, without its secrets.", {
       account: ACCOUNT,
-      name: text("What the account calls it."),
+      name: text("Its name."),
       url: text("Where events are sent."),
       timeout_ms: count("Milliseconds that an attempt may take."),
       retry_schedule_s: list(
         amount("Seconds."),
-        "Seconds between one attempt and the next; when it is used up, it failed.",
+        "Seconds between attempts; after the last one the delivery has failed.",
       ),
-      concurrency: count("Requests that may be under way at once."),
-      rate_per_second: orNull(amount("Requests that may begin in a second."), "any number."),
-      notifications: list({ type: "string" }, "What it is told of besides its events, such as approval.requested."),
-      policy_id: optional(
-        orNull(text("The policy that whatever goes there has to pass, whoever asks, pol_…."), "it has none."),
+      concurrency: count("The most concurrent requests."),
+      rate_per_second: orNull(amount("The most requests a second."), "there is no limit."),
+      notifications: list(
+        { type: "string" },
+        "The notifications that it receives besides its events, such as approval.requested.",
       ),
-      header_names: list({ type: "string" }, "The headers of its own that are sent along; their values are not shown."),
-      secret_headers: list({ type: "string" }, "Those of them that an approval is bound to by name alone."),
+      policy_id: optional(orNull(text("The policy for every event that is sent to it, pol_…."), "it has none.")),
+      header_names: list({ type: "string" }, "Its additional request headers; their values are not shown."),
+      secret_headers: list({ type: "string" }, "The headers whose names, but not values, an approval is bound to."),
       created_at: time("When it was registered."),
-      deleted: oneOf([0, 1], "1 when it was deleted."),
+      deleted: oneOf([0, 1], "1 if it was deleted."),
       disabled: orNull(DISABLED, "it is not disabled."),
       circuit: CIRCUIT,
-      queued: count("Events admitted for it that have not come to an end."),
-      consecutive_failures: count("Attempts that failed since the last that succeeded."),
+      queued: count("Its admitted events that have not ended."),
+      consecutive_failures: count("Failed attempts since the last successful one."),
       last_success_at: orNull(time("When an attempt last succeeded."), "none has."),
       last_failure: orNull(LAST_FAILURE, "none has failed."),
-      buckets: list(BUCKET, "The hour before the newest attempt, oldest first; times without attempts are left out."),
+      buckets: list(BUCKET, "The hour before the newest attempt, oldest first; periods without attempts are left out."),
     }),
   ],
 };

@@ -54,21 +54,21 @@ const STAGES: readonly Stage["stage"][] = [
 const ms = (description: string): JsonSchema => amount(`${description} Milliseconds.`);
 const status_code: JsonSchema = { type: "integer", description: "The HTTP status of the receiver's answer." };
 
-const PAYLOAD = closed<EventDocument["payload"]>("What is known of the payload; the payload itself is in no view.", {
-  revision: count("Which record of the stream payload-<event> holds it."),
-  content_type: text("The media type that it came with."),
+const PAYLOAD = closed<EventDocument["payload"]>("Metadata of the payload, which itself is in no view.", {
+  revision: count("The revision of the record in the stream payload-<event>."),
+  content_type: text("The media type of the request."),
   size: count("Bytes."),
-  sha256: text("Hex SHA-256 over its salt and its bytes. The salt is kept beside the payload, and erased with it."),
+  sha256: text("Hex SHA-256 over its salt and its bytes. The salt is stored with the payload, and erased with it."),
   head: optional(
-    closed<PayloadHead>("Only the beginning is stored. Missing: the whole payload is.", {
+    closed<PayloadHead>("The stored beginning of the payload. Missing: all of it is stored.", {
       size: count("Bytes that are stored."),
       sha256: text("Hex SHA-256 over the same salt and these bytes."),
     }),
   ),
-  erased_at: orNull(time("When it was erased."), "it is kept."),
+  erased_at: orNull(time("When it was erased."), "it is not erased."),
 });
 
-const TIMINGS = closed<Timings>("Where the time went. A reused connection has 0 for dns, connect and tls.", {
+const TIMINGS = closed<Timings>("The duration of each phase. A reused connection has 0 for dns, connect and tls.", {
   dns: ms("The look-up of the name."),
   connect: ms("The TCP connection."),
   tls: ms("The TLS handshake."),
@@ -76,114 +76,114 @@ const TIMINGS = closed<Timings>("Where the time went. A reused connection has 0 
   total: ms("The whole exchange."),
 });
 
-const NOT_ENDED = "it has not ended, or nobody recorded its end.";
+const NOT_ENDED = "it has not ended, or its end was not recorded.";
 
 const ATTEMPT = closed<Attempt>("One request to the endpoint.", {
   number: count("1, 2, 3 …"),
-  trigger: oneOf(["auto", "replay"], "What it was made for."),
+  trigger: oneOf(["auto", "replay"], "auto: by the retry schedule; replay: because of a replay."),
   started_at: time("When it began."),
   outcome: oneOf(
     ["running", "succeeded", "failed", "unknown"],
-    "unknown: it began and nobody recorded its end, as the process was gone. It was then made again.",
+    "unknown: the process ended before it recorded the outcome; another attempt followed.",
   ),
   duration_ms: orNull(ms("How long it took."), NOT_ENDED),
   status_code: orNull(status_code, "there was no answer, or it has not ended."),
   failure: orNull(failure("Why it failed."), "it did not fail."),
   timings_ms: orNull(TIMINGS, NOT_ENDED),
-  next_attempt_at: orNull(time("When the next attempt was planned for."), "none was."),
+  next_attempt_at: orNull(time("The planned time of the next attempt."), "none was planned."),
 });
 
-const STAGE = closed<Stage>("One step.", {
-  stage: oneOf(STAGES, "Which step."),
+const STAGE = closed<Stage>("One stage of the event.", {
+  stage: oneOf(STAGES, "Which stage."),
   at: time("When."),
-  number: optional(count("The attempt's number. Missing: it is no attempt.")),
-  reason: optional(text("Why people or the system ended it, or people had it sent again. Missing: nobody said.")),
-  count: optional(count("How often it was sent again. Missing: it is something else.")),
-  last_at: optional(time("When it was last sent again; `at` is the first time. Missing: it is something else.")),
+  number: optional(count("The attempt's number. Missing: the stage is no attempt.")),
+  reason: optional(text("Why people or the system ended it, or people replayed it. Missing: no reason was given.")),
+  count: optional(count("How often this stage was repeated. Missing: it was not.")),
+  last_at: optional(time("When it was last repeated; `at` is the first time. Missing: it was not.")),
 });
 
-export const REPLAYER = closed<Replayer>("Who wanted it.", {
+export const REPLAYER = closed<Replayer>("Who requested the replay.", {
   kind: oneOf(["member", "key"], "A person, or a program with a key of the account."),
-  id: text("Whose it is, mem_… or key_…."),
+  id: text("The member's or the key's id, mem_… or key_…."),
 });
 
-const REPLAY = closed<EventReplay>("Once more.", {
-  id: text("The replay, rpl_…; of many events at once replays.v1 has it."),
+const REPLAY = closed<EventReplay>("One replay.", {
+  id: text("The replay's id, rpl_…; a bulk replay is in replays.v1."),
   by: REPLAYER,
-  reason: orNull(text("Why."), "nobody said."),
+  reason: orNull(text("The reason."), "none was given."),
   at: time("When."),
 });
 
-const BUNDLE = closed<BundleStep>("The step of a bundle that it carries or takes back.", {
+const BUNDLE = closed<BundleStep>("The bundle's step that this event carries or undoes.", {
   id: text("The bundle's id, bun_…; bundles.v1 has it."),
-  index: count("The step's place in it: 0, 1, 2 …"),
-  undo: flag("Whether it takes the step back."),
+  index: count("The step's index in it, from 0."),
+  undo: flag("Whether it undoes the step."),
 });
 
-const EVENT = closed<EventDocument>("A webhook and what became of it.", {
+const EVENT = closed<EventDocument>("A webhook, or an agent's request, with its outcome.", {
   account: ACCOUNT,
   status: oneOf(
     EVENT_STATUSES,
-    "How it stands. recorded: admitted, and its source has no endpoint. held: people have to approve it; rejected, " +
-      "expired and cancelled: they did not, or it was stopped.",
+    "recorded: admitted, without an endpoint to deliver to. held: it waits for an approval; rejected, expired, " +
+      "cancelled: it was not approved, or was stopped.",
   ),
   origin: ORIGIN,
   origin_kind,
   origin_id,
-  endpoint_id: orNull(text("Where it is to be delivered, end_…."), "nowhere: it is recorded only."),
+  endpoint_id: orNull(text("The endpoint's id, end_…."), "the event is only recorded."),
   type: text(
-    "The provider's name for what happened, such as payment_intent.succeeded, or that of the action that an agent asks for; " +
-      "empty where it has none.",
+    "The provider's type, such as payment_intent.succeeded, or the name of the action that an agent requests; " +
+      "empty without one.",
   ),
-  delivery_id: text(
-    "The sender's name for this delivery, of an agent its Idempotency-Key: by it a repeat is recognised.",
-  ),
-  received_at: time("When the first request of it came."),
+  delivery_id: text("The sender's id for this delivery (an agent's Idempotency-Key), by which a repeat is recognised."),
+  received_at: time("When its first request arrived."),
   payload: PAYLOAD,
   verdict: VERDICT,
   cost: orNull(
     {
       type: "integer",
       description:
-        "What it costs under its policy, and of an agent's request that has ended what it has cost, in micro-euros: 1,000,000 " +
-        "are 1 euro. Below zero: what the undo of a bundle's step has given back.",
+        "The cost under its policy; of an agent's request that has ended, the actual cost. Micro-euros: 1,000,000 are " +
+        "1 euro. Below zero: the refund of an undone step.",
     },
     "no cost could be, or had to be, determined.",
   ),
-  approval_id: optional(text("The approval that it waits or waited for, apr_…. Missing: none was needed.")),
+  approval_id: optional(text("The approval that it needs or needed, apr_…. Missing: none.")),
   bundle: optional(BUNDLE),
-  decisions: count("How often it was decided on: more than once when a blocked event was sent again."),
-  duplicates: count("Repeats that were answered and not delivered again."),
-  reused: count("Requests with its delivery id and another body, refused."),
-  trace_id: text("The W3C trace id of the request that was decided on last, 32 hex characters."),
-  failure: orNull(failure("Why it failed in the end."), "it has not failed."),
+  decisions: count("The number of decisions: more than one if a blocked event was sent again."),
+  duplicates: count("Repeats, which were answered but not delivered again."),
+  reused: count("Refused requests with the same delivery id and another body."),
+  trace_id: text("The W3C trace id of the last decided request, 32 hex characters."),
+  failure: orNull(failure("Why the delivery failed."), "it has not failed."),
   stopped_at: optional(
-    text("Where in the log it was refused or failed last: opaque text. Missing: it was not, or is replayed."),
+    text(
+      "The log position at which it was last refused or failed: opaque text. Missing: it was not, or is being replayed.",
+    ),
   ),
   replayable: optional(
-    oneOf(["failed", "blocked"], "As the status, where a replay of many may take it. Missing: none can."),
+    oneOf(["failed", "blocked"], "The status by which a bulk replay can select it. Missing: none can."),
   ),
-  replays: optional(list(REPLAY, "Each replay, oldest first, the last 50. Missing: there was none.")),
-  attempts: list(ATTEMPT, "The attempts, oldest first: of more than 110 the first 10 and the last 100."),
-  attempts_left_out: optional(count("How many came between those. Missing: none.")),
+  replays: optional(list(REPLAY, "The last 50 replays, oldest first. Missing: none.")),
+  attempts: list(ATTEMPT, "The attempts, oldest first; of more than 110, the first 10 and the last 100."),
+  attempts_left_out: optional(count("The number of those left out. Missing: none.")),
   timeline: list(
     STAGE,
-    "What happened when; of several decisions the first and the last; of more than 110 stages the first 10 and the last 100.",
+    "The event's stages; of several decisions the first and the last, of more than 110 stages the first 10 and the last 100.",
   ),
-  stages_left_out: optional(count("How many came between those. Missing: none.")),
+  stages_left_out: optional(count("The number of those left out. Missing: none.")),
 });
 
-const SEEN = closed<SeenInAccount>("One an account, under the account's id: what its events have in common.", {
-  types: list({ type: "string" }, "The types that were seen, sorted; 500 at most."),
-  types_complete: flag("False when there were more types than are kept."),
-  origins: list({ type: "string" }, "The ids of the senders seen, the newest last; 1,000 at most."),
+const SEEN = closed<SeenInAccount>("One for each account, under its id: the types and senders of its events.", {
+  types: list({ type: "string" }, "The types of its events, sorted; 500 at most."),
+  types_complete: flag("False if there were more types than are stored."),
+  origins: list({ type: "string" }, "The ids of the senders, the newest last; 1,000 at most."),
 });
 
 export const eventsView: PublishedView = {
   view: "events.v2",
   description:
     "One document for every webhook that was authenticated and decided on, with its attempts and its timeline; " +
-    "documents without a status say what an account's events have in common.",
-  id: "The event's id, evt_…; of the few without a status the account's id.",
+    "documents without a status list the types and senders of an account's events.",
+  id: "The event's id, evt_…; in documents without a status, the account's id.",
   documents: [EVENT, SEEN],
 };

@@ -6,14 +6,14 @@ import { ACCOUNT, ROLES } from "./words.ts";
 export const membersView: PublishedView = {
   view: "members.v2",
   description:
-    "The people who may sign in to an account, and those who are invited. Removed ones are in the audit log alone.",
+    "The people who may sign in to an account, and those who are invited. Removed ones are only in the audit log.",
   id: "The member's id, mem_….",
   documents: [
     closed<MemberDocument>("A member.", {
       account: ACCOUNT,
       email: text("The address to sign in with, as it was given."),
       role: oneOf(ROLES, "What the member may do; each role includes the ones after it in this list."),
-      state: oneOf(MEMBER_STATES, "Whether the person is a member, or is invited to become one."),
+      state: oneOf(MEMBER_STATES, "A member, or a person who is invited to become one."),
       created_at: time("When the member was added or invited."),
       open_until: time("When an invitation expires; in the year 9999 for a member."),
     }),

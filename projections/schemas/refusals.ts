@@ -6,14 +6,14 @@ import { ACCOUNT } from "./words.ts";
 export const refusalsView: PublishedView = {
   view: "refusals.v1",
   description:
-    "Which gate refused an event. An event that was sent again and admitted keeps its document: events.v2 says how it stands.",
+    "The gate that refused an event. If the event is admitted later, the document stays; events.v2 has the status.",
   id: "The event's id, evt_….",
   documents: [
     closed<RefusalDocument>("A blocked event.", {
       account: ACCOUNT,
       gate: text("The gate that refused it, such as budget."),
-      code: text("Why, for machines."),
-      received_at: time("When the first request of it came."),
+      code: text("A code for programs."),
+      received_at: time("When its first request arrived."),
     }),
   ],
 };

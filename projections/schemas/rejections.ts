@@ -6,7 +6,7 @@ import { ACCOUNT } from "./words.ts";
 const REASONS: readonly RejectionDocument["reason"][] = ["missing", "malformed", "mismatch", "stale", "unknown-secret"];
 
 const CLIENT = closed<NonNullable<RejectionDocument["client"]>>(
-  "Stands for the address and the user agent of the first of them, which are kept apart so that they can be erased.",
+  "A commitment to the address and user agent of the first request, which are stored elsewhere so that they can be erased.",
   {
     id: text("per_…: GET /v1/audit shows the value under it."),
     commitment: text("Hex SHA-256 over 16 random bytes and the value."),
@@ -17,16 +17,16 @@ const CLIENT = closed<NonNullable<RejectionDocument["client"]>>(
 export const rejectionsView: PublishedView = {
   view: "rejections.v2",
   description:
-    "Requests that sources refused as nobody could tell whom they were from, counted by source, minute and reason.",
+    "Requests that sources refused because their sender was not authenticated, by source, minute and reason.",
   id: "<source>/<minute>/<reason>.",
   documents: [
-    closed<RejectionDocument>("A minute of one source, for one reason.", {
+    closed<RejectionDocument>("One source's refusals in one minute, for one reason.", {
       account: ACCOUNT,
       source_id: text("The source, src_…."),
       minute: time("The minute's beginning."),
-      reason: oneOf(REASONS, "What was wrong with the signature."),
-      count: count("How many."),
-      client: orNull(CLIENT, "it was not kept."),
+      reason: oneOf(REASONS, "The signature's defect."),
+      count: count("The number of requests."),
+      client: orNull(CLIENT, "it is unknown."),
     }),
   ],
 };

@@ -8,38 +8,38 @@ import { ACCOUNT } from "./words.ts";
 const STATUSES: readonly ReplayDocument["status"][] = ["running", "done", "cancelled"];
 const CHOSEN: readonly ReplayFilter["status"][] = ["failed", "blocked"];
 
-const FILTER = closed<ReplayFilter>("Which events: those to which all of it applies.", {
-  status: oneOf(CHOSEN, "How they had ended."),
-  source_id: optional(text("Whose they were, src_…. Missing: of any.")),
-  endpoint_id: optional(text("Where they went, end_…. Missing: anywhere.")),
-  from: optional(time("Received at this time or later. Missing: at any time.")),
-  to: optional(time("Received before this time. Missing: at any time.")),
+const FILTER = closed<ReplayFilter>("Selects the events that meet all conditions.", {
+  status: oneOf(CHOSEN, "How the events had ended."),
+  source_id: optional(text("Only this source's events, src_…. Missing: any source.")),
+  endpoint_id: optional(text("Only events for this endpoint, end_…. Missing: any endpoint.")),
+  from: optional(time("Received at or after this time.")),
+  to: optional(time("Received before this time.")),
 });
 
-const CANCELLED = closed<NonNullable<ReplayDocument["cancelled"]>>("Who stopped it.", {
+const CANCELLED = closed<NonNullable<ReplayDocument["cancelled"]>>("The cancellation.", {
   by: REPLAYER,
-  reason: orNull(text("Why."), "nobody said."),
+  reason: orNull(text("The reason."), "none was given."),
 });
 
 export const replaysView: PublishedView = {
   view: "replays.v1",
-  description: "Replays of many events at once, and what became of them. A replay of one event is in events.v2 alone.",
+  description: "Bulk replays and their progress. A replay of one event is only in events.v2.",
   id: "The replay's id, rpl_….",
   documents: [
     closed<ReplayDocument>("A replay.", {
       account: ACCOUNT,
-      status: oneOf(STATUSES, "How it stands. done: each event was dealt with; some may still be on their way."),
+      status: oneOf(STATUSES, "done: every event was processed; some deliveries may still be under way."),
       filter: FILTER,
-      total: count("Events that the filter chose when it began."),
-      replayed: count("Sent again, or decided again if they were blocked."),
-      delivered: count("Of those: delivered."),
-      failed: count("Of those: failed, refused, rejected or cancelled once more."),
-      skipped: count("Could not be replayed, or had come to something else before their turn."),
-      rate_per_second: count("How many a second at most."),
+      total: count("Events that the filter selected at the start."),
+      replayed: count("Events that were sent again or, if blocked, decided again."),
+      delivered: count("Replayed events that were delivered."),
+      failed: count("Replayed events that failed or were refused, rejected or cancelled again."),
+      skipped: count("Events that could not be replayed, or had changed before their turn."),
+      rate_per_second: count("The most events a second."),
       by: REPLAYER,
-      reason: orNull(text("Why."), "nobody said."),
-      started_at: time("When it was asked for."),
-      ended_at: orNull(time("When all had been dealt with, or it was cancelled."), "it runs."),
+      reason: orNull(text("The reason."), "none was given."),
+      started_at: time("When it was requested."),
+      ended_at: orNull(time("When all events were processed, or it was cancelled."), "it is running."),
       cancelled: orNull(CANCELLED, "it was not cancelled."),
     }),
   ],

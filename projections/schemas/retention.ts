@@ -6,13 +6,13 @@ import { ACCOUNT } from "./words.ts";
 export const retentionView: PublishedView = {
   view: "retention.v1",
   description:
-    "The events and bundles that have ended and whose payloads are still there. What is erased leaves it; the payloads " +
-    "of a bundle's steps go with those of the bundle.",
+    "The ended events and bundles whose payloads are not erased yet. The payloads of a bundle's steps are erased with " +
+    "the bundle's.",
   id: "The event's id, evt_…, or the bundle's, bun_….",
   documents: [
     closed<RetainedDocument>("An event, or a bundle.", {
       account: ACCOUNT,
-      ended_at: time("When it ended: from here the days of the plan are counted."),
+      ended_at: time("When it ended: the plan's days count from here."),
     }),
   ],
 };

@@ -2,12 +2,12 @@ import { type ClosedObject, type JsonSchema, text, time } from "./json-schema.ts
 import type { PublishedView } from "./published-view.ts";
 
 const POSITION = text(
-  "How far in the log the document is folded, behind the number of times that the view was begun anew: opaque text.",
+  "The number of the view's rebuilds and the log position that the document is folded up to: opaque text.",
 );
 
 const EXACT = text(
-  "The whole document as JSON text, where MongoDB cannot hold it as it is. The fields beside it are then as near as can " +
-    "be: a name's first $ and each . in it have their full width, and what is no character is U+FFFD. " +
+  "The document as JSON text, if MongoDB cannot represent it exactly. The other fields are then approximations: a " +
+    "name's first $ and each . are full-width characters, and U+FFFD replaces lone surrogates. " +
     "Missing: the fields are the document.",
 );
 
@@ -18,12 +18,12 @@ const withStored = (id: string, { properties, required, ...rest }: ClosedObject)
 });
 
 /** In MongoDB this time is a date, by which the server deletes the document. */
-const REMOVED = time("When it was removed; in MongoDB a date. A day later the server takes it away.");
+const REMOVED = time("When it was removed; in MongoDB a date. The server deletes it a day later.");
 
 /** The remainder of a removed document, which keeps a slower projector from restoring it. */
 const removed = (id: string): ClosedObject => ({
   type: "object",
-  description: "In the place of a document that was removed. Leave it out: {_removed: {$exists: false}}.",
+  description: "The remainder of a removed document. Exclude it: {_removed: {$exists: false}}.",
   additionalProperties: false,
   required: ["_id", "_position", "_removed"],
   properties: { _id: text(id), _position: POSITION, _removed: REMOVED },

@@ -11,18 +11,18 @@ const MONTH: JsonSchema = {
 
 export const usageView: PublishedView = {
   view: "usage.v1",
-  description: "What each account used in a month: what the bill is made from. Months without events have no document.",
+  description: "Each account's usage by month, the basis of its bill. Months without events have no document.",
   id: "<account>/<month>.",
   documents: [
     closed<UsageDocument>("An account's month.", {
       account: ACCOUNT,
       month: MONTH,
       events: count(
-        "Events of sources that were admitted, each once: what is billed. One that was held counts once it is approved, in " +
-          "the month in which it was held.",
+        "Admitted events of sources, each once, which are billed. A held event counts when it is approved, in the month " +
+          "of its hold.",
       ),
-      blocked: count("Requests that a policy refused, repeats of one event included. Never billed."),
-      observed: count("Events admitted although they violated a policy that only observes."),
+      blocked: count("Requests that a policy refused, including repeats. Never billed."),
+      observed: count("Events that violated a policy which only observes."),
     }),
   ],
 };

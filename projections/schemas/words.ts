@@ -24,10 +24,10 @@ const FAILURE_KINDS: readonly Failure["kind"][] = [
   "payload-damaged",
 ];
 
-export const FAILURE_KIND = oneOf(FAILURE_KINDS, "What went wrong, for machines.");
+export const FAILURE_KIND = oneOf(FAILURE_KINDS, "A code for programs.");
 
 export const failure = (description: string) =>
-  closed<Failure>(description, { kind: FAILURE_KIND, detail: text("The same in a sentence for a person.") });
+  closed<Failure>(description, { kind: FAILURE_KIND, detail: text("The failure as a sentence.") });
 
 /** Explained in `projections/histogram.ts`. */
 export const histogram = (description: string) =>
@@ -35,5 +35,5 @@ export const histogram = (description: string) =>
     { type: "integer", minimum: 0 },
     `${description} A histogram in whole milliseconds, flat: bin, count, bin, count …, by rising bin. A bin below 16 is ` +
       "its duration; for any other bin b, with s = floor(b / 8) - 1, it counts durations from (b - 8 * s) * 2^s ms, " +
-      "2^s of them. Add the counts of equal bins to put several histograms together.",
+      "2^s of them. Histograms are merged by adding the counts of equal bins.",
   );
