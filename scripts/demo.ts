@@ -54,7 +54,7 @@ const run = async (): Promise<void> => {
     const shown = Promise.all([starting, listening]).then(([program, app]) => show(program, app, out));
     await Promise.race([shown, interrupted]);
     const code = await (await starting).stop();
-    expect(code === 0, `The service ended with ${code} when it was told to stop.`);
+    expect(code === 0, `The service ended with ${code} after SIGTERM.`);
   } catch (error) {
     // If the service did not start, the error contains its output.
     const said = await starting.then(

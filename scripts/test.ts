@@ -66,6 +66,6 @@ const sum = (of: "passed" | "failed" | "skipped"): number =>
   [...outcomes.values()].reduce((total, outcome) => total + outcome[of], 0);
 const failed = sum("failed") + (files.length === 0 ? 1 : 0);
 for (const file of unstable)
-  console.log(`UNSTABLE: ${file} failed beside other files, as is said above, and passed alone`);
+  console.log(`UNSTABLE: ${file} failed together with other files (see above) and passed alone`);
 console.log(`\n${sum("passed")} passed, ${failed} failed, ${sum("skipped")} skipped`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -84,7 +84,8 @@ export const pages = (connection: Connection): Pages => {
       );
       checkOrder(events, falling);
       const [first] = events;
-      if (first !== undefined && before !== "end" && compare(first.at, before) >= 0) throw wrong("a page of behind");
+      if (first !== undefined && before !== "end" && compare(first.at, before) >= 0)
+        throw wrong("a page after the cursor");
       return { events, isEnd: events.length < count };
     },
   };

@@ -15,7 +15,9 @@ export const checkNotCut = (path: string): void => {
     throw new Error(`${path} has no content: restore it from a backup, or move it away to begin a new log`);
   const wal = `${path}-wal`;
   if (size === null && (sizeOf(wal) ?? 0) > 0)
-    throw new Error(`${path} is missing beside ${wal}: restore it from a backup, or move both away to begin a new log`);
+    throw new Error(
+      `${path} is missing, but ${wal} exists: restore it from a backup, or move both away to begin a new log`,
+    );
 };
 
 /** The primary code of an error is its lowest byte (https://sqlite.org/rescode.html). */

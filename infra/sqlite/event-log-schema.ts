@@ -183,7 +183,7 @@ export const openReading = (path: string): Database => {
   } catch (error) {
     if (!lacksFolder(path, error)) throw error;
     throw new Error(
-      `${path} cannot be read in a folder that this user cannot write to, as SQLite makes files beside it: copy it into another folder`,
+      `${path} cannot be read in a folder that this user cannot write to, because SQLite creates files next to it: copy it into another folder`,
     );
   }
 };

@@ -35,7 +35,7 @@ export type EventLogWriter = {
 };
 
 // The columns are STRICT, and no value exceeds 2^53, so every INTEGER is a number.
-type Place = SqlRow & { readonly revision: number; readonly position: number; readonly id: string };
+type StoredRow = SqlRow & { readonly revision: number; readonly position: number; readonly id: string };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -65,10 +65,10 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     "UPDATE events SET type = '', data = '', meta = '' WHERE key = ? AND category = ? AND revision <= ? AND type <> ''",
   );
 
-  const places = (statement: Statement, ...parameters: readonly (string | number)[]): Place[] =>
-    statement.all(...parameters) as Place[];
+  const rowsOf = (statement: Statement, ...parameters: readonly (string | number)[]): StoredRow[] =>
+    statement.all(...parameters) as StoredRow[];
 
-  const headOf = ({ key, category }: Operation): number | null => places(newest, key, category, 1)[0]?.revision ?? null;
+  const headOf = ({ key, category }: Operation): number | null => rowsOf(newest, key, category, 1)[0]?.revision ?? null;
 
   const insertAt = ({ category, key, events }: Append, first: number): Appended | null => {
     let position = 0;
@@ -86,7 +86,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
   };
 
   /** The outcome of the earlier append if these events are stored. */
-  const repeatOf = ({ events }: Append, stored: readonly Place[]): Appended | null => {
+  const repeatOf = ({ events }: Append, stored: readonly StoredRow[]): Appended | null => {
     const last = stored.at(-1);
     if (last === undefined || stored.length < events.length) return null;
     if (!events.every(({ id }, index) => id === stored[index]?.id)) return null;
@@ -94,10 +94,10 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
   };
 
   const appendAny = (append: Append): Appended => {
-    const stored = places(newest, append.key, append.category, append.events.length).reverse();
+    const stored = rowsOf(newest, append.key, append.category, append.events.length).reverse();
     const head = stored.at(-1)?.revision ?? -1;
     const appended = repeatOf(append, stored) ?? insertAt(append, head + 1);
-    if (appended === null) throw new Error(`${append.category}-${append.key} has an event behind its head`);
+    if (appended === null) throw new Error(`${append.category}-${append.key} has an event after its head`);
     return appended;
   };
 
@@ -110,7 +110,7 @@ export const eventLogWriter = (db: Database): EventLogWriter => {
     const appended = isFuture ? null : insertAt(append, first);
     return (
       appended ??
-      repeatOf(append, places(from, key, category, first, events.length)) ?? {
+      repeatOf(append, rowsOf(from, key, category, first, events.length)) ?? {
         outcome: "conflict",
         actual: headOf(append) ?? "absent",
       }

@@ -229,7 +229,7 @@ export const measureAttacks = async (world: World, set: EngineSet, order: Attack
       ]);
     }
     return table(
-      ["attack", "its requests", "the victim's", "p99 alone, ms", "beside it, ms", "ratio", "rounds", ""],
+      ["attack", "its requests", "the victim's", "p99 alone, ms", "under attack, ms", "ratio", "rounds", ""],
       lines,
     );
   } finally {

@@ -117,7 +117,9 @@ export const measureBeside = async (world: World, set: EngineSet, order: BesideO
     },
   ];
   const pairs =
-    against === null ? away : [{ name: `this build, beside ${against}`, without: ofBuild(set, against), with: set }];
+    against === null
+      ? away
+      : [{ name: `this build, compared with ${against}`, without: ofBuild(set, against), with: set }];
   try {
     const measured: Beside[] = [];
     for (const pair of pairs) {

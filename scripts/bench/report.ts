@@ -66,7 +66,7 @@ const rows = (measured: Measured): Row[] => {
     atLeast("A/F", admission.perS / floorPerS, BARS.admissionOfFloor),
     atLeast("S  admitted, delivered, visible", sustained.perS, BARS.deliveredPerS, "/s"),
     {
-      name: "   views behind, most / at the end",
+      name: "   lag of the views, most / at the end",
       value: `${amount(sustained.lagSMax)} / ${amount(sustained.lagSAtEnd)} s`,
     },
     { name: "   drained after", value: `${amount(sustained.drainS)} s` },

@@ -129,7 +129,7 @@ test("a file that was cut to nothing is refused, and the WAL beside it is left a
     for (const readOnly of [false, true])
       assert.match(
         (await rejection(() => sqliteEventLog({ path: cut, readOnly }))).message,
-        /is missing beside .*-wal: restore/,
+        /is missing, but .*-wal exists: restore/,
       );
     assert.ok(wal.equals(readFileSync(`${cut}-wal`)));
     await log.close();
