@@ -46,8 +46,12 @@ export type ViewOrigin = {
   readonly last: (RecordName & { readonly position: Position }) | null;
 };
 
-/** `leading`: how many of the documents are written first; 0 if left out. `record`: the record at `upTo`. */
-type CommitDetails = { readonly leading?: number; readonly record?: RecordName };
+/** A null document removes one. `leading`: how many are written first, 0 if left out. `record`: at the new checkpoint. */
+type Folded = {
+  readonly documents: ReadonlyMap<string, Document | null>;
+  readonly leading?: number;
+  readonly record?: RecordName;
+};
 
 /** A document to fold further, and the position up to which it is folded; null: up to the view's checkpoint. */
 export type Loaded = { readonly document: Document | null; readonly position: Position | null };
@@ -73,18 +77,12 @@ export type ViewStore = {
    */
   load(view: string, after: Position | null, ids: readonly string[]): Promise<ReadonlyMap<string, Loaded> | "stale">;
   /**
-   * Writes the documents as folded at `upTo` (null removes one) and the checkpoint, if the checkpoint is still `after`; else
-   * writes nothing and returns "stale". An engine without transactions writes the first `leading` documents, then the
+   * Writes the documents as folded at `upTo` and the checkpoint, if the checkpoint is still `after`; otherwise writes
+   * nothing and returns "stale". An engine without transactions writes the first `leading` documents, then the
    * others, then the checkpoint: it may return "stale", or fail, with some of them written; `load` then tells which.
    * The record's name is part of the checkpoint (`ViewOrigin`).
    */
-  commit(
-    view: string,
-    after: Position | null,
-    upTo: Position,
-    documents: ReadonlyMap<string, Document | null>,
-    details?: CommitDetails,
-  ): Promise<"committed" | "stale">;
+  commit(view: string, after: Position | null, upTo: Position, folded: Folded): Promise<"committed" | "stale">;
   /** Removes documents and checkpoint, and assigns the view to the log with this identity. */
   drop(view: string, log: string): Promise<void>;
   close(): Promise<void>;

@@ -120,7 +120,7 @@ export const memoryViewStore = (schemas: readonly ViewSchema[]): ViewStore => {
       };
       return new Map(ids.map((id) => [id, { document: documentOf(id), position: null }]));
     },
-    async commit(view, after, upTo, documents, { record } = {}) {
+    async commit(view, after, upTo, { documents, record }) {
       const kept = keptOf(view);
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const texts = [...documents].map(([id, document]) => {

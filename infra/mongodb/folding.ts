@@ -103,7 +103,7 @@ export const folding = (
       return loaded;
     },
 
-    async commit(view, after, upTo, documents, { leading = 0, record } = {}) {
+    async commit(view, after, upTo, { documents, leading = 0, record }) {
       const schema = schemaOf(schemas, view);
       const named = record === undefined ? null : nameOf(record);
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);

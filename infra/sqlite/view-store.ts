@@ -106,7 +106,7 @@ export const sqliteViewStore = ({ path, schemas, readOnly = false }: SqliteViewS
         return new Map(ids.map((id) => [id, { document: documents.get(id) ?? null, position: null }]));
       }),
 
-    async commit(view, after, upTo, documents, { record } = {}) {
+    async commit(view, after, upTo, { documents, record }) {
       if (after !== null && upTo <= after) throw new Error(`view ${view}: a commit from ${after} back to ${upTo}`);
       const write = writing(() => writer(view));
       // Made before the transaction, as an error here is a projection's bug and not the engine's failure.

@@ -139,7 +139,7 @@ export const viewFollower = (
     if (record === undefined) throw new Error(`${view}: the fold of a page took no event`);
     const { documents, leading } = folded;
     const upTo = record.position;
-    if ((await views.commit(view, position, upTo, documents, { leading, record })) === "stale") return stale();
+    if ((await views.commit(view, position, upTo, { documents, leading, record })) === "stale") return stale();
     position = upTo;
     isUndisturbed = true;
     // What was put without being asked for is not asked for later either.

@@ -17,32 +17,33 @@ const later = (position: string): string => `${position}+`;
 
 const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> = {
   "does not compare the checkpoint": (good) => ({
-    commit: async (view, _after, upTo, documents) => good.commit(view, await good.position(view), upTo, documents),
+    commit: async (view, _after, upTo, { documents }) =>
+      good.commit(view, await good.position(view), upTo, { documents }),
   }),
   "compares the checkpoint before, not with, the write": (good) => ({
-    async commit(view, after, upTo, documents) {
+    async commit(view, after, upTo, { documents }) {
       if ((await good.position(view)) !== after) return "stale";
       await Promise.resolve();
-      return good.commit(view, await good.position(view), later(upTo), documents);
+      return good.commit(view, await good.position(view), later(upTo), { documents });
     },
   }),
   "writes the documents of a stale commit": (good) => ({
-    async commit(view, after, upTo, documents) {
-      const outcome = await good.commit(view, after, upTo, documents);
+    async commit(view, after, upTo, { documents }) {
+      const outcome = await good.commit(view, after, upTo, { documents });
       const now = await good.position(view);
-      if (outcome === "stale") await good.commit(view, now, later(`${now}`), documents);
+      if (outcome === "stale") await good.commit(view, now, later(`${now}`), { documents });
       return outcome;
     },
   }),
   "keeps the checkpoint without the documents": (good) => ({
-    commit: (view, after, upTo) => good.commit(view, after, upTo, new Map()),
+    commit: (view, after, upTo) => good.commit(view, after, upTo, { documents: new Map() }),
   }),
   "keeps the documents without the checkpoint": (good) => ({
     position: async () => null,
-    async commit(view, after, upTo, documents) {
+    async commit(view, after, upTo, { documents }) {
       if (after !== null) return "stale";
       const now = await good.position(view);
-      return good.commit(view, now, now === null ? upTo : later(now), documents);
+      return good.commit(view, now, now === null ? upTo : later(now), { documents });
     },
   }),
   "leaves out ties when it goes on": (good) => ({
@@ -74,7 +75,7 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
     async drop(view, log) {
       const before = await good.position(view);
       await good.drop(view, log);
-      if (before !== null) await good.commit(view, null, before, new Map());
+      if (before !== null) await good.commit(view, null, before, { documents: new Map() });
     },
   }),
   "forgets of which log a view is": () => ({ origin: async () => null }),
@@ -89,7 +90,7 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
     };
   },
   "does not keep the name of the record": (good) => ({
-    commit: (view, after, upTo, documents) => good.commit(view, after, upTo, documents),
+    commit: (view, after, upTo, { documents }) => good.commit(view, after, upTo, { documents }),
   }),
   "keeps the documents of a dropped view": () => ({ drop: async () => undefined }),
   "loads whatever the checkpoint is": (good) => ({
@@ -110,20 +111,19 @@ const broken: Readonly<Record<string, (good: ViewStore) => Partial<ViewStore>>> 
   "never brings back": (good) => {
     const removed = new Set<string>();
     return {
-      async commit(view, after, upTo, documents) {
+      async commit(view, after, upTo, { documents }) {
         for (const [id, document] of documents) if (document === null) removed.add(id);
-        return good.commit(
-          view,
-          after,
-          upTo,
-          new Map([...documents].filter(([id, it]) => it === null || !removed.has(id))),
-        );
+        return good.commit(view, after, upTo, {
+          documents: new Map([...documents].filter(([id, it]) => it === null || !removed.has(id))),
+        });
       },
     };
   },
   "never removes": (good) => ({
-    commit: (view, after, upTo, documents) =>
-      good.commit(view, after, upTo, new Map([...documents].filter(([, document]) => document !== null))),
+    commit: (view, after, upTo, { documents }) =>
+      good.commit(view, after, upTo, {
+        documents: new Map([...documents].filter(([, document]) => document !== null)),
+      }),
   }),
   "counts on": (good) => ({ count: (view, where) => good.count(view, where, 10_000) }),
   "keeps all views in one": (good) => ({

@@ -28,7 +28,9 @@ const order = (account: string, at: number, state = "open"): Document => ({ acco
 /** Commits behind whatever is there. */
 const put = async (views: ViewStore, view: string, documents: Record<string, Document | null>): Promise<void> => {
   const after = await views.position(view);
-  const outcome = await views.commit(view, after, position(Number(after) + 1), new Map(Object.entries(documents)));
+  const outcome = await views.commit(view, after, position(Number(after) + 1), {
+    documents: new Map(Object.entries(documents)),
+  });
   assert.is(outcome, "committed");
 };
 
@@ -64,9 +66,9 @@ const commits: readonly ContractCase[] = [
     name: "a view begins without a position and keeps that of the last commit",
     async run(views) {
       assert.is(await views.position(ORDERS), null);
-      assert.is(await views.commit(ORDERS, null, position(3), new Map()), "committed");
+      assert.is(await views.commit(ORDERS, null, position(3), { documents: new Map() }), "committed");
       assert.is(await views.position(ORDERS), position(3));
-      assert.is(await views.commit(ORDERS, position(3), position(7), new Map()), "committed");
+      assert.is(await views.commit(ORDERS, position(3), position(7), { documents: new Map() }), "committed");
       assert.is(await views.position(ORDERS), position(7));
     },
   },
@@ -78,8 +80,8 @@ const commits: readonly ContractCase[] = [
         ["a", order("x", 99)],
         ["b", order("x", 2)],
       ]);
-      assert.is(await views.commit(ORDERS, null, position(9), late), "stale");
-      assert.is(await views.commit(ORDERS, position(5), position(9), late), "stale");
+      assert.is(await views.commit(ORDERS, null, position(9), { documents: late }), "stale");
+      assert.is(await views.commit(ORDERS, position(5), position(9), { documents: late }), "stale");
       assert.equal(await views.get(ORDERS, "a"), order("x", 1));
       assert.is(await views.get(ORDERS, "b"), null);
       assert.is(await views.position(ORDERS), position(1));
@@ -91,7 +93,7 @@ const commits: readonly ContractCase[] = [
       for (const after of [null, position(1)]) {
         const upTo = position(Number(after) + 1);
         const outcomes = await Promise.all(
-          ["one", "two"].map((by) => views.commit(ORDERS, after, upTo, new Map([["a", order(by, 1)]]))),
+          ["one", "two"].map((by) => views.commit(ORDERS, after, upTo, { documents: new Map([["a", order(by, 1)]]) })),
         );
         assert.equal([...outcomes].sort(), ["committed", "stale"]);
         const winner = outcomes[0] === "committed" ? "one" : "two";
@@ -127,7 +129,10 @@ const commits: readonly ContractCase[] = [
       assert.is(await views.position(ORDERS), null);
       assert.is(await views.get(ORDERS, "a"), null);
       assert.is(await views.count(ORDERS, [], 10), 0);
-      assert.is(await views.commit(ORDERS, null, position(1), new Map([["b", order("x", 2)]])), "committed");
+      assert.is(
+        await views.commit(ORDERS, null, position(1), { documents: new Map([["b", order("x", 2)]]) }),
+        "committed",
+      );
       assert.is(await views.count(NOTES, [], 10), 1);
       await views.drop(ORDERS, LOG);
       await views.drop(ORDERS, LOG);
@@ -157,15 +162,15 @@ const commits: readonly ContractCase[] = [
       await views.drop(ORDERS, LOG);
       // A whole record is passed by who folds: only its name is kept.
       const passed = { ...record(4), type: "Counted", data: { a: 1 } };
-      await views.commit(ORDERS, null, position(1), new Map([["a", order("x", 1)]]), { record: passed });
+      await views.commit(ORDERS, null, position(1), { documents: new Map([["a", order("x", 1)]]), record: passed });
       assert.equal(await lastOf(), { ...record(4), position: position(1) });
-      const stale = await views.commit(ORDERS, null, position(2), new Map(), { record: record(5) });
+      const stale = await views.commit(ORDERS, null, position(2), { documents: new Map(), record: record(5) });
       assert.equal([stale, await lastOf()], ["stale", { ...record(4), position: position(1) }]);
-      await views.commit(ORDERS, position(1), position(2), new Map(), { record: record(5) });
+      await views.commit(ORDERS, position(1), position(2), { documents: new Map(), record: record(5) });
       assert.equal(await lastOf(), { ...record(5), position: position(2) });
-      await views.commit(ORDERS, position(2), position(3), new Map([["a", null]]));
+      await views.commit(ORDERS, position(2), position(3), { documents: new Map([["a", null]]) });
       assert.is(await lastOf(), null, "a commit without a record does not leave the name of an earlier one");
-      await views.commit(ORDERS, position(3), position(4), new Map(), { record: record(6) });
+      await views.commit(ORDERS, position(3), position(4), { documents: new Map(), record: record(6) });
       await views.drop(ORDERS, LOG);
       assert.is(await lastOf(), null);
     },
@@ -238,7 +243,10 @@ const loads: readonly ContractCase[] = [
       await put(views, ORDERS, { a: order("x", 1) });
       assert.equal(await loaded(views, ORDERS, ["a"]), { a: order("x", 1) });
       await views.drop(ORDERS, LOG);
-      assert.equal(await views.commit(ORDERS, position(1), position(2), new Map([["a", order("x", 2)]])), "stale");
+      assert.equal(
+        await views.commit(ORDERS, position(1), position(2), { documents: new Map([["a", order("x", 2)]]) }),
+        "stale",
+      );
       assert.is(await views.position(ORDERS), null);
       assert.is(await views.get(ORDERS, "a"), null);
       await put(views, ORDERS, { b: order("x", 1) });
@@ -301,7 +309,7 @@ const lookUps: readonly ContractCase[] = [
       for (const id of ["", "a\0b", "a\ud800", "a".repeat(600)]) {
         assert.is(await views.get(ORDERS, id), null);
         assert.is((await views.getMany(ORDERS, [id])).size, 0);
-        const committed = views.commit(ORDERS, position(1), position(2), new Map([[id, order("x", 1)]]));
+        const committed = views.commit(ORDERS, position(1), position(2), { documents: new Map([[id, order("x", 1)]]) });
         assert.ok(
           await committed.then(
             () => false,

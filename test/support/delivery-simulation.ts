@@ -93,7 +93,7 @@ export const deliverySimulation = async (receivers: Readonly<Record<string, Answ
     const loaded = await views.load(deliveryQueue.schema.name, folded, [...new Set(ids.flat())]);
     if (loaded === "stale") throw new Error("nobody else folds");
     const { documents } = foldPage(deliveryQueue, page, ids, loaded);
-    await views.commit(deliveryQueue.schema.name, folded, upTo, documents);
+    await views.commit(deliveryQueue.schema.name, folded, upTo, { documents });
     folded = upTo;
     if (page.length === FOLD_PAGE) await fold();
   };

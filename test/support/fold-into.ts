@@ -19,6 +19,6 @@ export const foldInto = async (log: EventLog, views: ViewStore, projections: rea
       });
     }
     await views.drop(schema.name, await log.identity());
-    await views.commit(schema.name, null, upTo, documents);
+    await views.commit(schema.name, null, upTo, { documents });
   }
 };

@@ -27,7 +27,8 @@ const answering = ({ double, commands }: Context, kept: readonly BsonDocument[],
   });
 };
 
-const commitAll = ({ views }: Context) => Promise.all(NAMES.map((name) => views.commit(name, "1", "2", new Map())));
+const commitAll = ({ views }: Context) =>
+  Promise.all(NAMES.map((name) => views.commit(name, "1", "2", { documents: new Map() })));
 
 test.before.each(async (context) => {
   context.double = await startMongodbDouble();
@@ -62,12 +63,12 @@ test("a commit behind a load looks at the checkpoint once, one without a load as
   const documents = new Map([["a", { at: 1 }]]);
   answering(context, [checkpoint("one.v1", "1")], 1);
   await views.load("one.v1", "1", ["a"]);
-  assert.is(await views.commit("one.v1", "1", "2", documents), "committed");
+  assert.is(await views.commit("one.v1", "1", "2", { documents }), "committed");
   assert.equal(commands.splice(0), ["find checkpoints", "find one.v1", "insert one.v1", "update checkpoints"]);
 
   answering(context, [checkpoint("one.v1", "9")], 1);
-  assert.is(await views.commit("one.v1", "2", "3", documents), "stale");
-  assert.is(await views.commit("one.v1", "1", "2", documents), "stale");
+  assert.is(await views.commit("one.v1", "2", "3", { documents }), "stale");
+  assert.is(await views.commit("one.v1", "1", "2", { documents }), "stale");
   assert.equal(commands, ["find checkpoints", "find checkpoints"]);
 });
 

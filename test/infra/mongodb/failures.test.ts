@@ -68,7 +68,10 @@ test("a primary that steps down is unavailable, and the same call goes to the ne
   const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign`, schemas });
   double.answerWith(refusal(10_107, "not primary"));
   assert.instance(await rejection(views.get("things.v1", "a")), ViewsUnavailable);
-  assert.instance(await rejection(views.commit("things.v1", null, "1", new Map([["a", { at: 1 }]]))), ViewsUnavailable);
+  assert.instance(
+    await rejection(views.commit("things.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) })),
+    ViewsUnavailable,
+  );
   double.answerWith(agreeing);
   assert.is(await views.get("things.v1", "a"), null);
   await views.close();
@@ -76,7 +79,7 @@ test("a primary that steps down is unavailable, and the same call goes to the ne
 
 test("a connection that breaks in a commit is unavailable, whichever of its commands it was", async ({ double }) => {
   const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign`, schemas });
-  const commit = () => views.commit("things.v1", null, "1", new Map([["a", { at: 1 }]]));
+  const commit = () => views.commit("things.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) });
   const kinds: readonly ((command: Document) => boolean)[] = [
     ({ find }) => find !== undefined,
     ({ insert }) => insert === "things.v1",
@@ -94,7 +97,7 @@ test("a write that no majority has is unavailable, not committed", async ({ doub
   const waiting = { ok: 1, n: 1, writeConcernError: { code: 64, errmsg: "waiting for replication timed out" } };
   for (const name of ["insert", "update"]) {
     double.answerWith((command) => (command[name] ? waiting : command.update ? { ok: 1, n: 1 } : agreeing(command)));
-    const commit = views.commit("things.v1", null, "1", new Map([["a", { at: 1 }]]));
+    const commit = views.commit("things.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) });
     assert.instance(await rejection(commit), ViewsUnavailable);
   }
   await views.close();

@@ -205,19 +205,19 @@ test("a fold whose second load is behind a drop begins again", async () => {
   await theirs.drop(VIEW, LOG_NAME);
   assert.is(await ours.load(VIEW, null, ["b"]), "stale");
   assert.is.not(await ours.load(VIEW, null, ["a", "b"]), "stale");
-  assert.is(await ours.commit(VIEW, null, "1", new Map([["a", { at: 1 }]])), "committed");
+  assert.is(await ours.commit(VIEW, null, "1", { documents: new Map([["a", { at: 1 }]]) }), "committed");
 });
 
 test("documents that were all in memory are not written behind a checkpoint that has moved on", async () => {
   const kept = nothingKept();
   const [ours, theirs] = [node(kept, NO_STEP, SOUND).views, node(kept, NO_STEP, SOUND).views];
   await ours.load(VIEW, null, ["a"]);
-  await ours.commit(VIEW, null, "1", new Map([["a", { at: 1 }]]));
+  await ours.commit(VIEW, null, "1", { documents: new Map([["a", { at: 1 }]]) });
   await theirs.load(VIEW, "1", ["a"]);
-  await theirs.commit(VIEW, "1", "3", new Map([["a", null]]));
+  await theirs.commit(VIEW, "1", "3", { documents: new Map([["a", null]]) });
   // As the server does with what was removed, a day later.
   kept.documents.get(VIEW)?.delete("a");
-  assert.is(await ours.commit(VIEW, "1", "2", new Map([["a", { at: 2 }]])), "stale");
+  assert.is(await ours.commit(VIEW, "1", "2", { documents: new Map([["a", { at: 2 }]]) }), "stale");
   assert.equal(contents(kept, VIEW), {});
 });
 
@@ -256,9 +256,9 @@ const BROKEN: Readonly<Record<string, Breaking>> = {
   },
   "writes what was put unasked behind what was named": {
     folding: (good) => ({
-      commit: (view, after, upTo, documents, { leading = 0, ...details } = {}) => {
+      commit: (view, after, upTo, { documents, leading = 0, ...details }) => {
         const reversed = new Map([...documents].reverse());
-        return good.commit(view, after, upTo, reversed, { ...details, leading: documents.size - leading });
+        return good.commit(view, after, upTo, { documents: reversed, ...details, leading: documents.size - leading });
       },
     }),
   },

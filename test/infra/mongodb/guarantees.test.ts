@@ -21,7 +21,7 @@ for (const settings of ["", ...WEAK])
       return agreeing(command);
     });
     const views = await mongoViewStore({ url: `mongodb://${double.host}/countersign?${settings}`, schemas });
-    await views.commit("things.v1", null, "1", new Map([["a", { at: 1 }]]));
+    await views.commit("things.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) });
     await views.page("things.v1", { where: [], sort: { field: "at", order: "asc" }, limit: 1 });
     await views.close();
     await double.stop();

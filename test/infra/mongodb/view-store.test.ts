@@ -65,8 +65,8 @@ test("analysts find a collection for each view, with native fields, its position
     ["a", { account: "x", at: 1, nested: { list: [1, "two"] } }],
     ["b", { account: "x", at: 2 }],
   ]);
-  await views.commit("things.v1", null, "1", documents);
-  await views.commit("things.v1", "1", "2", new Map([["b", null]]));
+  await views.commit("things.v1", null, "1", { documents });
+  await views.commit("things.v1", "1", "2", { documents: new Map([["b", null]]) });
   const [a, b] = await raw(url);
   assert.equal(a, { _id: "a", _position: "000000.1", account: "x", at: 1, nested: { list: [1, "two"] } });
   assert.equal(Object.keys(b ?? {}).sort(), ["_id", "_position", "_removed"]);
@@ -90,7 +90,7 @@ test("indexes are made for each declared one, the id last, and for taking away w
 
 test("what was committed is there after a restart, and a database of another format is refused", async ({ url }) => {
   const first = await mongoViewStore({ url, schemas: [schema] });
-  await first.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  await first.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   await first.close();
   const second = await mongoViewStore({ url, schemas: [schema] });
   assert.is(await second.position("things.v1"), "1");
@@ -120,7 +120,7 @@ test("what was committed is there after a restart, and a database of another for
 
 test("a commit that ended half-way is gone on with from each document's own position", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
-  await views.commit("things.v1", null, "1", new Map([["a", { at: 1 }]]));
+  await views.commit("things.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) });
   // As left by another projector that wrote two of its documents, one of them removed, and ended.
   const position = "000000.5";
   await looking(url, async (db) => {
@@ -128,7 +128,7 @@ test("a commit that ended half-way is gone on with from each document's own posi
     await things.replaceOne({ _id: "a" }, { _position: position, at: 5 });
     await things.insertOne({ _id: "b", _position: position, _removed: new Date() } as { _id: string });
   });
-  assert.is(await views.commit("things.v1", "1", "4", new Map([["a", { at: 4 }]])), "stale");
+  assert.is(await views.commit("things.v1", "1", "4", { documents: new Map([["a", { at: 4 }]]) }), "stale");
   assert.is(await views.position("things.v1"), "1");
   assert.equal(
     await views.load("things.v1", "1", ["a", "b", "c"]),
@@ -138,8 +138,8 @@ test("a commit that ended half-way is gone on with from each document's own posi
       ["c", { document: null, position: null }],
     ]),
   );
-  assert.is(await views.commit("things.v1", "1", "4", new Map([["c", { at: 4 }]])), "committed");
-  assert.is(await views.commit("things.v1", "4", "6", new Map([["a", { at: 6 }]])), "committed");
+  assert.is(await views.commit("things.v1", "1", "4", { documents: new Map([["c", { at: 4 }]]) }), "committed");
+  assert.is(await views.commit("things.v1", "4", "6", { documents: new Map([["a", { at: 6 }]]) }), "committed");
   assert.equal(await views.get("things.v1", "a"), { at: 6 });
   await views.close();
 });
@@ -149,29 +149,29 @@ test("of commits that are sent together each has its own outcome, from the first
   const schemas = names.map((name) => ({ ...schema, name }));
   const [ours, theirs] = await Promise.all([mongoViewStore({ url, schemas }), mongoViewStore({ url, schemas })]);
   const commitAll = (after: Position | null, upTo: Position) =>
-    Promise.all(names.map((name) => ours.commit(name, after, upTo, new Map())));
+    Promise.all(names.map((name) => ours.commit(name, after, upTo, { documents: new Map() })));
   const positions = () => Promise.all(names.map((name) => ours.position(name)));
   for (const [after, upTo, other] of [
     [null, "2", "1"],
     ["2", "4", "3"],
   ] as const) {
-    assert.is(await theirs.commit("two.v1", after, other, new Map()), "committed");
+    assert.is(await theirs.commit("two.v1", after, other, { documents: new Map() }), "committed");
     assert.equal(await commitAll(after, upTo), ["committed", "stale", "committed"]);
     assert.equal(await positions(), [upTo, other, upTo]);
     assert.equal(await commitAll(after, upTo), ["stale", "stale", "stale"]);
-    assert.is(await theirs.commit("two.v1", other, upTo, new Map()), "committed");
+    assert.is(await theirs.commit("two.v1", other, upTo, { documents: new Map() }), "committed");
   }
   await theirs.drop("two.v1", "a log");
   assert.equal(await commitAll("4", "5"), ["committed", "stale", "committed"]);
   assert.equal(await positions(), ["5", null, "5"]);
-  assert.is(await ours.commit("two.v1", null, "5", new Map()), "committed");
+  assert.is(await ours.commit("two.v1", null, "5", { documents: new Map() }), "committed");
   for (const views of [ours, theirs]) await views.close();
 });
 
 test("several thousand documents are one commit, one look-up and one drop", async ({ url }) => {
   const views = await mongoViewStore({ url, schemas: [schema] });
   const ids = Array.from({ length: 2_100 }, (_, n) => `d${n}`);
-  await views.commit("things.v1", null, "1", new Map(ids.map((id, at) => [id, { account: "x", at }])));
+  await views.commit("things.v1", null, "1", { documents: new Map(ids.map((id, at) => [id, { account: "x", at }])) });
   assert.is((await views.getMany("things.v1", ids)).size, ids.length);
   const all = { where: [], sort: { field: "at", order: "asc" }, limit: 5_000 } as const;
   assert.is((await views.page("things.v1", all)).length, ids.length);
@@ -409,7 +409,7 @@ test("any query finds what the store in memory finds", async ({ url }) => {
     const memory = memoryViewStore([schema]);
     await views.drop("things.v1", "a log");
     const named = new Map(documents.map((it, i) => [`d${i}`, it]));
-    for (const store of [views, memory]) await store.commit("things.v1", null, "1", named);
+    for (const store of [views, memory]) await store.commit("things.v1", null, "1", { documents: named });
     for (const it of queries) {
       assert.equal(await views.page("things.v1", it), await memory.page("things.v1", it), JSON.stringify(it));
       assert.is(await views.count("things.v1", it.where, 5), await memory.count("things.v1", it.where, 5));

@@ -50,7 +50,7 @@ const makeQuick = (path: string): void => {
 
 const written = async (path: string): Promise<void> => {
   const views = sqliteViewStore({ path, schemas: [schema] });
-  await views.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  await views.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   await views.close();
 };
 
@@ -78,7 +78,7 @@ test("writing through it and asking for what is not declared are bugs, not outag
   const sort = { field: "unknown", order: "asc" } as const;
   const bugs = [
     reader.load("things.v1", null, ["a"]),
-    reader.commit("things.v1", null, "1", new Map()),
+    reader.commit("things.v1", null, "1", { documents: new Map() }),
     reader.drop("things.v1", "a log"),
     reader.get("others.v1", "a"),
     reader.page("things.v1", { where: [], sort, limit: 1 }),

@@ -43,7 +43,7 @@ test("its files are read by their owner alone, also in a folder that everybody m
 }) => {
   chmodSync(directory, 0o755);
   const store = sqliteViewStore({ path, schemas: [schema] });
-  await store.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  await store.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   const names = readdirSync(directory);
   assert.ok(names.length > 1);
   for (const name of names) assert.is((statSync(join(directory, name)).mode & 0o777).toString(8), "600", name);
@@ -52,7 +52,7 @@ test("its files are read by their owner alone, also in a folder that everybody m
 
 test("what was committed is there after a restart, checkpoint and all", async ({ path }) => {
   const first = sqliteViewStore({ path, schemas: [schema] });
-  await first.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  await first.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   await first.close();
   const second = sqliteViewStore({ path, schemas: [schema] });
   assert.is(await second.position("things.v1"), "1");
@@ -64,8 +64,8 @@ test("what was committed is there after a restart, checkpoint and all", async ({
 test("two connections compare the checkpoint in the transaction that writes", async ({ path }) => {
   const one = sqliteViewStore({ path, schemas: [schema] });
   const two = sqliteViewStore({ path, schemas: [schema] });
-  assert.is(await one.commit("things.v1", null, "1", new Map([["a", { by: "one" }]])), "committed");
-  assert.is(await two.commit("things.v1", null, "1", new Map([["a", { by: "two" }]])), "stale");
+  assert.is(await one.commit("things.v1", null, "1", { documents: new Map([["a", { by: "one" }]]) }), "committed");
+  assert.is(await two.commit("things.v1", null, "1", { documents: new Map([["a", { by: "two" }]]) }), "stale");
   assert.equal(await two.get("things.v1", "a"), { by: "one" });
   await one.close();
   await two.close();
@@ -74,9 +74,12 @@ test("two connections compare the checkpoint in the transaction that writes", as
 test("a store opened for reading sees commits and refuses to write", async ({ path }) => {
   const writer = sqliteViewStore({ path, schemas: [schema] });
   const reader = sqliteViewStore({ path, schemas: [schema], readOnly: true });
-  await writer.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  await writer.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   assert.is(await reader.position("things.v1"), "1");
-  assert.match((await thrown(() => reader.commit("things.v1", "1", "2", new Map()))).message, "opened for reading");
+  assert.match(
+    (await thrown(() => reader.commit("things.v1", "1", "2", { documents: new Map() }))).message,
+    "opened for reading",
+  );
   assert.match((await thrown(() => reader.drop("things.v1", "a log"))).message, "opened for reading");
   await reader.close();
   await writer.close();
@@ -109,7 +112,7 @@ test("a damaged file is refused in a sentence that says what to do", async ({ pa
 
 test("a view that changed under its name is refused, and can be removed to be folded again", async ({ path }) => {
   const first = sqliteViewStore({ path, schemas: [schema] });
-  await first.commit("things.v1", null, "1", new Map([["a", { account: "x", at: 1 }]]));
+  await first.commit("things.v1", null, "1", { documents: new Map([["a", { account: "x", at: 1 }]]) });
   await first.close();
   const changed: readonly ViewSchema[] = [
     { ...schema, fields: { ...schema.fields, state: "text" } },
@@ -162,7 +165,7 @@ test("a query by an unknown view or field is a bug, and throws", async ({ path }
 
 test("a commit that the engine refuses is unavailable, and changes nothing", async ({ path }) => {
   const views = sqliteViewStore({ path, schemas: [schema] });
-  await views.commit("things.v1", null, "1", new Map([["a", { at: 1 }]]));
+  await views.commit("things.v1", null, "1", { documents: new Map([["a", { at: 1 }]]) });
   const other = new DatabaseSync(path);
   other.exec(
     "CREATE TRIGGER no BEFORE INSERT ON \"things.v1\" WHEN NEW.id = 'b' BEGIN SELECT RAISE(ABORT, 'full'); END",
@@ -172,10 +175,10 @@ test("a commit that the engine refuses is unavailable, and changes nothing", asy
     ["a", { at: 2 }],
     ["b", { at: 2 }],
   ]);
-  assert.instance(await thrown(() => views.commit("things.v1", "1", "2", documents)), ViewsUnavailable);
+  assert.instance(await thrown(() => views.commit("things.v1", "1", "2", { documents })), ViewsUnavailable);
   assert.is(await views.position("things.v1"), "1");
   assert.equal(await views.get("things.v1", "a"), { at: 1 });
-  assert.is(await views.commit("things.v1", "1", "2", new Map([["a", { at: 3 }]])), "committed");
+  assert.is(await views.commit("things.v1", "1", "2", { documents: new Map([["a", { at: 3 }]]) }), "committed");
   await views.close();
 });
 
@@ -223,7 +226,7 @@ test("any query finds what the store in memory finds", async ({ path }) => {
     const memory = memoryViewStore([schema]);
     await views.drop("things.v1", "a log");
     const named = new Map(documents.map((it, i) => [`d${i}`, it]));
-    for (const store of [views, memory]) await store.commit("things.v1", null, "1", named);
+    for (const store of [views, memory]) await store.commit("things.v1", null, "1", { documents: named });
     for (const it of queries) {
       assert.equal(await views.page("things.v1", it), await memory.page("things.v1", it));
       assert.is(await views.count("things.v1", it.where, 5), await memory.count("things.v1", it.where, 5));

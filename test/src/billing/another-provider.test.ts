@@ -60,7 +60,7 @@ test("one object is all of it: checkout, portal, webhooks and overage follow fro
 
   const used: Document = { account: ACCOUNT, month: "2026-03", events: 25_001, blocked: 0, observed: 0 };
   await world.views.drop(usage.schema.name, await world.log.identity());
-  await world.views.commit(usage.schema.name, null, "1", new Map([[usageId(ACCOUNT, "2026-03"), used]]));
+  await world.views.commit(usage.schema.name, null, "1", { documents: new Map([[usageId(ACCOUNT, "2026-03"), used]]) });
   const onError = (error: unknown): never => {
     throw error;
   };

@@ -35,7 +35,7 @@ const used = async ({ views, log }: BillingWorld, months: Readonly<Record<string
     { account: ACCOUNT, month, events, blocked: 0, observed: 0 },
   ]);
   await views.drop(usage.schema.name, await log.identity());
-  await views.commit(usage.schema.name, null, "1", new Map(documents));
+  await views.commit(usage.schema.name, null, "1", { documents: new Map(documents) });
 };
 
 const fail = (error: unknown): never => {
@@ -65,7 +65,7 @@ test("usage that was folded from records which a restored log lacks is not repor
   const documents = new Map([[usageId(ACCOUNT, "2026-03"), { account: ACCOUNT, month: "2026-03", events: 50_001 }]]);
   await views.drop(usage.schema.name, log);
   const record = { stream: "delivery-evt_lost", revision: 0, id: "lost" };
-  await views.commit(usage.schema.name, null, "0000000000009999", documents, { record });
+  await views.commit(usage.schema.name, null, "0000000000009999", { documents, record });
   // As a deliverer sees them whose projector, in another process, has not started yet.
   const progress = watchedViews({ log: world.log, views, names: [usage.schema.name], clock });
   assert.is(await node(world, world.provider, world.log, fail, progress).look(), 0);

@@ -94,7 +94,7 @@ const folded = async (log: EventLog, seed: number) => {
   }
   view.apply(all);
   const views = memoryViewStore([usage.schema, sources.schema]);
-  await views.commit(usage.schema.name, null, "1", new Map(Object.entries(view.all())));
+  await views.commit(usage.schema.name, null, "1", { documents: new Map(Object.entries(view.all())) });
   return views;
 };
 

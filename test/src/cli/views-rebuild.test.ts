@@ -31,7 +31,7 @@ test("a view is folded again from the log, even when it was kept with another de
   const path = join(directory, "views.db");
   const other = { name: view, fields: {}, indexes: [] };
   const old = sqliteViewStore({ path, schemas: [other, { ...other, name: "gone.v1" }] });
-  await old.commit(view, null, last, new Map([["wrong", { wrong: true }]]));
+  await old.commit(view, null, last, { documents: new Map([["wrong", { wrong: true }]]) });
   await old.close();
 
   for (const [wanted, removed] of [
@@ -60,7 +60,7 @@ if (shared !== null) {
     await appendTo(log, broadHistory().events);
     const views = await openViews(places.views, [audit.schema]);
     const first = (await log.readAll(null, 1))[0]?.position ?? "";
-    await views.commit(view, null, first, new Map([["wrong", { wrong: true }]]));
+    await views.commit(view, null, first, { documents: new Map([["wrong", { wrong: true }]]) });
 
     const { status, stderr } = await countersign(["views", "rebuild", view], { env: engines.env });
     assert.is(status, 0, stderr);

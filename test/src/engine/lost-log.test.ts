@@ -42,7 +42,7 @@ test("views are a trace once one of them has folded a record", async () => {
   const views = memoryViewStore(PROJECTIONS.map(({ schema }) => schema));
   for (const name of names) await views.drop(name, "a log");
   assert.is(await hasFolded(views, names), false);
-  await views.commit(names.at(-1) ?? "", null, "1", new Map());
+  await views.commit(names.at(-1) ?? "", null, "1", { documents: new Map() });
   assert.is(await hasFolded(views, names), true);
 });
 

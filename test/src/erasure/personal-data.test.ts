@@ -83,7 +83,7 @@ const world = async (log: EventLog = memoryEventLog()) => {
       const events = await log.readAll(null, 500);
       await views.drop(audit.schema.name, await log.identity());
       const documents = new Map(Object.entries(folded(audit, events).all()));
-      await views.commit(audit.schema.name, null, events.at(-1)?.position ?? "", documents);
+      await views.commit(audit.schema.name, null, events.at(-1)?.position ?? "", { documents });
       const { data } = (await app.inject({ url: "/v1/audit?order=asc", headers: { cookie } })).json();
       return data as readonly { type: string; data: JsonObject; personal: JsonObject; leaf_hash: string }[];
     },

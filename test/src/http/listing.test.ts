@@ -27,7 +27,7 @@ const things = async (count: number) => {
       at: `2026-01-${10 + Math.floor(i / 3)}`,
       size: i,
     });
-  await views.commit(schema.name, null, "1", documents);
+  await views.commit(schema.name, null, "1", { documents });
   return views;
 };
 

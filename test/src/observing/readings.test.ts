@@ -93,7 +93,7 @@ test("endpoints: more than a page of them, without those that were deleted", asy
     { ...document, account: `acc_${n % 7}`, deleted: n % 3 === 0 ? 1 : 0 },
   ]) as [string, Document][];
   const after = await store.position(endpoints.schema.name);
-  await store.commit(endpoints.schema.name, after, `${after}1`, new Map(documents));
+  await store.commit(endpoints.schema.name, after, `${after}1`, { documents: new Map(documents) });
   assert.is((await endpointsReading(store, { now: () => NOW })()).healthy, 802);
 });
 

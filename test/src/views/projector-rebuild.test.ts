@@ -61,13 +61,13 @@ const faulty = (views: ViewStore, faults: readonly ("none" | "before" | "after" 
   let next = 0;
   return {
     ...views,
-    async commit(view, after, upTo, documents) {
+    async commit(view, after, upTo, { documents }) {
       const fault = faults[next] ?? "none";
       next += 1;
       if (fault === "before") throw new Error("before");
-      const outcome = await views.commit(view, after, upTo, documents);
+      const outcome = await views.commit(view, after, upTo, { documents });
       if (fault === "after") throw new Error("after");
-      return fault === "twice" ? views.commit(view, after, upTo, documents) : outcome;
+      return fault === "twice" ? views.commit(view, after, upTo, { documents }) : outcome;
     },
   };
 };
@@ -146,7 +146,7 @@ test("a projection that throws ends the rebuild with its error", async () => {
 
 test("an empty log is rebuilt at once", async () => {
   const views = memoryViewStore([ledger.schema]);
-  await views.commit("ledger.v1", null, "1", new Map([["a", { hash: 1 }]]));
+  await views.commit("ledger.v1", null, "1", { documents: new Map([["a", { hash: 1 }]]) });
   await rebuildViews(memoryEventLog(), views, [ledger]);
   assert.is(await views.get("ledger.v1", "a"), null);
 });

@@ -180,13 +180,15 @@ test("it goes on from where another projector has taken the view", async () => {
   let interfered = false;
   const views: ViewStore = {
     ...it.views,
-    async commit(view, after, position, documents) {
+    async commit(view, after, position, { documents }) {
       if (!interfered) {
         interfered = true;
         const page = await it.log.readAll(after, 3);
-        await it.views.commit(view, after, String(page.at(-1)?.position), new Map([["all", { seen: [1, 2, 3] }]]));
+        await it.views.commit(view, after, String(page.at(-1)?.position), {
+          documents: new Map([["all", { seen: [1, 2, 3] }]]),
+        });
       }
-      return it.views.commit(view, after, position, documents);
+      return it.views.commit(view, after, position, { documents });
     },
   };
   await running({ ...it, views }, [one], {}, async () =>
@@ -247,8 +249,8 @@ test("a store that fails is tried again, and a commit with an unknown outcome is
   const views: ViewStore = {
     ...it.views,
     load: (view, after, ids) => failing("load", () => it.views.load(view, after, ids)),
-    async commit(view, after, position, documents) {
-      const outcome = await failing("before", () => it.views.commit(view, after, position, documents));
+    async commit(view, after, position, { documents }) {
+      const outcome = await failing("before", () => it.views.commit(view, after, position, { documents }));
       return failing("after", async () => outcome);
     },
   };
@@ -287,9 +289,9 @@ test("only what changed is written, also what came and went within a page, as a 
   const it = world(one);
   const views: ViewStore = {
     ...it.views,
-    commit(view, after, position, documents) {
+    commit(view, after, position, { documents }) {
       written.push([...documents.keys()].sort());
-      return it.views.commit(view, after, position, documents);
+      return it.views.commit(view, after, position, { documents });
     },
   };
   const fleeting: Projection = {
@@ -319,10 +321,10 @@ test("stopping finishes the page in hand", async () => {
   });
   const views: ViewStore = {
     ...it.views,
-    async commit(view, after, position, documents) {
+    async commit(view, after, position, { documents }) {
       isCommitting = true;
       await gate;
-      return it.views.commit(view, after, position, documents);
+      return it.views.commit(view, after, position, { documents });
     },
   };
   const following = projector(it.log, views, [one], QUICK);

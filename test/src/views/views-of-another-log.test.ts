@@ -74,7 +74,7 @@ test("they are dropped and folded again at the start, once, and that is said", a
 test("so are those of which nobody knows of which log they are", async () => {
   const views = memoryViewStore(SCHEMAS);
   const log = await logOf(5);
-  await views.commit(COUNTS, null, (await log.head()) ?? "", new Map([["all", { count: 99 }]]));
+  await views.commit(COUNTS, null, (await log.head()) ?? "", { documents: new Map([["all", { count: 99 }]]) });
   assert.equal(await fold(log, views), [COUNTS]);
   assert.is(await countIn(views), 5);
 });

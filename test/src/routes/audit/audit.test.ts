@@ -26,7 +26,7 @@ const world = async (events: readonly RecordedEvent[]) => {
   const views = memoryViewStore([audit.schema]);
   const documents = new Map(Object.entries(folded(audit, events, 50).all()));
   const last = events.at(-1);
-  if (last !== undefined) await views.commit(audit.schema.name, null, last.position, documents);
+  if (last !== undefined) await views.commit(audit.schema.name, null, last.position, { documents });
   const personal = personalData(log, randomness);
   const call = caller(auditRoutes({ views, log, personal }));
   const get = (query: Call["query"]) => call("GET", "/v1/audit", { principal: PRINCIPAL, query });

@@ -17,14 +17,11 @@ const PRINCIPAL = { kind: "key", account: "acc_1", id: "key_1", role: "viewer" }
 const summaryOf = async (plan: keyof typeof PLANS, events: number, over: Partial<Subscription> = {}) => {
   const views = memoryViewStore([usage.schema, sources.schema]);
   const used = { account: "acc_1", month: "2026-03", events, blocked: 7, observed: 0 };
-  await views.commit(usage.schema.name, null, "1", new Map([[usageId("acc_1", "2026-03"), used]]));
+  await views.commit(usage.schema.name, null, "1", { documents: new Map([[usageId("acc_1", "2026-03"), used]]) });
   const two = ["src_1", "src_2"].map((id) => [id, { account: "acc_1", created_at: "" }] as const);
-  await views.commit(
-    sources.schema.name,
-    null,
-    "1",
-    new Map([...two, ["src_3", { account: "acc_2", created_at: "" }]]),
-  );
+  await views.commit(sources.schema.name, null, "1", {
+    documents: new Map([...two, ["src_3", { account: "acc_2", created_at: "" }]]),
+  });
   const clock = { now: () => START };
   const subscriptionOf = async () => ({ ...openedWith(plan), ...over });
   const call = caller(billingRoutes({ views, clock, subscriptionOf, provider: "manual" }));

@@ -71,7 +71,7 @@ const world = async (recorded: readonly RecordedEvent[], damaged: readonly strin
       const { name } = projection.schema;
       await views.drop(name, await log.identity());
       const documents = new Map(Object.entries(folded(projection, all, 50).all()));
-      await views.commit(name, null, all.at(-1)?.position ?? "", documents);
+      await views.commit(name, null, all.at(-1)?.position ?? "", { documents });
     }
   };
   await project();
@@ -521,7 +521,7 @@ test("the list is newest first, filters together, and pages stay consistent whil
   const before = await views.get(events.schema.name, idOf("a"));
   const position = (await views.position(events.schema.name)) ?? "";
   const newest = { ...before, received_at: at(9) };
-  await views.commit(events.schema.name, position, `${position}1`, new Map([["evt_new", newest]]));
+  await views.commit(events.schema.name, position, `${position}1`, { documents: new Map([["evt_new", newest]]) });
   const cursor = first.body.next_cursor;
   assert.is(await found({ limit: 2, q: "order.", cursor }), "a");
 });

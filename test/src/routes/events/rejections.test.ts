@@ -46,7 +46,7 @@ const world = async () => {
     const all = await log.readAll(null, 1_000);
     await views.drop("rejections.v2", await log.identity());
     const documents = new Map(Object.entries(folded(rejections, all).all()));
-    await views.commit("rejections.v2", null, all.at(-1)?.position ?? "", documents);
+    await views.commit("rejections.v2", null, all.at(-1)?.position ?? "", { documents });
     const call = caller(
       rejectionRoutes({ aggregates: aggregates(log, clock), views, personal: personalData(log, randomness) }),
     );

@@ -44,7 +44,7 @@ const started = async () => {
           put: (id, document) => documents.set(id, document),
         });
       }
-      await views.commit(name, await views.position(name), last.position, documents);
+      await views.commit(name, await views.position(name), last.position, { documents });
     }
   };
   const call = async (method: "GET" | "POST" | "PUT", url: string, payload?: object, key = "csk_admin") => {
