@@ -7,22 +7,22 @@ import { NO_TRACE } from "../streams/envelope.ts";
 import type { Ledgers } from "./ledgers.ts";
 import { LEASE_PREFIX } from "./place-status.ts";
 
-/** "stored": what admitted and held requests store, and what receivers answer. "refused": what is stored of refused
- * ones. "refused_records": refused ones beyond that which have a record of their own, each as one byte. */
+/** The bytes of admitted and held requests and of receivers' answers; those of refused requests; and, beyond these,
+ * refused requests that leave a record each, counted as one byte. */
 export type AllowanceKind = "stored" | "refused" | "refused_records";
 
-/** Bytes that were taken. They are given back, all or some of them and once, if nothing was stored for them. */
+/** Bytes that count against an allowance. Those for which nothing was stored are given back, once. */
 export type TakenBytes = { giveBack(bytes?: number): void };
 
 export type ByteAllowances = {
   /**
-   * Takes bytes of the account's allowance of this day (UTC); null if the allowance has not so many left. Rejects with the
-   * log's errors.
+   * Takes bytes of the account's allowance of this day (UTC); null if too few are left. Rejects with the log's errors.
    */
   take(account: string, kind: AllowanceKind, bytes: number): Promise<TakenBytes | null>;
-  /** Takes bytes of a lease that this process already has; null if it has too few. It then takes a lease in the background. */
+  /** Takes bytes that this process has leased already; null if they are too few, and then more are leased in the
+   * background. */
   takeAtHand(account: string, kind: AllowanceKind, bytes: number): TakenBytes | null;
-  /** False where this process knows that `take` would answer null, so that nothing else has to be done for the request. */
+  /** False if this process knows that `take` would answer null, so that the request need not go any further. */
   hasRoom(account: string, kind: AllowanceKind, bytes: number): Promise<boolean>;
 };
 
@@ -31,15 +31,17 @@ export type ByteAllowancesDeps = {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly accountOf: (account: string) => Promise<{ readonly plan: Plan }>;
-  /** Is told of each failure in the background; the next request tries again. */
+  /** Called with each failure in the background; the next request tries again. */
   readonly onError: (error: unknown) => void;
 };
 
-/** A process takes so much at once, so that a thousand small bodies cost one append. A process that ends loses the rest. */
+/** A lease lets a thousand small bodies cost one append. A process that ends loses the rest of its lease. */
 const LEASE_BYTES_MAX = 1_048_576;
-/** A lease is at most this part of the day's allowance, so that several nodes leave little unused at its end. */
+/**
+ * A lease is at most this fraction of the day's allowance, so that several nodes together leave little of it unused.
+ */
 const LEASES_A_DAY_MIN = 64;
-/** Accounts whose leases are kept in memory; one that is forgotten loses the rest of its lease. */
+/** An account that is dropped from memory loses the rest of its lease. */
 const ACCOUNTS_MAX = 20_000;
 
 const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
@@ -50,16 +52,17 @@ const LIMIT_OF: Readonly<Record<AllowanceKind, (plan: Plan) => number>> = {
 
 const KINDS = Object.keys(LIMIT_OF).length;
 
-/** The allowance of one account on one day. Every lease is a place of that size in the ledger of the day, spent at once. */
+/** The allowance of one account on one day. Each lease is a place of its size in the ledger of the day, settled at
+ * once. */
 class Allowance {
   readonly day: string;
   private readonly deps: ByteAllowancesDeps;
   private readonly account: string;
   private readonly kind: AllowanceKind;
-  /** What this process has leased and not yet used. */
+  /** Bytes that are leased and unused. */
   private room = 0;
-  /** What the ledger had left, of `limit`, when it was last asked. It never grows, because leases are not given back. */
-  private known: { readonly limit: number; readonly left: number } | null = null;
+  /** What the ledger last answered. `left` never grows, because leases are not given back. */
+  private lastAnswer: { readonly limit: number; readonly left: number } | null = null;
   private asking: Promise<void> | null = null;
 
   constructor(deps: ByteAllowancesDeps, account: string, kind: AllowanceKind, day: string) {
@@ -89,18 +92,18 @@ class Allowance {
 
   async hasRoom(bytes: number): Promise<boolean> {
     const missing = bytes - this.room;
-    // The plan is asked only where the answer depends on it.
-    if (missing <= 0 || this.known === null || missing <= this.known.left) return true;
+    // The plan is loaded only if the answer depends on it.
+    if (missing <= 0 || this.lastAnswer === null || missing <= this.lastAnswer.left) return true;
     return missing <= this.leftOf(await this.limit());
   }
 
-  /** Leases what is missing for so many bytes; false if the allowance has not so much left. */
+  /** Leases the missing bytes; false if the allowance has too few. */
   async refill(bytes: number): Promise<boolean> {
     const limit = await this.limit();
     const missing = bytes - this.room;
     if (missing <= 0) return true;
     if (missing > this.leftOf(limit)) return false;
-    // One lease is for all that wait for it: who finds too little of it left asks again.
+    // All callers wait for one lease; a caller that finds too little of it left asks again.
     this.asking ??= this.lease(missing, limit).finally(() => {
       this.asking = null;
     });
@@ -113,7 +116,7 @@ class Allowance {
   }
 
   private leftOf(limit: number): number {
-    return this.known?.limit === limit ? this.known.left : limit;
+    return this.lastAnswer?.limit === limit ? this.lastAnswer.left : limit;
   }
 
   private async lease(missing: number, limit: number): Promise<void> {
@@ -126,19 +129,17 @@ class Allowance {
     const reservation = await ledgers.reserve(stream, this.account, name, { count: limit }, NO_TRACE, bytes);
     const { granted, count } = reservation.answer;
     const left = count === undefined ? 0 : count.limit - count.used;
-    this.known = { limit, left: granted ? left - bytes : left };
+    this.lastAnswer = { limit, left: granted ? left - bytes : left };
     if (!granted) return;
     this.room += bytes;
     ledgers.settle(reservation, 0, NO_TRACE);
   }
 }
 
-/**
- * How many bytes of bodies an account may have stored in a day, exactly on any number of nodes: a process uses only what it
- * has leased from the account's ledger of the day.
- */
+/** Limits the bytes that an account may store in a day, exactly, on any number of nodes: a process uses only what it
+ * has leased from the account's ledger of the day. */
 export const byteAllowances = (deps: ByteAllowancesDeps): ByteAllowances => {
-  /** The least recently used comes first. */
+  /** Least recently used first. */
   const allowances = new Map<string, Allowance>();
 
   const allowanceOf = (account: string, kind: AllowanceKind): Allowance => {

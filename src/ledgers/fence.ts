@@ -3,10 +3,8 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { runCommand } from "../streams/run-command.ts";
 
-/**
- * Fences requests that are still to decide on a stream: they conflict with the record. `isFenced` is false if it was decided
- * before. `state` is what the stream says by then.
- */
+/** Appends a record with which every request that is still being decided on the stream conflicts. `isFenced` is false
+ * if the stream was decided before; `state` is the state after the command. */
 export const fenced = async <S extends object, C, E extends Fact, R>(
   log: EventLog,
   decider: Decider<S, C, E, R>,

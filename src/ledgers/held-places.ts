@@ -7,14 +7,15 @@ import type { Trace } from "../streams/envelope.ts";
 import { foldStream } from "../streams/run-command.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";
 
-/** Of held requests: each of them has a place there for as long as it waits for people. */
+/** Each held request has a place in this ledger for as long as it waits for people. */
 const SUFFIX = "-held_approvals";
 
 const ledgerOf = (account: string): string => `ledger-${account}${SUFFIX}`;
 
 export const isHeldLedger = (ledger: string): boolean => ledger.endsWith(SUFFIX);
 
-/** Whether an event or a bundle waits for people, or was claimed in another way; "undecided" if it may still be held. */
+/** Whether an event or a bundle waits for people ("held") or was claimed in another way ("over"); "undecided" if it may
+ * still be held. */
 export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over" | "undecided"> => {
   const { phase } = id.startsWith("bun_")
     ? (await foldStream(log, bundle, `bundle-${id}`)).state
@@ -24,7 +25,7 @@ export const holdOf = async (log: EventLog, id: string): Promise<"held" | "over"
 };
 
 export type HeldPlaces = {
-  /** A place for a request that is about to be held; `max` where the account has as many held as its plan includes. */
+  /** Reserves a place for a request about to be held; `max` if the account already has as many as its plan allows. */
   take(account: string, id: string, trace: Trace): Promise<Reservation | { readonly max: number }>;
 };
 
@@ -43,7 +44,6 @@ export const heldPlaces = ({ ledgers, accountOf }: HeldPlacesDeps): HeldPlaces =
 
 const ENDS = ["EventReleased", "HoldEnded", "HoldWithdrawn", "BundleReleased", "BundleHoldEnded"] as const;
 
-/** Gives back the places of requests that are no longer held. */
 export const heldReactions = ({ resolve }: Pick<Ledgers, "resolve">): readonly Reaction[] =>
   ENDS.map((on) => ({
     on,

@@ -4,7 +4,7 @@ import type { Answer } from "../../domain/ledger/decider.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { type LedgerDeps, type LedgerFigures, type LedgerStream, ledgerStream } from "./ledger-stream.ts";
 
-/** What a request was answered by a ledger. With it, the request settles or gives back exactly what it has reserved. */
+/** The answer to one request, by which that request settles or releases exactly what it has reserved. */
 export type Reservation = {
   readonly stream: string;
   readonly account: string;
@@ -14,9 +14,8 @@ export type Reservation = {
 
 type DayPolicy = { readonly account: string; readonly id: string; readonly timeZone: string };
 
-/** Where places are taken and given back. */
 export type Reserving = {
-  /** The ledger of a policy, one stream a day of the account's time zone. Cost in micro-euros; `places`: one, left out. */
+  /** Reserves in the policy's ledger of today, in the account's time zone. Cost in micro-euros. */
   reserveDay(
     policy: DayPolicy,
     event: string,
@@ -25,7 +24,7 @@ export type Reserving = {
     trace: Trace,
     places?: number,
   ): Promise<Reservation>;
-  /** A ledger of one stream: a month's quota, an account's sources, a loop's limit. */
+  /** Reserves in a ledger that is one stream: a month's quota, an account's slots, a loop's limit. */
   reserve(
     stream: string,
     account: string,
@@ -34,60 +33,51 @@ export type Reserving = {
     trace: Trace,
     places?: number,
   ): Promise<Reservation>;
-  /** Gives back this reservation, and the place with it unless another reservation of the same event holds it too. */
+  /** Gives back this reservation, and the place unless another reservation of the same event holds it too. */
   release(reservation: Reservation, trace: Trace): Promise<void>;
 };
 
 export type Ledgers = Reserving & {
-  /** Answers as the reservations would be answered at this moment, and takes no place. */
+  /** Answers like a reservation made now, and reserves nothing. */
   readonly asking: Reserving;
-  /**
-   * Spends in the ledger of the day of `at` (ms since 1970), whatever its limits and also when it is closed, what is spent
-   * already; once for one name, by however many nodes and however late.
-   */
+  /** Charges an amount already spent to the ledger of the day of `at` (ms since 1970), whatever its limits and even if
+   * it is closed. A name is charged once, by however many nodes and however late. */
   charge(policy: DayPolicy, name: string, cost: number, at: number, trace: Trace): Promise<void>;
-  /**
-   * Spends the place that the reservation holds; cost in micro-euros. Nobody waits for it: if a crash leaves it undone, it
-   * is done when the ledger is read again. Nothing happens for a reservation that was refused or that made none.
-   */
+  /** Settles the reservation at this cost (micro-euros) in the background: what a crash leaves undone is done when the
+   * ledger is next read. A refused reservation is ignored. */
   settle(reservation: Reservation, cost: number, trace: Trace): void;
-  /** Spends the place of an event that has ended, whichever reservations hold it. Resolves when it is written down. */
+  /** Settles the place of an ended event, for all its reservations. Resolves once that is recorded. */
   settleNow(stream: string, account: string, event: string, cost: number, trace: Trace): Promise<void>;
-  /**
-   * Gives back, or settles, the place of an event by what has become of it. Reservations that are made after this asks what
-   * became of it stay, for instance that of a replay. Resolves when it is written down.
-   */
+  /** Releases or settles the place of an event by what became of it. Later reservations, such as those of a replay,
+   * stay. Resolves once that is recorded. */
   resolve(stream: string, account: string, event: string): Promise<void>;
-  /** Who holds open places in a ledger, in the order in which they took them. */
+  /** Holders of open places, in the order in which they reserved them. */
   holders(stream: string, account: string): Promise<readonly string[]>;
-  /** A ledger as the log has it at this moment; one that nothing was reserved in is all zeros. */
+  /** Current figures from the log; all zeros for an unused ledger. */
   figures(stream: string, account: string): Promise<LedgerFigures>;
-  /**
-   * Gives back what requests that died have reserved, in the ledgers in memory. For any other ledger the same is done when
-   * it is next read.
-   */
+  /** Releases the places of dead requests in the ledgers in memory. Other ledgers do so when they are next read. */
   sweep(): Promise<void>;
-  /** Waits for the work that no request waits for. */
+  /** Waits for the background work. */
   idle(): Promise<void>;
 };
 
-/** The ledger of a policy on a day (YYYY-MM-DD) of the account's time zone. */
+/** `day`: YYYY-MM-DD in the account's time zone. */
 export const dayLedger = (policyId: string, day: string): string => `ledger-${policyId}-${day}`;
 
 export type LedgerMemory = {
-  /** Ledgers kept in memory; one that was forgotten is read again from its stream when it is next needed. */
+  /** Ledgers in memory; any other is read from its stream when it is needed. */
   readonly ledgersMax: number;
-  /** Places and names that all of them may hold together, about 250 bytes each. */
+  /** Places and names in all of them together, about 250 bytes each. */
   readonly entriesMax: number;
 };
 
 const MEMORY: LedgerMemory = { ledgersMax: 5_000, entriesMax: 250_000 };
-/** Ledgers that one look-up may forget, or pass over because they are busy: more are left to the next look-ups. */
-const FORGOTTEN_AT_ONCE_MAX = 16;
-/** Policies of which it is remembered in memory that their day has begun: two short texts each. */
+/** Ledgers that one look-up may drop, or skip because they are busy; the next look-ups continue. */
+const DROPPED_AT_ONCE_MAX = 16;
+/** Policies whose current day is in memory, as two short strings each. */
 const DAYS_MAX = 50_000;
 
-/** `size`: how many places and names the ledger holds. */
+/** `size`: places and names in the ledger. */
 type InMemory = { readonly ledger: LedgerStream; size: number };
 
 type Reserve = Extract<LedgerCommand, { type: "Reserve" }>;
@@ -96,7 +86,7 @@ type Day = { day: string; rolling: Promise<void> | null };
 
 export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemory = MEMORY): Ledgers => {
   const startedAt = deps.clock.now();
-  /** The least recently used comes first. */
+  /** Least recently used first. */
   const streams = new Map<string, InMemory>();
   let entries = 0;
   const days = new Map<string, Day>();
@@ -107,23 +97,23 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
     background.add(done);
   };
 
-  /** The places of a ledger are in the log, so any can be forgotten as long as nothing is under way in it. */
-  const forgetOthers = (inUse: InMemory): void => {
-    let looked = 0;
+  /** All places are in the log, so any ledger can be dropped from memory while nothing is under way in it. */
+  const dropOthers = (inUse: InMemory): void => {
+    let visited = 0;
     for (const [name, it] of streams) {
       const isFull = streams.size > ledgersMax || entries > entriesMax;
-      if (!isFull || it === inUse || looked === FORGOTTEN_AT_ONCE_MAX) return;
-      looked += 1;
+      if (!isFull || it === inUse || visited === DROPPED_AT_ONCE_MAX) return;
+      visited += 1;
       streams.delete(name);
-      // It goes to the end, so that the next look-up does not meet it again.
+      // A busy ledger goes to the end, so that the next look-up does not meet it again.
       if (it.ledger.busy()) streams.set(name, it);
       else entries -= it.size;
     }
   };
 
-  const begun = (stream: string, account: string): InMemory => {
+  const loaded = (stream: string, account: string): InMemory => {
     const onSize = (size: number): void => {
-      // A ledger that was forgotten while its last turn ended is counted no more.
+      // A ledger that was dropped during its last turn is not counted any more.
       if (streams.get(stream) !== it) return;
       entries += size - it.size;
       it.size = size;
@@ -133,15 +123,17 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
   };
 
   const streamOf = (stream: string, account: string): LedgerStream => {
-    const it = streams.get(stream) ?? begun(stream, account);
+    const it = streams.get(stream) ?? loaded(stream, account);
     streams.delete(stream);
     streams.set(stream, it);
-    forgetOthers(it);
+    dropOthers(it);
     return it.ledger;
   };
 
-  /** Closes the day before and opens `day` with what of it still counts in the sliding minute: no node can take a place
-   * in the old day any more, so the rate holds across midnight. Each step may find that another node has done it. */
+  /**
+   * Closes the previous day and opens `day` with the entries that still count in the sliding minute. No node can
+   * reserve in the old day afterwards, so the rate holds over midnight. Another node may have done either step already.
+   */
   const roll = async (policyId: string, account: string, day: string, trace: Trace): Promise<void> => {
     const before = streamOf(dayLedger(policyId, dayBehind(day, -1)), account);
     const carried = await before.close(trace);
@@ -169,13 +161,12 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
     return known;
   };
 
-  /** `decide`: what a ledger makes of a reservation. */
   const reserving = (decide: (ledger: LedgerStream, command: Reserve, trace: Trace) => Promise<Answer | "closed">) => ({
     async reserveDay(policy: DayPolicy, event: string, cost: number, limits: Limits, trace: Trace, places = 1) {
       const { account, id } = policy;
       let day = dayIn(policy.timeZone, deps.clock.now());
       for (;;) {
-        // A clock that was set back stays in the day that has begun.
+        // After its clock was set back, a node stays in the day that has begun.
         day = (await enter(id, account, day, trace)).day;
         const stream = dayLedger(id, day);
         const answer = await decide(streamOf(stream, account), { type: "Reserve", event, cost, places, limits }, trace);
@@ -203,7 +194,7 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
     ...reserving((ledger, command, trace) => ledger.submit(command, trace)),
     async charge({ account, id, timeZone }, name, cost, at, trace) {
       const day = dayIn(timeZone, at);
-      // Begun with what it carries of the day before, unless that is done or past.
+      // Opens the day with what it carries over from the day before, unless it is open or past.
       await enter(id, account, day, trace);
       await streamOf(dayLedger(id, day), account).submit({ type: "Charge", event: name, cost }, trace);
     },
@@ -217,8 +208,8 @@ export const ledgers = (deps: LedgerDeps, { ledgersMax, entriesMax }: LedgerMemo
       ...reserving(async (ledger, command) => {
         const answer = await ledger.ask(command);
         if (answer === "closed") return answer;
-        const { reservation: _none, ...said } = answer;
-        return said;
+        const { reservation: _none, ...figures } = answer;
+        return figures;
       }),
       release: async () => undefined,
     },

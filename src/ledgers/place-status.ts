@@ -13,21 +13,20 @@ import { holdOf, isHeldLedger } from "./held-places.ts";
 import type { LedgerDeps, PlaceStatus } from "./ledger-stream.ts";
 import { slotHolderOf } from "./slot-holders.ts";
 
-/** An event or a bundle once it was decided. */
 type Holder = {
   readonly request: { readonly origin: Origin; readonly ledgers?: readonly string[] };
-  /** Micro-euros that it has cost in the end; null when it was for nothing. */
+  /** Final cost in micro-euros; null if it is not charged, undefined while it is not known. */
   readonly spent?: number | null;
-  /** What it spent before its last replay, which may hold no places, or places in other ledgers. */
+  /** Cost before its last replay, which may hold no places, or places in other ledgers. */
   readonly paid?: Paid;
 };
 
-/** Names places that are spent by being asked for, each under a random name (`byte-allowances.ts`). */
+/** Prefix of the random names of places that are spent as soon as they are reserved (`byte-allowances.ts`). */
 export const LEASE_PREFIX = "lease_";
 
 const STEP_PLACE = /^bun_\w+\/\d+$/;
 
-/** The name under which a step of a bundle asks for a place of its own, behind the bundle's. */
+/** Names the place of a step, which is separate from the bundle's. */
 export const stepPlace = (bundleId: string, index: number): string => `${bundleId}/${index}`;
 
 const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
@@ -37,7 +36,7 @@ const fateOf = ({ request, spent, paid }: Holder, ledger: string): PlaceStatus =
   if (paid?.ledgers.includes(ledger) === true) return { spent: paid.cost };
   if (ledgers?.includes(ledger) !== true) {
     const isPaid = isLoopLedger(ledger) || (origin.kind === "source" && ledgers === undefined);
-    // A place of another day or policy was reserved by a request that died before the one that was admitted.
+    // A place of another day or policy was reserved by a request that died before the admitted one.
     return isPaid ? "spent" : "free";
   }
   if (spent === undefined) return "kept";
@@ -45,30 +44,32 @@ const fateOf = ({ request, spent, paid }: Holder, ledger: string): PlaceStatus =
 };
 
 /**
- * What became of the holder of a place whose request is gone. An event or a bundle that was not admitted, and a source that
- * was not registered, is fenced in its own stream first: a request that is only very slow then conflicts there and has to
- * reserve again, so its place can be given back. What was admitted keeps the places that it names until it has ended, and
- * has spent every other by being admitted. A source keeps its place until it is deleted.
+ * Finds out what became of a place whose request is gone. An event or a bundle that was not admitted, or a source that
+ * was not registered, is fenced in its own stream first: a slow request then conflicts there and must reserve again, so
+ * its place can be given back. An admitted request keeps the places that its record names until it has ended; every
+ * other place was spent by the admission. A source keeps its place until it is deleted.
  */
 export const placeStatus =
   (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["placeStatus"] =>
   async (account, holder, ledger) => {
-    // A step whose payload became known while its bundle ran has spent its place by asking for it, even if the bundle failed.
+    // A step whose payload became known while its bundle ran spent its place by asking for it, even if the bundle
+    // failed.
     if (isStepPlace(holder) || holder.startsWith(LEASE_PREFIX)) return "spent";
     const at = new Date(clock.now()).toISOString();
     const envelope = systemEnvelope({ actor: "ledger", commandId: randomId("cmd_", randomness), account, at });
     const thing = slotHolderOf(holder);
-    // Whoever deletes it gives the slot back.
+    // The deletion gives the slot back.
     if (thing !== undefined) return (await thing.keepsSlot(log, holder, envelope)) ? "kept" : "free";
     if (isHeldLedger(ledger)) {
       const hold = await holdOf(log, holder);
-      // Whatever ends the hold gives the place back.
+      // The end of the hold gives the place back.
       if (hold !== "undecided") return hold === "held" ? "kept" : "free";
     }
     const { isFenced, state } = holder.startsWith("bun_")
       ? await fenced(log, bundle, `bundle-${holder}`, { type: "Abandon", bundleId: holder, at }, envelope)
       : await fenced(log, delivery, `delivery-${holder}`, { type: "Abandon", eventId: holder, at }, envelope);
-    // An agent's request that reached nobody is fenced against a replay. It was admitted, so it stays a repetition.
+    // An agent's request that reached nobody is fenced against a replay. It was admitted, so it still counts as a
+    // repetition.
     if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
     if (isHeldLedger(ledger)) return state.phase === "held" ? "kept" : "free";
     return "request" in state ? fateOf(state, ledger) : "spent";

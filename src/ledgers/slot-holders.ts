@@ -10,18 +10,17 @@ import { source } from "../../domain/source/decider.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { fenced } from "./fence.ts";
 
-/** What the ledgers of slots have to know of the things that hold them. */
+/** A kind of thing (a source, an agent, …) of which each existing one holds a slot. */
 export type SlotHolder = {
-  /** Of the ids of these things. */
   readonly prefix: string;
   readonly streamOf: (id: string) => string;
-  /** Whether a state is that of an existing thing. It is asked only about states of this kind's own streams. */
+  /** Called only with states of this kind's own streams. */
   readonly exists: (state: unknown) => boolean;
-  /** Whether it exists. If it does not, a registration that is under way has to ask for another slot. */
+  /** Whether the thing exists. If not, a registration under way is fenced and must reserve another slot. */
   readonly keepsSlot: (log: EventLog, id: string, envelope: Envelope) => Promise<boolean>;
 };
 
-/** `phase`: that of an existing thing. `isForever`: what has ended never comes back, so nothing has to be fenced. */
+/** `phase` is that of an existing thing. `isForever`: an ended thing never comes back, so nothing has to be fenced. */
 const holder = <S extends { readonly phase: string }, E extends Fact>(
   prefix: string,
   category: string,
@@ -35,7 +34,7 @@ const holder = <S extends { readonly phase: string }, E extends Fact>(
   return {
     prefix,
     streamOf,
-    // The states of a kind's streams are all made by its decider.
+    // This kind's decider made all states of its streams.
     exists: (state) => exists(state as S),
     async keepsSlot(log, id, envelope) {
       const command = { type: "FreeSlot", id, at: envelope.at } as const;
@@ -50,11 +49,11 @@ export const SLOT_HOLDERS: Readonly<Record<SlotKind, SlotHolder>> = {
   delivery_endpoints: holder("end_", "endpoint", endpoint, "present", true),
   policies: holder("pol_", "policy", policy, "published", false),
   agents: holder("agt_", "agent", agent, "present", true),
-  // An action that was deleted may be defined again under its name, and then has the same id.
+  // An action may be defined again under the name, and thus the id, of a deleted one.
   actions: holder("act_", "action", action, "defined", false),
   sessions: holder("ses_", "session", session, "open", true),
 };
 
-/** Of the thing with this id; undefined for what holds no slot. */
+/** Undefined for an id that holds no slot. */
 export const slotHolderOf = (id: string): SlotHolder | undefined =>
   SLOT_KINDS.map((kind) => SLOT_HOLDERS[kind]).find(({ prefix }) => id.startsWith(prefix));

@@ -7,14 +7,11 @@ import type { Envelope, Fact } from "../streams/envelope.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";
 import { SLOT_HOLDERS } from "./slot-holders.ts";
 
-/** "full": the account has as many as its plan includes. */
+/** "full": the account has as many as its plan allows. */
 export type Registered<S, R> = Handled<S, R> | { readonly outcome: "full"; readonly limit: number };
 
 export type Slots = {
-  /**
-   * Runs a command that may bring something into existence, if the account has a slot for it. What exists needs no further
-   * slot. Rejects with the log's errors.
-   */
+  /** Runs a command that may create something, if the account has a slot for it. Rejects with the log's errors. */
   register<S, C, E extends Fact, R>(
     kind: SlotKind,
     id: string,
@@ -22,9 +19,8 @@ export type Slots = {
     command: C,
     envelope: Envelope,
   ): Promise<Registered<S, R>>;
-  /** Gives back the slot of something that was deleted. */
   free(kind: SlotKind, account: string, id: string): Promise<void>;
-  /** The ids of what holds slots of an account, the oldest first. */
+  /** Ids of the account's things that hold slots, oldest first. */
   holders(kind: SlotKind, account: string): Promise<readonly string[]>;
 };
 
@@ -38,7 +34,7 @@ const limitOf = (kind: SlotKind, plan: Plan): number => (kind === "sources" ? pl
 
 const ledgerOf = (account: string, kind: SlotKind): string => `ledger-${account}-${kind}`;
 
-/** The plan's limits on what an account may have, each through a ledger of the account: a slot is a place there. */
+/** Limits how many things of each kind an account may have: each holds a place in a ledger of the account. */
 export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
   async register<S, C, E extends Fact, R>(
     kind: SlotKind,
@@ -55,7 +51,7 @@ export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
       if (reserved !== null) await ledgers.release(reserved, trace);
       reserved = null;
     };
-    // The slot is reserved after the stream is read: the fence of a registration that is too slow makes it reserve again.
+    // The slot is reserved after the stream is read: a fence then makes a slow registration conflict and reserve again.
     const look = async (state: S): Promise<WithSlot<C>> => {
       await giveBack();
       if (exists(state)) return { command, hasSlot: true };
@@ -64,7 +60,7 @@ export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
     };
     const handled = await aggregates.handleDerived(withSlot(decider, exists), streamOf(id), look, envelope);
     if (handled.outcome === "accepted") return handled;
-    // Refused, or another request with the same command has made it, with a reservation of its own.
+    // The command was refused, or an equal request has succeeded with its own reservation.
     await giveBack();
     if (handled.outcome === "unchanged") return handled;
     const { rejection, state } = handled;
@@ -84,7 +80,7 @@ const DELETED: Readonly<Partial<Record<SlotKind, string>>> = {
   sessions: "SessionClosed",
 };
 
-/** Gives back the slots of what was deleted, as a crash may have come between a deletion and its slot. */
+/** A crash may come between a deletion and the release of its slot. */
 export const slotReactions = ({ free }: Pick<Slots, "free">): readonly Reaction[] =>
   SLOT_KINDS.flatMap((kind) => {
     const on = DELETED[kind];
