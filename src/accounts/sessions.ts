@@ -81,7 +81,7 @@ export const sessions = (deps: SessionsDeps): Sessions => {
       // Named after the session and not after the request, which may append to other streams as well.
       const named = { ...envelope, account: of.account, commandId: `open-${id}` };
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-        const opened = await slots.register("sessions", id, session, command, named);
+        const opened = await slots.register({ kind: "sessions", id, decider: session, command, envelope: named });
         if (opened.outcome === "accepted") return { token, position: opened.position };
         if (opened.outcome !== "full") throw new Error("a random session token was there before");
         await makeRoom(of.account, of.member, named);

@@ -8,8 +8,8 @@ import type { Answer } from "../../domain/ledger/decider.ts";
 import { type LoopRule, runLedger, sameLedger } from "../../domain/ledger/loop.ts";
 import type { PolicyDefinition } from "../../domain/policy/definition.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
-import { ORPHAN_AGE_MS } from "../ledgers/ledger-stream.ts";
 import type { Ledgers, Reservation, Reserving } from "../ledgers/ledgers.ts";
+import { ORPHAN_AGE_MS } from "../ledgers/orphaned-places.ts";
 import type { Trace } from "../streams/envelope.ts";
 
 /** Micro-euros in a euro: money is counted in whole ones of these. */
@@ -134,7 +134,7 @@ const dayGates = async (ledgers: Reserving, input: PolicyInput): Promise<Counted
   if (limits.budget === undefined && limits.rate === undefined) return NOTHING_COUNTED;
   const cost = policy.cost ?? 0;
   const day = { account, id: policy.id, timeZone };
-  const reserved = await ledgers.reserveDay(day, eventId, cost, limits, trace, places);
+  const reserved = await ledgers.reserveDay({ policy: day, event: eventId, cost, limits, trace, places });
   const { answer } = reserved;
   if (answer.isContested === true) return contested("rate");
   const gates = [...rateGate(answer, places), ...budgetGate(answer, cost)];
@@ -206,7 +206,7 @@ const loopGate = async (ledgers: Reserving, input: PolicyInput): Promise<Counted
   const said: string[] = [];
   const taken: TakenPlace[] = [];
   const take: Take = async (stream, limits, places) => {
-    const reserved = await ledgers.reserve(stream, account, eventId, limits, trace, places);
+    const reserved = await ledgers.reserve({ stream, account, event: eventId, limits, trace, places });
     if (reserved.answer.granted) taken.push({ lasts: false, ...reserved });
     return reserved.answer;
   };
@@ -240,7 +240,7 @@ export const repetitionGate = async (
   { account, holder, policyId, loop, digest, trace }: Repetition,
 ): Promise<GateResult | null> => {
   const take: Take = async (stream, limits, places) => {
-    const reservation = await ledgers.reserve(stream, account, holder, limits, trace, places);
+    const reservation = await ledgers.reserve({ stream, account, event: holder, limits, trace, places });
     if (reservation.answer.granted) ledgers.settle(reservation, 0, trace);
     return reservation.answer;
   };
@@ -254,7 +254,13 @@ const quotaGate = async (ledgers: Reserving, input: LedgerInput): Promise<Counte
   if (plan === null || !plan.hardStop) return NOTHING_COUNTED;
   const month = monthOf(nowMs);
   const limit = { count: plan.eventsPerMonth };
-  const reserved = await ledgers.reserve(`ledger-${account}-${month}`, account, eventId, limit, trace);
+  const reserved = await ledgers.reserve({
+    stream: `ledger-${account}-${month}`,
+    account,
+    event: eventId,
+    limits: limit,
+    trace,
+  });
   const used = reserved.answer.count?.used ?? 0;
   if (reserved.answer.granted) {
     const detail = `${used} of ${plan.eventsPerMonth} events of the ${plan.name} plan used in ${month}`;

@@ -148,7 +148,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
         const trace = { trace_id, span_id };
         for (const stream of names) {
           if (cost === null) await ledgers.resolve(stream, account, bundle_id);
-          else await ledgers.settleNow(stream, account, bundle_id, cost, trace);
+          else await ledgers.settleNow({ stream, account, event: bundle_id, cost, trace });
         }
       },
     },

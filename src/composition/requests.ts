@@ -53,8 +53,20 @@ export const requests = (it: Foundation) => {
   const digestKey = subkey(key, "loops");
   const readingOutcomes = errorsOf("outcomes", "reading what a caller waits for");
   const waiters = waitingPlaces();
-  const eventOutcomes = outcomes(log, delivery, "delivery", readingOutcomes, waiters);
-  const bundleOutcomes = outcomes(log, bundle, "bundle", readingOutcomes, waiters);
+  const eventOutcomes = outcomes({
+    log,
+    decider: delivery,
+    category: "delivery",
+    onError: readingOutcomes,
+    places: waiters,
+  });
+  const bundleOutcomes = outcomes({
+    log,
+    decider: bundle,
+    category: "bundle",
+    onError: readingOutcomes,
+    places: waiters,
+  });
   const movingBundle = errorsOf("bundles", "moving a bundle on");
   const deliver = deliverer({
     ...it,

@@ -40,14 +40,23 @@ type Waiter<S> = {
 
 type Watched<S> = { known: StreamState<S>; readonly waiters: Set<Waiter<S>>; lookAt: number; gapMs: number };
 
-/** `category`: of the streams, `<category>-<id>`. `places` are shared by all that wait in this process. */
-export const outcomes = <S, E extends Fact>(
-  log: EventLog,
-  decider: Foldable<S, E>,
-  category: string,
-  onError: (error: unknown) => void,
-  places: WaitingPlaces = waitingPlaces(),
-): Outcomes<S> => {
+type OutcomesDeps<S, E extends Fact> = {
+  readonly log: EventLog;
+  readonly decider: Foldable<S, E>;
+  /** Of the streams, `<category>-<id>`. */
+  readonly category: string;
+  readonly onError: (error: unknown) => void;
+  /** Shared by all that wait in this process. */
+  readonly places?: WaitingPlaces;
+};
+
+export const outcomes = <S, E extends Fact>({
+  log,
+  decider,
+  category,
+  onError,
+  places = waitingPlaces(),
+}: OutcomesDeps<S, E>): Outcomes<S> => {
   const watched = new Map<string, Watched<S>>();
   let looking = 0;
   let timer: NodeJS.Timeout | null = null;

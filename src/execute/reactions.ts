@@ -90,7 +90,7 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
     if (replay_id === undefined || cost === null) return;
     for (const id of policy_ids) {
       const policy = { account, id, timeZone: await timeZoneOf(account) };
-      await ledgers.charge(policy, `${event_id}/${replay_id}`, cost, Date.parse(at), trace);
+      await ledgers.charge({ policy, name: `${event_id}/${replay_id}`, cost, at: Date.parse(at), trace });
     }
   };
 
@@ -106,7 +106,7 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
         for (const stream of names) {
           // Every node does so, some of them late: a replay may have reserved its places again.
           if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
-          else await ledgers.settleNow(stream, meta.account, event_id, cost, trace);
+          else await ledgers.settleNow({ stream, account: meta.account, event: event_id, cost, trace });
         }
       },
     },

@@ -126,7 +126,14 @@ class Allowance {
     const { ledgers, randomness } = this.deps;
     const stream = `ledger-${this.account}-${this.kind}-${this.day}`;
     const name = randomId(LEASE_PREFIX, randomness);
-    const reservation = await ledgers.reserve(stream, this.account, name, { count: limit }, NO_TRACE, bytes);
+    const reservation = await ledgers.reserve({
+      stream,
+      account: this.account,
+      event: name,
+      limits: { count: limit },
+      trace: NO_TRACE,
+      places: bytes,
+    });
     const { granted, count } = reservation.answer;
     const left = count === undefined ? 0 : count.limit - count.used;
     this.lastAnswer = { limit, left: granted ? left - bytes : left };

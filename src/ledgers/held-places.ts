@@ -37,7 +37,13 @@ export type HeldPlacesDeps = {
 export const heldPlaces = ({ ledgers, accountOf }: HeldPlacesDeps): HeldPlaces => ({
   async take(account, id, trace) {
     const max = (await accountOf(account)).plan.counts.held_approvals;
-    const reservation = await ledgers.reserve(ledgerOf(account), account, id, { count: max }, trace);
+    const reservation = await ledgers.reserve({
+      stream: ledgerOf(account),
+      account,
+      event: id,
+      limits: { count: max },
+      trace,
+    });
     return reservation.answer.granted ? reservation : { max };
   },
 });

@@ -10,7 +10,7 @@ import { randomId } from "../../infra/crypto/ids.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import { fenced } from "./fence.ts";
 import { holdOf, isHeldLedger } from "./held-places.ts";
-import type { LedgerDeps, PlaceStatus } from "./ledger-stream.ts";
+import type { OrphanDeps, PlaceStatus } from "./orphaned-places.ts";
 import { slotHolderOf } from "./slot-holders.ts";
 
 type Holder = {
@@ -31,7 +31,7 @@ export const stepPlace = (bundleId: string, index: number): string => `${bundleI
 
 const isStepPlace = (holder: string): boolean => STEP_PLACE.test(holder);
 
-const fateOf = ({ request, spent, paid }: Holder, ledger: string): PlaceStatus => {
+const statusFor = ({ request, spent, paid }: Holder, ledger: string): PlaceStatus => {
   const { origin, ledgers } = request;
   if (paid?.ledgers.includes(ledger) === true) return { spent: paid.cost };
   if (ledgers?.includes(ledger) !== true) {
@@ -50,7 +50,7 @@ const fateOf = ({ request, spent, paid }: Holder, ledger: string): PlaceStatus =
  * other place was spent by the admission. A source keeps its place until it is deleted.
  */
 export const placeStatus =
-  (log: EventLog, clock: Clock, randomness: Randomness): LedgerDeps["placeStatus"] =>
+  (log: EventLog, clock: Clock, randomness: Randomness): OrphanDeps["placeStatus"] =>
   async (account, holder, ledger) => {
     // A step whose payload became known while its bundle ran spent its place by asking for it, even if the bundle
     // failed.
@@ -66,11 +66,21 @@ export const placeStatus =
       if (hold !== "undecided") return hold === "held" ? "kept" : "free";
     }
     const { isFenced, state } = holder.startsWith("bun_")
-      ? await fenced(log, bundle, `bundle-${holder}`, { type: "Abandon", bundleId: holder, at }, envelope)
-      : await fenced(log, delivery, `delivery-${holder}`, { type: "Abandon", eventId: holder, at }, envelope);
+      ? await fenced(log, {
+          decider: bundle,
+          stream: `bundle-${holder}`,
+          command: { type: "Abandon", bundleId: holder, at },
+          envelope,
+        })
+      : await fenced(log, {
+          decider: delivery,
+          stream: `delivery-${holder}`,
+          command: { type: "Abandon", eventId: holder, at },
+          envelope,
+        });
     // An agent's request that reached nobody is fenced against a replay. It was admitted, so it still counts as a
     // repetition.
     if (isFenced) return "request" in state && isLoopLedger(ledger) ? "spent" : "free";
     if (isHeldLedger(ledger)) return state.phase === "held" ? "kept" : "free";
-    return "request" in state ? fateOf(state, ledger) : "spent";
+    return "request" in state ? statusFor(state, ledger) : "spent";
   };

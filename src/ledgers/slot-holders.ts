@@ -20,14 +20,22 @@ export type SlotHolder = {
   readonly keepsSlot: (log: EventLog, id: string, envelope: Envelope) => Promise<boolean>;
 };
 
+type HolderKind<S extends { readonly phase: string }, E extends Fact> = {
+  readonly prefix: string;
+  readonly category: string;
+  readonly decider: Pick<Decider<S, never, E, unknown>, "initial" | "evolve">;
+  readonly phase: S["phase"];
+  readonly isForever: boolean;
+};
+
 /** `phase` is that of an existing thing. `isForever`: an ended thing never comes back, so nothing has to be fenced. */
-const holder = <S extends { readonly phase: string }, E extends Fact>(
-  prefix: string,
-  category: string,
-  decider: Pick<Decider<S, never, E, unknown>, "initial" | "evolve">,
-  phase: S["phase"],
-  isForever: boolean,
-): SlotHolder => {
+const holder = <S extends { readonly phase: string }, E extends Fact>({
+  prefix,
+  category,
+  decider,
+  phase,
+  isForever,
+}: HolderKind<S, E>): SlotHolder => {
   const streamOf = (id: string): string => `${category}-${id}`;
   const exists = (state: S): boolean => state.phase === phase;
   const isSettled = (state: S): boolean => exists(state) || (isForever && state.phase !== "absent");
@@ -38,20 +46,28 @@ const holder = <S extends { readonly phase: string }, E extends Fact>(
     exists: (state) => exists(state as S),
     async keepsSlot(log, id, envelope) {
       const command = { type: "FreeSlot", id, at: envelope.at } as const;
-      const { state } = await fenced(log, slotFence(decider, isSettled), streamOf(id), command, envelope);
+      const { state } = await fenced(log, {
+        decider: slotFence(decider, isSettled),
+        stream: streamOf(id),
+        command,
+        envelope,
+      });
       return exists(state);
     },
   };
 };
 
 export const SLOT_HOLDERS: Readonly<Record<SlotKind, SlotHolder>> = {
-  sources: holder("src_", "source", source, "present", true),
-  delivery_endpoints: holder("end_", "endpoint", endpoint, "present", true),
-  policies: holder("pol_", "policy", policy, "published", false),
-  agents: holder("agt_", "agent", agent, "present", true),
+  sources: holder({ prefix: "src_", category: "source", decider: source, phase: "present", isForever: true }),
+  delivery_endpoints: holder({
+    ...{ prefix: "end_", category: "endpoint", decider: endpoint, phase: "present" },
+    isForever: true,
+  }),
+  policies: holder({ prefix: "pol_", category: "policy", decider: policy, phase: "published", isForever: false }),
+  agents: holder({ prefix: "agt_", category: "agent", decider: agent, phase: "present", isForever: true }),
   // An action may be defined again under the name, and thus the id, of a deleted one.
-  actions: holder("act_", "action", action, "defined", false),
-  sessions: holder("ses_", "session", session, "open", true),
+  actions: holder({ prefix: "act_", category: "action", decider: action, phase: "defined", isForever: false }),
+  sessions: holder({ prefix: "ses_", category: "session", decider: session, phase: "open", isForever: true }),
 };
 
 /** Undefined for an id that holds no slot. */

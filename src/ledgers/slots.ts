@@ -10,15 +10,17 @@ import { SLOT_HOLDERS } from "./slot-holders.ts";
 /** "full": the account has as many as its plan allows. */
 export type Registered<S, R> = Handled<S, R> | { readonly outcome: "full"; readonly limit: number };
 
+export type Registration<S, C, E extends Fact, R> = {
+  readonly kind: SlotKind;
+  readonly id: string;
+  readonly decider: Decider<S, C, E, R>;
+  readonly command: C;
+  readonly envelope: Envelope;
+};
+
 export type Slots = {
   /** Runs a command that may create something, if the account has a slot for it. Rejects with the log's errors. */
-  register<S, C, E extends Fact, R>(
-    kind: SlotKind,
-    id: string,
-    decider: Decider<S, C, E, R>,
-    command: C,
-    envelope: Envelope,
-  ): Promise<Registered<S, R>>;
+  register<S, C, E extends Fact, R>(registration: Registration<S, C, E, R>): Promise<Registered<S, R>>;
   free(kind: SlotKind, account: string, id: string): Promise<void>;
   /** Ids of the account's things that hold slots, oldest first. */
   holders(kind: SlotKind, account: string): Promise<readonly string[]>;
@@ -36,13 +38,8 @@ const ledgerOf = (account: string, kind: SlotKind): string => `ledger-${account}
 
 /** Limits how many things of each kind an account may have: each holds a place in a ledger of the account. */
 export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
-  async register<S, C, E extends Fact, R>(
-    kind: SlotKind,
-    id: string,
-    decider: Decider<S, C, E, R>,
-    command: C,
-    envelope: Envelope,
-  ): Promise<Registered<S, R>> {
+  async register<S, C, E extends Fact, R>(registration: Registration<S, C, E, R>): Promise<Registered<S, R>> {
+    const { kind, id, decider, command, envelope } = registration;
     const { account, trace } = envelope;
     const { streamOf, exists } = SLOT_HOLDERS[kind];
     const limit = limitOf(kind, await planOf(account));
@@ -55,7 +52,13 @@ export const slots = ({ ledgers, aggregates, planOf }: SlotsDeps): Slots => ({
     const look = async (state: S): Promise<WithSlot<C>> => {
       await giveBack();
       if (exists(state)) return { command, hasSlot: true };
-      reserved = await ledgers.reserve(ledgerOf(account, kind), account, id, { count: limit }, trace);
+      reserved = await ledgers.reserve({
+        stream: ledgerOf(account, kind),
+        account,
+        event: id,
+        limits: { count: limit },
+        trace,
+      });
       return { command, hasSlot: reserved.answer.granted };
     };
     const handled = await aggregates.handleDerived(withSlot(decider, exists), streamOf(id), look, envelope);

@@ -63,8 +63,18 @@ export const orphanedPayloads = (
     const at = new Date(clock.now()).toISOString();
     const envelope = systemEnvelope({ actor: "retention", commandId: randomId("cmd_", randomness), account, at });
     const { isFenced } = id.startsWith("bun_")
-      ? await fenced(log, bundle, `bundle-${id}`, { type: "Abandon", bundleId: id, at }, envelope)
-      : await fenced(log, delivery, `delivery-${id}`, { type: "Abandon", eventId: id, at }, envelope);
+      ? await fenced(log, {
+          decider: bundle,
+          stream: `bundle-${id}`,
+          command: { type: "Abandon", bundleId: id, at },
+          envelope,
+        })
+      : await fenced(log, {
+          decider: delivery,
+          stream: `delivery-${id}`,
+          command: { type: "Abandon", eventId: id, at },
+          envelope,
+        });
     return isFenced;
   };
 

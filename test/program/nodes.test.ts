@@ -4,8 +4,8 @@ import type { EventLog } from "../../domain/ports/event-log.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { randomness } from "../../infra/crypto/randomness.ts";
 import { openLog } from "../../src/engine/engines.ts";
-import { ORPHAN_AGE_MS } from "../../src/ledgers/ledger-stream.ts";
 import { ledgers } from "../../src/ledgers/ledgers.ts";
+import { ORPHAN_AGE_MS } from "../../src/ledgers/orphaned-places.ts";
 import { STALENESS_MAX_MS } from "../../src/streams/aggregates.ts";
 import { NO_TRACE } from "../../src/streams/envelope.ts";
 import { type Client, type HookSource, hookSource, persistently, type Reply, signUp } from "../support/client.ts";
@@ -34,7 +34,13 @@ const reserveAndDie = async (log: EventLog, account: string, policy: string, die
   const placeStatus = async () => "open" as const;
   const places = ledgers({ log, clock, randomness, placeStatus, orphanAgeMs: ORPHAN_AGE_MS, onError: fail });
   const event = derivedId("evt_", policy, "of the dead");
-  const { answer } = await places.reserveDay({ account, id: policy, timeZone: "UTC" }, event, COST, BUDGET, NO_TRACE);
+  const { answer } = await places.reserveDay({
+    policy: { account, id: policy, timeZone: "UTC" },
+    event,
+    cost: COST,
+    limits: BUDGET,
+    trace: NO_TRACE,
+  });
   assert.is(answer.granted, true);
 };
 

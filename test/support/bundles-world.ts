@@ -169,7 +169,7 @@ export const startBundleNode = async (world: BundlesWorld, options: BundleNodeOp
     randomness,
     damageRecords(log, clock, () => undefined),
   );
-  const waiting = outcomes(log, bundle, "bundle", onError);
+  const waiting = outcomes({ log, decider: bundle, category: "bundle", onError });
   const delivering = deliverer({
     allowances: enoughBytes,
     ...{ ...common, views, aggregates: streams, randomness, payloads: kept, sender },

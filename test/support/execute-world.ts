@@ -21,8 +21,9 @@ import { waitingPlaces } from "../../src/execute/waiting-places.ts";
 import { reactor } from "../../src/following/reactor.ts";
 import { compiledActions } from "../../src/gates/compiled-action.ts";
 import { compiledPolicies } from "../../src/gates/compiled-policy.ts";
-import { dayLedger, ledgers } from "../../src/ledgers/ledgers.ts";
+import { ledgers } from "../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../src/ledgers/place-status.ts";
+import { dayLedger } from "../../src/ledgers/policy-days.ts";
 import { actionId } from "../../src/streams/action-stream.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { type Envelope, toEvents } from "../../src/streams/envelope.ts";
@@ -165,7 +166,13 @@ export const startNode = async (world: AgentsWorld, options: NodeOptions = {}) =
     orphanAgeMs: isAlone ? 0 : 30_000,
     onError,
   });
-  const waiting = outcomes(log, delivery, "delivery", onError, waitingPlaces(waitersMax));
+  const waiting = outcomes({
+    log,
+    decider: delivery,
+    category: "delivery",
+    onError,
+    places: waitingPlaces(waitersMax),
+  });
   const sender: HttpSender = {
     async send({ headers, body }) {
       const text = Buffer.from(body).toString();

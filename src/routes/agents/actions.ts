@@ -146,7 +146,7 @@ const put: Handle = (deps) => async (call) => {
   const refused = await deps.controls.authorize(call, change, isThere ? { command, after: definition } : undefined);
   if (refused !== null) return refused;
   const decider = onlyWhile(actionDecider, (now) => versionOf(now) === versionOf(before.state));
-  const done = await deps.slots.register("actions", id, decider, command, envelope);
+  const done = await deps.slots.register({ kind: "actions", id, decider, command, envelope });
   if (done.outcome === "full") {
     await deps.controls.withdraw(call, "action", name);
     return limitReached("actions", done.limit);

@@ -179,7 +179,7 @@ const register: Handle = (deps) => async (call) => {
   const { key, of } = newKey(deps, call, agentId);
   await issue(deps, call, agentId, of);
   const command = { type: "RegisterAgent", agentId, account, settings, key: of, at: envelope.at } as const;
-  const done = await deps.slots.register("agents", agentId, agentDecider, command, envelope);
+  const done = await deps.slots.register({ kind: "agents", id: agentId, decider: agentDecider, command, envelope });
   if (done.outcome === "full") {
     await deps.controls.withdraw(call, "agent", agentId);
     return limitReached("agents", done.limit);

@@ -186,7 +186,13 @@ const register: Handle = (deps) => async (call) => {
   const signing_secret = makeSigningSecret(call.secret("signing-secret"));
   const secret = deps.box.seal(signing_secret, { account, stream, field: "secret" });
   const command = { type: "RegisterEndpoint", endpointId, account, settings, secret, at } as const;
-  const done = await deps.slots.register("delivery_endpoints", endpointId, endpointDecider, command, call.envelope);
+  const done = await deps.slots.register({
+    kind: "delivery_endpoints",
+    id: endpointId,
+    decider: endpointDecider,
+    command,
+    envelope: call.envelope,
+  });
   if (done.outcome === "full") {
     await deps.controls.withdraw(call, "endpoint", endpointId);
     return limitReached("delivery_endpoints", done.limit);

@@ -97,7 +97,7 @@ const publish = async (
   const refused = await deps.controls.authorize(call, change, type === "PublishPolicy" ? undefined : deferred);
   if (refused !== null) return refused;
   const decider = onlyWhile(policy, (now) => versionOf(now) === versionOf(before));
-  const handled = await deps.slots.register("policies", policyId, decider, command, envelope);
+  const handled = await deps.slots.register({ kind: "policies", id: policyId, decider, command, envelope });
   if (handled.outcome === "full") {
     await deps.controls.withdraw(call, "policy", policyId);
     return limitReached("policies", handled.limit);

@@ -133,7 +133,13 @@ const register: Handle = (deps) => async (call) => {
   const part = { name, policy_id, endpoint_id, type: provider };
   const refused = await deps.controls.authorize(call, { kind: "source", id: sourceId, base: null, changes: part });
   if (refused !== null) return refused;
-  const registered = await deps.slots.register("sources", sourceId, sourceDecider, command, envelope);
+  const registered = await deps.slots.register({
+    kind: "sources",
+    id: sourceId,
+    decider: sourceDecider,
+    command,
+    envelope,
+  });
   if (registered.outcome === "full") {
     await deps.controls.withdraw(call, "source", sourceId);
     return planLimit(registered.limit);

@@ -4,7 +4,7 @@ import { PLANS } from "../../../domain/account/plans.ts";
 import type { LedgerEvent } from "../../../domain/ledger/events.ts";
 import { emptyLedger, evolveLedger, WINDOW_MS } from "../../../domain/ledger/state.ts";
 import type { RecordedEvent } from "../../../domain/ports/event-log.ts";
-import type { LedgerMemory } from "../../../src/ledgers/ledgers.ts";
+import type { LedgerMemory } from "../../../src/ledgers/ledgers-in-memory.ts";
 import { fieldOf, fullestWindow } from "../../support/log-facts.ts";
 import type { Seeded } from "../../support/seeded.ts";
 import { type MortalLog, mortalLog, nap, ROUNDS, SEED, sumOfRounds } from "../../support/simulation.ts";

@@ -41,9 +41,16 @@ const placesOfOthers = () =>
 const takeAllBut = async (stream: string, account: string, limit: number, left: number): Promise<void> => {
   const places = placesOfOthers();
   const name = "lease_elsewhere";
-  const taken = await places.reserve(stream, account, name, { count: limit }, NO_TRACE, limit - left);
+  const taken = await places.reserve({
+    stream,
+    account,
+    event: name,
+    limits: { count: limit },
+    trace: NO_TRACE,
+    places: limit - left,
+  });
   assert.ok(taken.answer.granted);
-  await places.settleNow(stream, account, name, 0, NO_TRACE);
+  await places.settleNow({ stream, account, event: name, cost: 0, trace: NO_TRACE });
 };
 
 const leaveOnly = ({ account }: Client, kind: AllowanceKind, left: number): Promise<void> =>

@@ -39,7 +39,7 @@ const waiting = (waitMs = 5_000, signal = new AbortController().signal, account 
 
 test("it is told by the deliverer of this process", async () => {
   const log = memoryEventLog();
-  const it = outcomes(log, delivery, "delivery", fail);
+  const it = outcomes({ log, decider: delivery, category: "delivery", onError: fail });
   const both = Promise.all([it.wait("evt_1", ADMITTED, waiting()), it.wait("evt_1", ADMITTED, waiting())]);
   it.changed("evt_2", ENDED);
   it.changed("evt_1", knownAt(2));
@@ -57,7 +57,7 @@ test("what another node wrote is found in the stream, and one look is for all th
       return log.read(...args);
     },
   };
-  const it = outcomes(counting, delivery, "delivery", fail);
+  const it = outcomes({ log: counting, decider: delivery, category: "delivery", onError: fail });
   await appendTo(log, records.slice(0, 1));
   const all = Promise.all(Array.from({ length: 50 }, () => it.wait("evt_1", ADMITTED, waiting())));
   await until("it has looked", () => reads > 0);
@@ -74,13 +74,24 @@ test("a log that cannot be read is looked at again", async () => {
     ...log,
     read: async (...args) => (errors.length < 2 ? fail(new Error("away")) : log.read(...args)),
   };
-  const it = outcomes(failing, delivery, "delivery", (error) => errors.push(error));
+  const it = outcomes({
+    log: failing,
+    decider: delivery,
+    category: "delivery",
+    onError: (error) => errors.push(error),
+  });
   assert.ok(hasEnded((await it.wait("evt_1", ADMITTED, waiting())).state));
   assert.is(errors.length, 2);
 });
 
 test("it ends with what is known when the time is over, the client is gone, or too many wait", async () => {
-  const it = outcomes(memoryEventLog(), delivery, "delivery", fail, waitingPlaces(1));
+  const it = outcomes({
+    log: memoryEventLog(),
+    decider: delivery,
+    category: "delivery",
+    onError: fail,
+    places: waitingPlaces(1),
+  });
   assert.equal(await it.wait("evt_1", ADMITTED, waiting(60)), ADMITTED);
   assert.equal(await it.wait("evt_1", ADMITTED, waiting(0)), ADMITTED);
   const gone = new AbortController();
@@ -97,7 +108,13 @@ test("it ends with what is known when the time is over, the client is gone, or t
 });
 
 test("an account that takes its share of the places leaves the others to other accounts", async () => {
-  const it = outcomes(memoryEventLog(), delivery, "delivery", fail, waitingPlaces(3, 2));
+  const it = outcomes({
+    log: memoryEventLog(),
+    decider: delivery,
+    category: "delivery",
+    onError: fail,
+    places: waitingPlaces(3, 2),
+  });
   const { signal } = new AbortController();
   const mine = [it.wait("evt_1", ADMITTED, waiting()), it.wait("evt_2", ADMITTED, waiting())];
   assert.equal(await it.wait("evt_1", ADMITTED, waiting()), ADMITTED);
@@ -111,7 +128,7 @@ test("an account that takes its share of the places leaves the others to other a
 });
 
 test("whoever comes later learns what the others know, and old news is no news", async () => {
-  const it = outcomes(memoryEventLog(), delivery, "delivery", fail);
+  const it = outcomes({ log: memoryEventLog(), decider: delivery, category: "delivery", onError: fail });
   const first = it.wait("evt_1", ADMITTED, { ...waiting(), isEnough: () => false, waitMs: 150 });
   it.changed("evt_1", ENDED);
   it.changed("evt_1", knownAt(2));

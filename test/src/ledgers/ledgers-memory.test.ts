@@ -3,7 +3,8 @@ import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { randomness } from "../../../infra/crypto/randomness.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { type LedgerMemory, type Ledgers, ledgers } from "../../../src/ledgers/ledgers.ts";
+import { type Ledgers, ledgers } from "../../../src/ledgers/ledgers.ts";
+import type { LedgerMemory } from "../../../src/ledgers/ledgers-in-memory.ts";
 
 const test = suite("ledgers in memory");
 const TRACE = { trace_id: "1".repeat(32), span_id: "1".repeat(16) };
@@ -60,17 +61,23 @@ const world = (memory?: LedgerMemory) => {
 };
 
 const takeSlot = (it: Ledgers, account: number, holder = `src_${account}`) =>
-  it.reserve(`ledger-acc_${account}-sources`, `acc_${account}`, holder, { count: 1 }, TRACE);
+  it.reserve({
+    stream: `ledger-acc_${account}-sources`,
+    account: `acc_${account}`,
+    event: holder,
+    limits: { count: 1 },
+    trace: TRACE,
+  });
 
 const webhook = async (it: Ledgers, n: number, policy = "pol_1"): Promise<void> => {
-  const reservation = await it.reserveDay(
-    { account: "acc_0", id: policy, timeZone: "UTC" },
-    `evt_${n}`,
-    0,
-    LIMITS,
-    TRACE,
-  );
-  await it.settleNow(reservation.stream, "acc_0", `evt_${n}`, 0, TRACE);
+  const reservation = await it.reserveDay({
+    policy: { account: "acc_0", id: policy, timeZone: "UTC" },
+    event: `evt_${n}`,
+    cost: 0,
+    limits: LIMITS,
+    trace: TRACE,
+  });
+  await it.settleNow({ stream: reservation.stream, account: "acc_0", event: `evt_${n}`, cost: 0, trace: TRACE });
 };
 
 test("more accounts with a source than ledgers in memory cost a webhook nothing", async () => {
@@ -111,7 +118,11 @@ test("ledgers with many places are forgotten before there are too many places in
   const node = it.node();
   const fill = async (policy: string) => {
     const day = { account: "acc_0", id: policy, timeZone: "UTC" };
-    await Promise.all(Array.from({ length: 50 }, (_, n) => node.reserveDay(day, `evt_${n}`, 0, LIMITS, TRACE)));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        node.reserveDay({ policy: day, event: `evt_${n}`, cost: 0, limits: LIMITS, trace: TRACE }),
+      ),
+    );
   };
   for (let n = 0; n < 10; n += 1) await fill(`pol_${n}`);
   it.readOf("ledger-");
@@ -142,13 +153,13 @@ test("the place of a request that died in a ledger that was forgotten is given b
   const it = world({ ledgersMax: 2, entriesMax: 1_000 });
   const node = it.node();
   const stream = "ledger-acc_1-sources";
-  await node.reserve(stream, "acc_1", "dead", { count: 9 }, TRACE);
+  await node.reserve({ stream, account: "acc_1", event: "dead", limits: { count: 9 }, trace: TRACE });
   for (let account = 10; account < 20; account += 1) await takeSlot(node, account);
   it.clock.ms += 31_000;
   await node.sweep();
   assert.not(it.asked.includes("dead"));
   // This one is not refused: nobody waits for the place of the dead request.
-  await node.reserve(stream, "acc_1", "src_1", { count: 9 }, TRACE);
+  await node.reserve({ stream, account: "acc_1", event: "src_1", limits: { count: 9 }, trace: TRACE });
   await node.idle();
   assert.ok(it.asked.includes("dead"));
   assert.is((await node.figures(stream, "acc_1")).open, 1);

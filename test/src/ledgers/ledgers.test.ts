@@ -53,7 +53,13 @@ test("200 at once from two nodes share one euro: exactly 14 are granted", async 
   const clock = { ms: NOON };
   const nodes = [node(log, clock), node(log, clock)];
   const asked = Array.from({ length: 200 }, (_, n) =>
-    nodes[n % 2]?.reserveDay(POLICY, `evt_${n}`, 70_000, { budget: 1_000_000 }, TRACE),
+    nodes[n % 2]?.reserveDay({
+      policy: POLICY,
+      event: `evt_${n}`,
+      cost: 70_000,
+      limits: { budget: 1_000_000 },
+      trace: TRACE,
+    }),
   );
   assert.is(granted((await Promise.all(asked)).filter((it) => it !== undefined)), 14);
 });
@@ -62,10 +68,13 @@ test("two nodes and a third that settles reach each threshold of the day once", 
   const log = memoryEventLog();
   const clock = { ms: NOON };
   const [a, b, c] = [node(log, clock), node(log, clock), node(log, clock)];
-  const ask = (event: string, at: Ledgers) => at.reserveDay(POLICY, event, 50_000, { budget: 1_000_000 }, TRACE);
+  const ask = (event: string, at: Ledgers) =>
+    at.reserveDay({ policy: POLICY, event, cost: 50_000, limits: { budget: 1_000_000 }, trace: TRACE });
   const asked = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(`evt_${n}`, n % 2 === 0 ? a : b)));
   await Promise.all(
-    asked.map(({ stream }, n) => (n % 2 === 0 ? c : a).settleNow(stream, "acc_1", `evt_${n}`, 100_000, TRACE)),
+    asked.map(({ stream }, n) =>
+      (n % 2 === 0 ? c : a).settleNow({ stream, account: "acc_1", event: `evt_${n}`, cost: 100_000, trace: TRACE }),
+    ),
   );
   assert.is((await ask("evt_late", b)).answer.granted, false);
   const told = (await recordsOf(log, "ledger-pol_1-2026-05-05")).flatMap((it) =>
@@ -85,7 +94,13 @@ test("300 at once from two nodes against 20 a minute: exactly 20, also across mi
   const ask = (from: number, count: number) =>
     Promise.all(
       Array.from({ length: count }, (_, n) =>
-        (nodes[n % 2] as Ledgers).reserveDay(POLICY, `evt_${from + n}`, 0, { rate: 20 }, TRACE),
+        (nodes[n % 2] as Ledgers).reserveDay({
+          policy: POLICY,
+          event: `evt_${from + n}`,
+          cost: 0,
+          limits: { rate: 20 },
+          trace: TRACE,
+        }),
       ),
     );
   const before = granted(await ask(0, 12));
@@ -100,9 +115,9 @@ test("once a day has begun nothing more is reserved in the one before, even by a
   const log = memoryEventLog();
   const [slow, fast] = [{ ms: Date.parse("2026-05-05T23:59:50Z") }, { ms: Date.parse("2026-05-06T00:00:05Z") }];
   const [a, b] = [node(log, slow), node(log, fast)];
-  await a.reserveDay(POLICY, "evt_1", 5, { budget: 100 }, TRACE);
-  await b.reserveDay(POLICY, "evt_2", 5, { budget: 100 }, TRACE);
-  const late = await a.reserveDay(POLICY, "evt_3", 5, { budget: 100 }, TRACE);
+  await a.reserveDay({ policy: POLICY, event: "evt_1", cost: 5, limits: { budget: 100 }, trace: TRACE });
+  await b.reserveDay({ policy: POLICY, event: "evt_2", cost: 5, limits: { budget: 100 }, trace: TRACE });
+  const late = await a.reserveDay({ policy: POLICY, event: "evt_3", cost: 5, limits: { budget: 100 }, trace: TRACE });
   assert.is(late.stream, "ledger-pol_1-2026-05-06");
 });
 
@@ -113,17 +128,20 @@ test("a day that has ended stays closed for a node that reads it from a checkpoi
   const it = node(log, clock);
   const ask = async (by: Ledgers, from: number, count: number) => {
     const asked = Array.from({ length: count }, (_, n) =>
-      by.reserveDay(POLICY, `evt_${from + n}`, 0, { rate: 20 }, TRACE),
+      by.reserveDay({ policy: POLICY, event: `evt_${from + n}`, cost: 0, limits: { rate: 20 }, trace: TRACE }),
     );
     return granted(await Promise.all(asked));
   };
   const late = Array.from({ length: 1_100 }, (_, n) => `evt_late_${n}`);
-  await Promise.all(late.map((event) => it.reserveDay(POLICY, event, 0, { rate: 10_000 }, TRACE)));
+  await Promise.all(
+    late.map((event) => it.reserveDay({ policy: POLICY, event, cost: 0, limits: { rate: 10_000 }, trace: TRACE })),
+  );
   clock.ms = midnight - 10_000;
   assert.is(await ask(it, 0, 10), 10);
   clock.ms = midnight + 200;
   assert.is(await ask(it, 100, 20), 10);
-  for (const event of late) await it.settleNow("ledger-pol_1-2026-05-05", "acc_1", event, 0, TRACE);
+  for (const event of late)
+    await it.settleNow({ stream: "ledger-pol_1-2026-05-05", account: "acc_1", event, cost: 0, trace: TRACE });
   await it.idle();
   assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
   // The clock of the other node is behind, so it asks the old day's ledger first.
@@ -134,7 +152,9 @@ test("many at once are a few appends", async () => {
   const log = memoryEventLog();
   const it = node(log, { ms: NOON });
   await Promise.all(
-    Array.from({ length: 500 }, (_, n) => it.reserveDay(POLICY, `evt_${n}`, 1, { budget: 1e9 }, TRACE)),
+    Array.from({ length: 500 }, (_, n) =>
+      it.reserveDay({ policy: POLICY, event: `evt_${n}`, cost: 1, limits: { budget: 1e9 }, trace: TRACE }),
+    ),
   );
   assert.ok((await recordsOf(log, "ledger-pol_1-2026-05-05")).length < 20);
 });
@@ -145,22 +165,39 @@ test("after a crash what was admitted stays spent and what was not is given back
   const limits = { budget: 100 };
   const first = node(log, clock);
   for (const event of ["evt_admitted", "evt_lost", "evt_held"])
-    await first.reserveDay(POLICY, event, 30, limits, TRACE);
+    await first.reserveDay({ policy: POLICY, event, cost: 30, limits, trace: TRACE });
   const restarted = node(log, clock, { evt_admitted: "spent", evt_lost: "free" }, 0);
-  const { answer } = await restarted.reserveDay(POLICY, "evt_new", 41, limits, TRACE);
+  const { answer } = await restarted.reserveDay({ policy: POLICY, event: "evt_new", cost: 41, limits, trace: TRACE });
   assert.equal([answer.granted, answer.budget?.used], [false, 60]);
-  assert.is((await restarted.reserveDay(POLICY, "evt_new", 40, limits, TRACE)).answer.granted, true);
+  assert.is(
+    (await restarted.reserveDay({ policy: POLICY, event: "evt_new", cost: 40, limits, trace: TRACE })).answer.granted,
+    true,
+  );
 });
 
 test("a place is not given back while its request may still be under way on another node", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
-  await node(log, clock).reserveDay(POLICY, "evt_1", 100, { budget: 100 }, TRACE);
+  await node(log, clock).reserveDay({
+    policy: POLICY,
+    event: "evt_1",
+    cost: 100,
+    limits: { budget: 100 },
+    trace: TRACE,
+  });
   const other = node(log, clock, { evt_1: "free" });
-  assert.is((await other.reserveDay(POLICY, "evt_2", 1, { budget: 100 }, TRACE)).answer.granted, false);
+  assert.is(
+    (await other.reserveDay({ policy: POLICY, event: "evt_2", cost: 1, limits: { budget: 100 }, trace: TRACE })).answer
+      .granted,
+    false,
+  );
   clock.ms += 30_000;
   await other.sweep();
-  assert.is((await other.reserveDay(POLICY, "evt_2", 1, { budget: 100 }, TRACE)).answer.granted, true);
+  assert.is(
+    (await other.reserveDay({ policy: POLICY, event: "evt_2", cost: 1, limits: { budget: 100 }, trace: TRACE })).answer
+      .granted,
+    true,
+  );
 });
 
 test("a place that another node gave back, or settled for less, is free on every node", async () => {
@@ -168,23 +205,33 @@ test("a place that another node gave back, or settled for less, is free on every
   const clock = { ms: NOON };
   const [a, b] = [node(log, clock), node(log, clock)];
   const limits = { budget: 100 };
-  const first = await a.reserveDay(POLICY, "evt_1", 60, limits, TRACE);
-  const second = await a.reserveDay(POLICY, "evt_2", 40, limits, TRACE);
-  assert.is((await b.reserveDay(POLICY, "evt_3", 1, limits, TRACE)).answer.granted, false);
+  const first = await a.reserveDay({ policy: POLICY, event: "evt_1", cost: 60, limits, trace: TRACE });
+  const second = await a.reserveDay({ policy: POLICY, event: "evt_2", cost: 40, limits, trace: TRACE });
+  assert.is(
+    (await b.reserveDay({ policy: POLICY, event: "evt_3", cost: 1, limits, trace: TRACE })).answer.granted,
+    false,
+  );
   await a.release(first, TRACE);
-  const { answer } = await b.reserveDay(POLICY, "evt_4", 60, limits, TRACE);
+  const { answer } = await b.reserveDay({ policy: POLICY, event: "evt_4", cost: 60, limits, trace: TRACE });
   assert.equal([answer.granted, answer.budget?.used], [true, 40]);
-  assert.is((await b.reserveDay(POLICY, "evt_5", 10, limits, TRACE)).answer.granted, false);
+  assert.is(
+    (await b.reserveDay({ policy: POLICY, event: "evt_5", cost: 10, limits, trace: TRACE })).answer.granted,
+    false,
+  );
   a.settle(second, 30, TRACE);
   await a.idle();
-  assert.is((await b.reserveDay(POLICY, "evt_6", 10, limits, TRACE)).answer.granted, true);
+  assert.is(
+    (await b.reserveDay({ policy: POLICY, event: "evt_6", cost: 10, limits, trace: TRACE })).answer.granted,
+    true,
+  );
 });
 
 test("a place that one node took is given back by another that had not heard of it", async () => {
   const log = memoryEventLog();
   const clock = { ms: NOON };
   const [a, b] = [node(log, clock), node(log, clock)];
-  const take = (at: Ledgers, id: string) => at.reserve("ledger-acc_1-sources", "acc_1", id, { count: 2 }, TRACE);
+  const take = (at: Ledgers, id: string) =>
+    at.reserve({ stream: "ledger-acc_1-sources", account: "acc_1", event: id, limits: { count: 2 }, trace: TRACE });
   await take(b, "src_1");
   await b.release(await take(a, "src_2"), TRACE);
   assert.is((await take(a, "src_3")).answer.granted, true);
@@ -196,9 +243,10 @@ test("what a dead node holds is given back when it is 30 s old and somebody is r
   const clock = { ms: NOON };
   const limits = { budget: 100 };
   const other = node(log, clock, { evt_dead: "free" });
-  await other.reserveDay(POLICY, "evt_1", 40, limits, TRACE);
-  await node(log, clock).reserveDay(POLICY, "evt_dead", 60, limits, TRACE);
-  const ask = async (event: string) => (await other.reserveDay(POLICY, event, 60, limits, TRACE)).answer.granted;
+  await other.reserveDay({ policy: POLICY, event: "evt_1", cost: 40, limits, trace: TRACE });
+  await node(log, clock).reserveDay({ policy: POLICY, event: "evt_dead", cost: 60, limits, trace: TRACE });
+  const ask = async (event: string) =>
+    (await other.reserveDay({ policy: POLICY, event, cost: 60, limits, trace: TRACE })).answer.granted;
   assert.is(await ask("evt_2"), false);
   clock.ms += 29_999;
   assert.is(await ask("evt_3"), false);
@@ -214,7 +262,15 @@ test("what a source holds for as long as it lives is asked after by a sweep once
   const asked: string[] = [];
   const it = node(log, clock, fates, 30_000, asked);
   const take = async (id: string) =>
-    (await it.reserve("ledger-acc_1-sources", "acc_1", id, { count: 1 }, TRACE)).answer;
+    (
+      await it.reserve({
+        stream: "ledger-acc_1-sources",
+        account: "acc_1",
+        event: id,
+        limits: { count: 1 },
+        trace: TRACE,
+      })
+    ).answer;
   await take("src_1");
   for (let minute = 0; minute < 59; minute += 1) {
     clock.ms += 60_000;
@@ -237,7 +293,11 @@ test("a long ledger is read from its checkpoint and still decides exactly", asyn
   const writer = node(log, clock);
   for (let n = 0; n < 2_500; n += 1) {
     clock.ms += 100;
-    writer.settle(await writer.reserveDay(POLICY, `evt_${n}`, 1, limits, TRACE), 1, TRACE);
+    writer.settle(
+      await writer.reserveDay({ policy: POLICY, event: `evt_${n}`, cost: 1, limits, trace: TRACE }),
+      1,
+      TRACE,
+    );
   }
   await writer.idle();
   assert.ok((await log.last("checkpoint-ledger-pol_1-2026-05-05")) !== null);
@@ -251,7 +311,13 @@ test("a long ledger is read from its checkpoint and still decides exactly", asyn
     },
   };
   const restarted = node(counting, clock);
-  const { answer } = await restarted.reserveDay(POLICY, "evt_probe", 501, limits, TRACE);
+  const { answer } = await restarted.reserveDay({
+    policy: POLICY,
+    event: "evt_probe",
+    cost: 501,
+    limits,
+    trace: TRACE,
+  });
   assert.equal(answer.budget, { used: 2_500, limit: 3_000, over: true });
   // One every 100 ms: 600 of them in the minute behind the last, which is exactly one minute younger than the oldest.
   assert.is(answer.rate?.used, 600);
@@ -263,7 +329,7 @@ test("what is charged is charged once, by every node and however late, on the da
   const clock = { ms: NOON };
   const [a, b, late] = [node(log, clock), node(log, clock), node(log, clock)];
   const [today, tomorrow] = ["ledger-pol_1-2026-05-05", "ledger-pol_1-2026-05-06"];
-  const charge = (at: Ledgers) => at.charge(POLICY, "evt_1/rpl_1", 5, NOON, TRACE);
+  const charge = (at: Ledgers) => at.charge({ policy: POLICY, name: "evt_1/rpl_1", cost: 5, at: NOON, trace: TRACE });
   await Promise.all([charge(a), charge(b), charge(a)]);
   const spent = async (at: Ledgers, stream = today) => {
     const { settled, overrun, open, reserved } = await at.figures(stream, "acc_1");
@@ -273,27 +339,37 @@ test("what is charged is charged once, by every node and however late, on the da
   // So many records behind it that a checkpoint is made.
   for (let n = 0; n < 1_100; n += 1) {
     clock.ms += 1_000;
-    const reservation = await a.reserveDay(POLICY, `evt_${n}`, 0, { rate: 1_000 }, TRACE);
+    const reservation = await a.reserveDay({
+      policy: POLICY,
+      event: `evt_${n}`,
+      cost: 0,
+      limits: { rate: 1_000 },
+      trace: TRACE,
+    });
     if (n > 100) await a.release(reservation, TRACE);
   }
   assert.ok((await log.last(`checkpoint-${today}`)) !== null);
   await charge(node(log, clock));
   clock.ms = NOON + 24 * 60 * 60 * 1_000;
-  await a.reserveDay(POLICY, "evt_next", 1, { budget: 100 }, TRACE);
+  await a.reserveDay({ policy: POLICY, event: "evt_next", cost: 1, limits: { budget: 100 }, trace: TRACE });
   await charge(late);
   await charge(node(log, clock));
   assert.equal((await spent(late))[0], 5);
   assert.equal(await spent(late, tomorrow), [0, 0, 1, 1]);
-  await late.charge(POLICY, "evt_1/rpl_2", 7, NOON, TRACE);
+  await late.charge({ policy: POLICY, name: "evt_1/rpl_2", cost: 7, at: NOON, trace: TRACE });
   assert.equal((await spent(a))[0], 12, "also when the day is closed");
-  assert.is((await late.reserveDay(POLICY, "evt_then", 99, { budget: 100 }, TRACE)).answer.granted, true);
+  assert.is(
+    (await late.reserveDay({ policy: POLICY, event: "evt_then", cost: 99, limits: { budget: 100 }, trace: TRACE }))
+      .answer.granted,
+    true,
+  );
 });
 
 test("what is charged counts against the budget, and a threshold that it reaches is told", async () => {
   const log = memoryEventLog();
   const it = node(log, { ms: NOON });
-  await it.reserveDay(POLICY, "evt_1", 10, { budget: 100 }, TRACE);
-  await it.charge(POLICY, "evt_2/rpl_1", 75, NOON, TRACE);
+  await it.reserveDay({ policy: POLICY, event: "evt_1", cost: 10, limits: { budget: 100 }, trace: TRACE });
+  await it.charge({ policy: POLICY, name: "evt_2/rpl_1", cost: 75, at: NOON, trace: TRACE });
   const records = await recordsOf(log, "ledger-pol_1-2026-05-05");
   const told = records.filter((record) => record.type === "BudgetThresholdReached");
   assert.equal(
@@ -303,7 +379,13 @@ test("what is charged counts against the budget, and a threshold that it reaches
       { threshold: 80, used: 85, limit: 100 },
     ],
   );
-  const { answer } = await it.reserveDay(POLICY, "evt_3", 16, { budget: 100 }, TRACE);
+  const { answer } = await it.reserveDay({
+    policy: POLICY,
+    event: "evt_3",
+    cost: 16,
+    limits: { budget: 100 },
+    trace: TRACE,
+  });
   assert.equal(answer.budget, { used: 85, limit: 100, over: true });
 });
 
@@ -321,15 +403,21 @@ test("a failed append refuses its requests and the next ones are decided on what
     },
   };
   const it = node(flaky, clock);
-  await it.reserveDay(POLICY, "evt_0", 10, { budget: 20 }, TRACE);
+  await it.reserveDay({ policy: POLICY, event: "evt_0", cost: 10, limits: { budget: 20 }, trace: TRACE });
   broken = true;
   let refused = false;
-  await it.reserveDay(POLICY, "evt_1", 10, { budget: 20 }, TRACE).catch(() => {
+  await it.reserveDay({ policy: POLICY, event: "evt_1", cost: 10, limits: { budget: 20 }, trace: TRACE }).catch(() => {
     refused = true;
   });
   broken = false;
   assert.is(refused, true);
-  const { answer } = await it.reserveDay(POLICY, "evt_2", 10, { budget: 20 }, TRACE);
+  const { answer } = await it.reserveDay({
+    policy: POLICY,
+    event: "evt_2",
+    cost: 10,
+    limits: { budget: 20 },
+    trace: TRACE,
+  });
   assert.equal([answer.granted, answer.budget?.used], [false, 20]);
 });
 

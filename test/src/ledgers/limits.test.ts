@@ -45,8 +45,15 @@ const fill = async ({ account }: Client, kind: keyof Counts, places: number): Pr
     onError,
   });
   const stream = `ledger-${account}-${kind}`;
-  await filled.reserve(stream, account, "filled", { count: Number.MAX_SAFE_INTEGER }, NO_TRACE, places);
-  await filled.settleNow(stream, account, "filled", 0, NO_TRACE);
+  await filled.reserve({
+    stream,
+    account,
+    event: "filled",
+    limits: { count: Number.MAX_SAFE_INTEGER },
+    trace: NO_TRACE,
+    places,
+  });
+  await filled.settleNow({ stream, account, event: "filled", cost: 0, trace: NO_TRACE });
 };
 
 type Kind = "delivery_endpoints" | "policies" | "agents" | "actions";

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { dayLedger } from "../../../src/ledgers/ledgers.ts";
+import { dayLedger } from "../../../src/ledgers/policy-days.ts";
 import { pausedLog } from "../../support/paused-log.ts";
 import { ACCOUNT, claimNode, claimsWorld, POLICY_ID, webhookId } from "../../support/webhook-claims.ts";
 

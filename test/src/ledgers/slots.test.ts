@@ -31,7 +31,9 @@ const world = (log = memoryEventLog()) => {
   return {
     log,
     slots,
-    define: async () => (await slots.register("actions", ID, action, define, envelope())).outcome,
+    define: async () =>
+      (await slots.register({ kind: "actions", id: ID, decider: action, command: define, envelope: envelope() }))
+        .outcome,
     /** As a node does it that dies before it gives the slot back. */
     remove: () => streams.handle(action, `action-${ID}`, { type: "DeleteAction", at: AT }, envelope()),
     taken: () => slotsTaken(log, clock, ACCOUNT, "actions"),

@@ -53,9 +53,16 @@ const leaveOnly = async ({ account }: Client, kind: AllowanceKind, bytes: number
   });
   const stream = `ledger-${account}-${kind}-${dayIn("UTC", Date.now())}`;
   const name = "lease_elsewhere";
-  const taken = await places.reserve(stream, account, name, { count: limit }, NO_TRACE, limit - bytes);
+  const taken = await places.reserve({
+    stream,
+    account,
+    event: name,
+    limits: { count: limit },
+    trace: NO_TRACE,
+    places: limit - bytes,
+  });
   assert.ok(taken.answer.granted);
-  await places.settleNow(stream, account, name, 0, NO_TRACE);
+  await places.settleNow({ stream, account, event: name, cost: 0, trace: NO_TRACE });
 };
 
 /** What is stored of an account's bodies. */

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { OutcomeUnknown } from "../../../infra/log-errors.ts";
 import { costReactions } from "../../../src/execute/reactions.ts";
-import { dayLedger } from "../../../src/ledgers/ledgers.ts";
+import { dayLedger } from "../../../src/ledgers/policy-days.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { NOON_DAY } from "../../support/noon-clock.ts";
 import { ACCOUNT, POLICY_ID, replayNode, replayWorld } from "../../support/replay-world.ts";
@@ -46,7 +46,7 @@ const round = async (random: Seeded, kind: "agent" | "source"): Promise<number> 
   const nodes = [await node(), await node()] as const;
   const id = kind === "agent" ? await world.askedFor(1, false, LEDGER) : await world.approved(1, LEDGER);
   const policy = { account: ACCOUNT, id: POLICY_ID, timeZone: "UTC" };
-  await nodes[0].ledgers.reserveDay(policy, id, COST, { budget: COST }, NO_TRACE);
+  await nodes[0].ledgers.reserveDay({ policy, event: id, cost: COST, limits: { budget: COST }, trace: NO_TRACE });
   let replays = 0;
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {
     const ended = (await world.ofType("CostDetermined")).at(-1);

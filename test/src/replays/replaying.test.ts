@@ -8,8 +8,8 @@ import { approvalIdOf } from "../../../src/approvals/approvals.ts";
 import { expirePayload } from "../../../src/erasure/erasures.ts";
 import { executionAnswer } from "../../../src/execute/answer.ts";
 import { costReactions } from "../../../src/execute/reactions.ts";
-import { dayLedger } from "../../../src/ledgers/ledgers.ts";
 import { placeStatus } from "../../../src/ledgers/place-status.ts";
+import { dayLedger } from "../../../src/ledgers/policy-days.ts";
 import type { Replayed } from "../../../src/replays/replaying.ts";
 import { NO_TRACE } from "../../../src/streams/envelope.ts";
 import { damagedLog } from "../../support/damaged-log.ts";
@@ -396,7 +396,7 @@ test("places that a replay has taken again are not given back by the end before 
   };
   await withNode(world, async (node) => {
     const settle = settling(node);
-    await node.ledgers.reserve(LEDGER, ACCOUNT, id, limits, NO_TRACE);
+    await node.ledgers.reserve({ stream: LEDGER, account: ACCOUNT, event: id, limits, trace: NO_TRACE });
     // Before anybody has come by the end of the first time.
     assert.is(outcomeOf(await node.replay(id, 1)), "replayed");
     await settle(unreached);
@@ -417,7 +417,13 @@ test("a replay keeps its place while a slower node still gives back what the end
   const quick = await replayNode(world, { log: slowToReplay.log });
   const id = await world.askedFor(1, false, LEDGER);
   const policy = { account: ACCOUNT, id: POLICY_ID, timeZone: "UTC" };
-  await quick.ledgers.reserveDay(policy, id, 2_000_000, { budget: 2_000_000 }, NO_TRACE);
+  await quick.ledgers.reserveDay({
+    policy,
+    event: id,
+    cost: 2_000_000,
+    limits: { budget: 2_000_000 },
+    trace: NO_TRACE,
+  });
   const unreached = last(await world.recordsOf(id));
 
   const settled = settling(slow)(unreached);
@@ -439,7 +445,13 @@ test("what the first sending has cost stays spent if the event is replayed befor
     const id = await world.askedFor(1, true, LEDGER);
     await withNode(world, async (node) => {
       const policy = { account: ACCOUNT, id: POLICY_ID, timeZone: "UTC" };
-      await node.ledgers.reserveDay(policy, id, 2_000_000, { budget: 2_000_000 }, NO_TRACE);
+      await node.ledgers.reserveDay({
+        policy,
+        event: id,
+        cost: 2_000_000,
+        limits: { budget: 2_000_000 },
+        trace: NO_TRACE,
+      });
       const determined = last(await world.recordsOf(id));
       assert.is(determined.data.cost, 2_000_000);
       assert.is(outcomeOf(await node.replay(id, 1)), "replayed");

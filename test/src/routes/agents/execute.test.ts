@@ -31,7 +31,7 @@ const asked = async (
   const [route] = executeRoutes({
     log,
     execute: async () => ({ eventId: "evt_1", known, replayed: true, position: known.position }),
-    outcomes: outcomes(log, delivery, "delivery", fail),
+    outcomes: outcomes({ log, decider: delivery, category: "delivery", onError: fail }),
   });
   const call = {
     principal: { kind: "agent", account: "acc_1", id: "agt_1" },

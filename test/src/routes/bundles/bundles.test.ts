@@ -116,7 +116,7 @@ const world = async (recorded: (it: History) => void, begin: Begin = (it) => it)
   };
   const known = await foldStream(log, bundle, `bundle-${ID}`);
   const asks: BundleAsk[] = [];
-  const waiting = outcomes(log, bundle, "bundle", fail);
+  const waiting = outcomes({ log, decider: bundle, category: "bundle", onError: fail });
   const call = caller(
     bundleRoutes({
       calls: NO_CALLS,

@@ -1,0 +1,118 @@
+import type { JsonObject } from "../../domain/json.ts";
+import { checkpointOf, restoring } from "../../domain/ledger/checkpoint.ts";
+import type { LedgerCheckpoint, LedgerEvent } from "../../domain/ledger/events.ts";
+import { windowMsOf } from "../../domain/ledger/loop.ts";
+import { emptyLedger, evolveLedger, type Ledger } from "../../domain/ledger/state.ts";
+import type { Clock } from "../../domain/ports/clock.ts";
+import type { EventLog, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
+import type { Randomness } from "../../domain/ports/randomness.ts";
+import { randomId } from "../../infra/crypto/ids.ts";
+import { type Envelope, type Fact, NO_TRACE, systemEnvelope, type Trace, toEvents } from "../streams/envelope.ts";
+import { appendKnown } from "../streams/run-command.ts";
+
+const READ_PAGE = 1_000;
+/** A ledger is folded from its newest checkpoint, so opening one reads at most about this many records. */
+const CHECKPOINT_EVERY = 1_000;
+/** A checkpoint lists every open place and charged name, and has to stay below 1 MB: a larger ledger waits with it. */
+const CHECKPOINT_OPEN_MAX = 2_000;
+const CHECKPOINT_CHARGED_MAX = 5_000;
+
+type CopyDeps = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly onError: (error: unknown) => void;
+};
+
+/** This process's fold of a ledger's stream, and the appends to it. Its owner calls one method at a time. */
+export class LedgerCopy {
+  ledger: Ledger;
+  revision: Revision | null = null;
+  readonly #stream: string;
+  readonly #account: string;
+  readonly #deps: CopyDeps;
+  readonly #windowMs: number;
+  #checkpointed = -1;
+
+  constructor(stream: string, account: string, deps: CopyDeps) {
+    this.#stream = stream;
+    this.#account = account;
+    this.#deps = deps;
+    this.#windowMs = windowMsOf(stream);
+    this.ledger = emptyLedger(this.#windowMs);
+  }
+
+  /** Folds the stream anew, from its newest checkpoint. */
+  async load(): Promise<void> {
+    this.ledger = emptyLedger(this.#windowMs);
+    this.revision = null;
+    const last = await this.#deps.log.last(`checkpoint-${this.#stream}`);
+    if (last !== null) await this.#restore(last.data as unknown as LedgerCheckpoint);
+    await this.catchUp();
+  }
+
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const page = await this.#deps.log.read(this.#stream, this.revision, READ_PAGE);
+      for (const event of page) this.#evolve(event);
+      if (page.length < READ_PAGE) return;
+    }
+  }
+
+  /** False if another node has appended first; the copy has then caught up, and the caller decides again. */
+  async append(facts: readonly LedgerEvent[], trace: Trace): Promise<boolean> {
+    const events = toEvents(facts, this.#envelope(trace));
+    const appended = await appendKnown(this.#deps.log, this.#stream, this.revision ?? "absent", events);
+    if (appended.outcome === "conflict") {
+      await this.catchUp();
+      return false;
+    }
+    for (const [index, fact] of facts.entries()) {
+      this.#evolve({ ...fact, revision: appended.revision - facts.length + 1 + index });
+    }
+    return true;
+  }
+
+  /** Writes a checkpoint if one is due. A lost one costs only speed, so nothing waits for it. */
+  checkpoint(): void {
+    const { ledger, revision } = this;
+    if (revision === null || revision - this.#checkpointed < CHECKPOINT_EVERY) return;
+    if (ledger.open.size > CHECKPOINT_OPEN_MAX || ledger.charged.size > CHECKPOINT_CHARGED_MAX) return;
+    this.#checkpointed = revision;
+    const data = checkpointOf(ledger, revision) as unknown as JsonObject;
+    const events = toEvents([{ type: "LedgerCheckpointed", data }], this.#envelope(NO_TRACE));
+    this.#deps.log.append(`checkpoint-${this.#stream}`, "any", events).catch(this.#deps.onError);
+  }
+
+  /** The entries of the sliding window are not in a checkpoint: they are read from the stream. */
+  async #restore(checkpoint: LedgerCheckpoint): Promise<void> {
+    const restored = restoring(checkpoint, this.#windowMs);
+    for (let after = checkpoint.window_from - 1; after < checkpoint.revision; ) {
+      const page = await this.#deps.log.read(this.#stream, after < 0 ? null : after, READ_PAGE);
+      for (const event of page) {
+        after = event.revision;
+        if (after <= checkpoint.revision) restored.refill(event as unknown as LedgerEvent, after);
+      }
+      if (page.length === 0) break;
+    }
+    this.ledger = restored.ledger();
+    this.revision = checkpoint.revision;
+    this.#checkpointed = checkpoint.revision;
+  }
+
+  #evolve(event: RecordedEvent | (Fact & { revision: Revision })): void {
+    // A ledger's stream holds ledger events alone.
+    evolveLedger(this.ledger, event as unknown as LedgerEvent, event.revision);
+    this.revision = event.revision;
+  }
+
+  #envelope(trace: Trace): Envelope {
+    return systemEnvelope({
+      actor: "ledger",
+      commandId: randomId("cmd_", this.#deps.randomness),
+      account: this.#account,
+      trace,
+      at: new Date(this.#deps.clock.now()).toISOString(),
+    });
+  }
+}

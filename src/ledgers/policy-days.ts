@@ -1,0 +1,59 @@
+import { dayBehind } from "../../domain/calendar.ts";
+import type { Trace } from "../streams/envelope.ts";
+import type { LedgersInMemory } from "./ledgers-in-memory.ts";
+
+/** `day`: YYYY-MM-DD in the account's time zone. */
+export const dayLedger = (policyId: string, day: string): string => `ledger-${policyId}-${day}`;
+
+type PolicyOfAccount = { readonly account: string; readonly id: string };
+type CurrentDay = { day: string; rolling: Promise<void> | null };
+
+/** Policies whose current day is in memory, as two short strings each. */
+const POLICIES_MAX = 50_000;
+
+/** The day that has begun in the ledgers of each policy. */
+export class PolicyDays {
+  readonly #ledgers: LedgersInMemory;
+  /** By policy, least recently used first. */
+  readonly #days = new Map<string, CurrentDay>();
+
+  constructor(ledgers: LedgersInMemory) {
+    this.#ledgers = ledgers;
+  }
+
+  /** Begins `day`, unless it or a later one has begun. Returns the day that has begun. */
+  async enter(policy: PolicyOfAccount, day: string, trace: Trace): Promise<string> {
+    const current = this.#currentOf(policy.id);
+    while (current.day < day) {
+      current.rolling ??= this.#roll(policy, day, trace)
+        .then(() => {
+          current.day = day;
+        })
+        .finally(() => {
+          current.rolling = null;
+        });
+      await current.rolling;
+    }
+    return current.day;
+  }
+
+  /**
+   * Closes the previous day and opens `day` with the entries that still count in the sliding minute. No node can
+   * reserve in the old day afterwards, so the rate holds over midnight. Another node may have done either step already.
+   */
+  async #roll({ account, id }: PolicyOfAccount, day: string, trace: Trace): Promise<void> {
+    const carried = await this.#ledgers.get(dayLedger(id, dayBehind(day, -1)), account).close(trace);
+    await this.#ledgers.get(dayLedger(id, day), account).open(carried, trace);
+  }
+
+  #currentOf(policyId: string): CurrentDay {
+    const current = this.#days.get(policyId) ?? { day: "", rolling: null };
+    this.#days.delete(policyId);
+    this.#days.set(policyId, current);
+    if (this.#days.size > POLICIES_MAX) {
+      const [oldest] = this.#days.keys();
+      if (oldest !== undefined) this.#days.delete(oldest);
+    }
+    return current;
+  }
+}
