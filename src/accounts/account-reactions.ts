@@ -1,11 +1,8 @@
-import type { AccountEvent, EmailEvent } from "../../domain/account/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { Reaction } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import type { Accounts } from "./accounts.ts";
-
-type DataOf<E extends { type: string; data: unknown }, T extends E["type"]> = Extract<E, { type: T }>["data"];
 
 /** Finishes what a crash between two streams of an account has left; most of the time everything is done already. */
 export const accountReactions = (accounts: Accounts, clock: Clock): readonly Reaction[] => {
@@ -17,19 +14,11 @@ export const accountReactions = (accounts: Accounts, clock: Clock): readonly Rea
     });
 
   return [
-    {
-      on: "EmailClaimed",
-      async run(event) {
-        // The type of a recorded event says what its data are.
-        await accounts.finishClaim(event.data as DataOf<EmailEvent, "EmailClaimed">, envelopeOf(event));
-      },
-    },
-    {
-      on: "MemberRemoved",
-      async run(event) {
-        const { account, member: id, email } = event.data as DataOf<AccountEvent, "MemberRemoved">;
-        await accounts.releaseEmail({ account, id, email }, envelopeOf(event));
-      },
-    },
+    reaction("EmailClaimed", async (claim, cause) => {
+      await accounts.finishClaim(claim, envelopeOf(cause));
+    }),
+    reaction("MemberRemoved", ({ account, member: id, email }, cause) =>
+      accounts.releaseEmail({ account, id, email }, envelopeOf(cause)),
+    ),
   ];
 };

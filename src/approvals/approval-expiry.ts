@@ -1,11 +1,11 @@
 import { approval } from "../../domain/approval/decider.ts";
-import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
+import { isEvent } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Found, ViewStore } from "../../domain/ports/view-store.ts";
 import { approvals } from "../../projections/approvals.ts";
 import { looking } from "../following/looking.ts";
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { systemEnvelope } from "../streams/envelope.ts";
 import { approvalStream } from "./approvals.ts";
@@ -40,15 +40,14 @@ const PENDING_MAX = 50_000;
 const VIEW = approvals.schema.name;
 const SORT = { field: "expires_at", order: "asc" } as const;
 const PENDING = { field: "status", is: "=", value: "pending" } as const;
-const REQUESTED: ApprovalEvent["type"] = "ApprovalRequested";
-const TYPES: readonly ApprovalEvent["type"][] = [
-  REQUESTED,
+const TYPES = [
+  "ApprovalRequested",
   "ApprovalGranted",
   "ApprovalRejected",
   "ApprovalExpired",
   "ApprovalCancelled",
   "ApprovalVoided",
-];
+] as const;
 
 type Pending = { readonly account: string; readonly expiresAt: string };
 
@@ -77,11 +76,11 @@ export const approvalExpiry = ({ log, views, aggregates, clock, onError }: Appro
     if (pending.size < PENDING_MAX) pending.set(id, it);
   };
 
-  const hear = async ({ type, data }: RecordedEvent): Promise<void> => {
-    // The type of a recorded event says what its data are.
-    const { approval_id: id, account, expires_at: expiresAt } = data as unknown as ApprovalRequest;
-    if (type === REQUESTED) keep(id, { account, expiresAt });
-    else pending.delete(id);
+  const hear = async (event: RecordedEvent): Promise<void> => {
+    if (isEvent(event, "ApprovalRequested")) {
+      const { approval_id: id, account, expires_at: expiresAt } = event.data;
+      keep(id, { account, expiresAt });
+    } else pending.delete(String(event.data.approval_id));
   };
 
   /** The position up to which the view has folded this log; null for nothing of it. */

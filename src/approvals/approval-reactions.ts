@@ -3,11 +3,11 @@ import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { DeliveryCommand } from "../../domain/delivery/commands.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { DeliveryEvent, HoldOutcome } from "../../domain/delivery/events.ts";
+import type { HoldOutcome } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
-import type { Reaction } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
 import { runCommand } from "../streams/run-command.ts";
@@ -24,11 +24,6 @@ export type ApprovalReactionsDeps = {
     offer(job: { readonly eventId: string; readonly account: string; readonly endpointId: string }): void;
   };
 };
-
-type Fact = ApprovalEvent | DeliveryEvent;
-/** The type of a recorded event says what its data are. */
-const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
-  data as unknown as Extract<Fact, { type: T }>["data"];
 
 const EXPIRED = "Nobody decided in time.";
 const DELIVERED = "An attempt of before it was held again has reached its receiver.";
@@ -53,17 +48,15 @@ export const holdEnds = (
   clock: Clock,
   tell: (cause: RecordedEvent, subjectId: string, command: EndHold) => Promise<unknown>,
 ): readonly Reaction[] =>
-  (["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) => ({
-    on: type,
-    async run(event) {
-      const data = dataOf(type, event);
+  (["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) =>
+    reaction(type, async (data, cause) => {
       if (data.subject.kind !== kind) return;
       const reason = "reason" in data ? data.reason : EXPIRED;
       const at = new Date(clock.now()).toISOString();
       const { approval_id: approvalId, subject } = data;
-      await tell(event, subject.id, { type: "EndHold", approvalId, outcome: OUTCOME[type], reason, at });
-    },
-  }));
+      await tell(cause, subject.id, { type: "EndHold", approvalId, outcome: OUTCOME[type], reason, at });
+    }),
+  );
 
 /**
  * What follows from a hold for its approval, and from an approval for what it holds. The same again is done already: what
@@ -88,48 +81,30 @@ export const approvalReactions = ({ log, aggregates, clock, deliver }: ApprovalR
     return (await runCommand(log, { decider: delivery, stream, command, envelope: envelopeOf(cause) })).known.state;
   };
 
+  const request = async (held: RecordedEvent): Promise<void> => {
+    await asking.request(held);
+  };
+
   return [
-    {
-      // The request's own path does this before it answers. After a crash in between it is done here.
-      on: "EventHeld",
-      async run(event) {
-        await asking.request(event);
-      },
-    },
-    {
-      on: "EventHeldAgain",
-      async run(event) {
-        await asking.request(event);
-      },
-    },
-    {
-      // The receiver has the event: nobody is to be asked any longer.
-      on: "HoldWithdrawn",
-      async run(event) {
-        const { approval_id } = dataOf("HoldWithdrawn", event);
-        await ask(event, approval_id, { type: "CancelApproval", reason: DELIVERED, at: now() });
-      },
-    },
-    {
-      on: "ApprovalGranted",
-      async run(event) {
-        const { subject } = dataOf("ApprovalGranted", event);
-        if (subject.kind !== "event") return;
-        const released = await releases.release(event);
-        const { state } = released.known;
-        if (state.phase !== "admitted" || state.end !== null) return;
-        const { endpoint_id: endpointId } = state.request;
-        if (endpointId !== null) deliver.offer({ eventId: subject.id, account: event.meta.account, endpointId });
-      },
-    },
+    // The request's own path does this before it answers. After a crash in between it is done here.
+    { on: "EventHeld", run: request },
+    { on: "EventHeldAgain", run: request },
+    // The receiver has the event: nobody is to be asked any longer.
+    reaction("HoldWithdrawn", ({ approval_id }, cause) =>
+      ask(cause, approval_id, { type: "CancelApproval", reason: DELIVERED, at: now() }),
+    ),
+    reaction("ApprovalGranted", async ({ subject }, cause) => {
+      if (subject.kind !== "event") return;
+      const released = await releases.release(cause);
+      const { state } = released.known;
+      if (state.phase !== "admitted" || state.end !== null) return;
+      const { endpoint_id: endpointId } = state.request;
+      if (endpointId !== null) deliver.offer({ eventId: subject.id, account: cause.meta.account, endpointId });
+    }),
     ...holdEnds("event", clock, tell),
-    {
-      // Of a hold that was not ended by its approval: nobody is to be asked any longer.
-      on: "HoldEnded",
-      async run(event) {
-        const { approval_id, outcome, reason } = dataOf("HoldEnded", event);
-        if (outcome === "cancelled") await ask(event, approval_id, { type: "CancelApproval", reason, at: now() });
-      },
-    },
+    // The hold was not ended by its approval: nobody is to be asked any longer.
+    reaction("HoldEnded", async ({ approval_id, outcome, reason }, cause) => {
+      if (outcome === "cancelled") await ask(cause, approval_id, { type: "CancelApproval", reason, at: now() });
+    }),
   ];
 };

@@ -1,4 +1,4 @@
-import type { ApprovalEvent, Subject } from "../../domain/approval/events.ts";
+import type { Subject } from "../../domain/approval/events.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import type { BundleRequest } from "../../domain/bundle/events.ts";
 import type { Bundle } from "../../domain/bundle/state.ts";
@@ -7,6 +7,7 @@ import type { Decider } from "../../domain/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { Request } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
+import { dataOf } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
@@ -48,9 +49,6 @@ export type ApprovalReleasesDeps = {
   readonly clock: Clock;
 };
 
-type Granted = Extract<ApprovalEvent, { type: "ApprovalGranted" }>["data"];
-type Rejected = Extract<ApprovalEvent, { type: "ApprovalRejected" }>["data"];
-
 /** A stream of an approval has a record for each vote and a few others. */
 const READ_PAGE = 100;
 
@@ -66,7 +64,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     });
 
   const commandFor = async (granted: GrantRecord, held: Request | BundleRequest | null) => {
-    const { approval_id: approvalId, digest } = granted.data as unknown as Granted;
+    const { approval_id: approvalId, digest } = dataOf("ApprovalGranted", granted);
     const reason = held === null ? null : await stoppedBecause(current, held);
     const at = new Date(clock.now()).toISOString();
     const command =
@@ -99,7 +97,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
   };
 
   const release: ApprovalReleases["release"] = (granted) => {
-    const { subject } = granted.data as unknown as Granted;
+    const { subject } = dataOf("ApprovalGranted", granted);
     return subject.kind === "event" ? releaseEvent(granted, subject) : releaseBundle(granted, subject);
   };
 
@@ -134,7 +132,7 @@ export const approvalReleases = ({ log, aggregates, clock }: ApprovalReleasesDep
     async endRejected(approvalId) {
       const rejected = await recordOf(approvalId, "ApprovalRejected");
       if (rejected === null) return;
-      const { subject, reason } = rejected.data as unknown as Rejected;
+      const { subject, reason } = dataOf("ApprovalRejected", rejected);
       const at = new Date(clock.now()).toISOString();
       const command = { type: "EndHold", approvalId, outcome: "rejected", reason, at } as const;
       const envelope = envelopeOf(rejected, command.type, at);

@@ -2,10 +2,10 @@ import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalRequest } from "../../domain/approval/events.ts";
 import { approvalOfHeld, approvalOfHeldBundle } from "../../domain/approval/requested.ts";
 import { CHANGED } from "../../domain/approval/terms.ts";
-import type { BundleEvent, BundleHeldAgain, HeldBundle } from "../../domain/bundle/events.ts";
 import type { Bundle } from "../../domain/bundle/state.ts";
-import type { DeliveryEvent, HeldAgain, HeldRequest, ReplacedApproval } from "../../domain/delivery/events.ts";
+import type { ReplacedApproval } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
+import { type EventType, isEvent } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
@@ -37,21 +37,21 @@ export type ApprovalRequestsDeps = {
   readonly clock: Clock;
 };
 
-const OF_EVENT: ReadonlySet<string> = new Set<DeliveryEvent["type"]>(["EventHeld", "EventHeldAgain"]);
-const OF_BUNDLE: ReadonlySet<string> = new Set<BundleEvent["type"]>(["BundleHeld", "BundleHeldAgain"]);
+const HOLDS: ReadonlySet<string> = new Set<EventType>(["EventHeld", "EventHeldAgain", "BundleHeld", "BundleHeldAgain"]);
 
-export const isHold = ({ type }: Pick<HoldRecord, "type">): boolean => OF_EVENT.has(type) || OF_BUNDLE.has(type);
+export const isHold = ({ type }: Pick<HoldRecord, "type">): boolean => HOLDS.has(type);
 
-/** The type of a recorded event says what its data are. */
-const requestOf = ({ type, data, meta }: HoldRecord): ApprovalRequest =>
-  OF_BUNDLE.has(type)
-    ? approvalOfHeldBundle(meta.account, data as unknown as HeldBundle | BundleHeldAgain)
-    : approvalOfHeld(meta.account, data as unknown as HeldRequest | HeldAgain);
+const requestOf = (held: HoldRecord): ApprovalRequest => {
+  const { account } = held.meta;
+  if (isEvent(held, "EventHeld", "EventHeldAgain")) return approvalOfHeld(account, held.data);
+  if (isEvent(held, "BundleHeld", "BundleHeldAgain")) return approvalOfHeldBundle(account, held.data);
+  throw new Error(`${held.type} holds nothing`);
+};
 
-/** The approval in place of which one is asked for, where nothing has used it; null for none. */
-const voidedBy = ({ type, data }: HoldRecord): ReplacedApproval | null => {
-  if (type !== "EventHeldAgain" && type !== "BundleHeldAgain") return null;
-  const { previous } = data as unknown as HeldAgain | BundleHeldAgain;
+/** The approval that this one replaces, if nothing has used it; else null. */
+const voidedBy = (held: HoldRecord): ReplacedApproval | null => {
+  if (!isEvent(held, "EventHeldAgain", "BundleHeldAgain")) return null;
+  const { previous } = held.data;
   return previous.used ? null : previous;
 };
 

@@ -4,7 +4,7 @@ import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Condition } from "../../domain/ports/view-store.ts";
 import { bundles } from "../../projections/bundles.ts";
 import { events } from "../../projections/events.ts";
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
 import type { HoldingAgain } from "./holding-again.ts";
 

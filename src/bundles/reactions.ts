@@ -1,10 +1,8 @@
 import { approval } from "../../domain/approval/decider.ts";
-import type { ApprovalEvent } from "../../domain/approval/events.ts";
 import type { BundleCommand } from "../../domain/bundle/commands.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
-import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { Bundle } from "../../domain/bundle/state.ts";
-import type { DeliveryEvent } from "../../domain/delivery/events.ts";
+import type { EventType } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
@@ -16,7 +14,8 @@ import { approvalRequests } from "../approvals/approval-requests.ts";
 import { approvalStream } from "../approvals/approvals.ts";
 import { onAgentStopped } from "../execute/agent-stops.ts";
 import type { Outcomes } from "../execute/outcomes.ts";
-import type { Reaction, ReactorOptions } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
+import type { ReactorOptions } from "../following/reactor.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
@@ -38,11 +37,6 @@ export type StoppedBundlesDeps = Omit<BundleReactionsDeps, "ledgers" | "runner">
   readonly views: Pick<ViewStore, "page">;
   readonly progress: Pick<ViewProgress, "waitFor">;
 };
-
-type Fact = ApprovalEvent | BundleEvent | DeliveryEvent;
-/** The type of a recorded event says what its data are. */
-const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
-  data as unknown as Extract<Fact, { type: T }>["data"];
 
 /** What waits for people first, then what runs. */
 const UNDER_WAY = ["held", "running"] as const;
@@ -103,7 +97,7 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
   const tell = telling(deps);
   const now = (): string => new Date(clock.now()).toISOString();
 
-  const advance = (on: Fact["type"]): Reaction => ({
+  const advance = (on: EventType): Reaction => ({
     on,
     run: async (event) => {
       await runner.advance(bundleOf(event));
@@ -119,39 +113,27 @@ export const bundleReactions = (deps: BundleReactionsDeps): readonly Reaction[] 
         await asking.request(event);
       },
     })),
-    {
-      on: "ApprovalGranted",
-      async run(event) {
-        const { subject } = dataOf("ApprovalGranted", event);
-        if (subject.kind !== "bundle") return;
-        const released = await releases.release(event);
-        if (released.kind === "bundle") outcomes.changed(subject.id, released.known);
-        await runner.advance(subject.id);
-      },
-    },
+    reaction("ApprovalGranted", async ({ subject }, cause) => {
+      if (subject.kind !== "bundle") return;
+      const released = await releases.release(cause);
+      if (released.kind === "bundle") outcomes.changed(subject.id, released.known);
+      await runner.advance(subject.id);
+    }),
     ...holdEnds("bundle", clock, tell),
-    {
-      // Of a hold that was not ended by its approval: nobody is to be asked any longer.
-      on: "BundleHoldEnded",
-      async run(event) {
-        const { bundle_id, approval_id, outcome, reason, at } = dataOf("BundleHoldEnded", event);
-        if (outcome !== "cancelled") return;
-        const command = { type: "CancelApproval", reason, at } as const;
-        await aggregates.handle(approval, approvalStream(approval_id), command, envelopeOf(event, bundle_id, now()));
-      },
-    },
-    {
-      on: "BundleCostDetermined",
-      async run(event) {
-        const { bundle_id, ledgers: names, cost } = dataOf("BundleCostDetermined", event);
-        const { account, trace_id, span_id } = event.meta;
-        const trace = { trace_id, span_id };
-        for (const stream of names) {
-          if (cost === null) await ledgers.resolve(stream, account, bundle_id);
-          else await ledgers.settleNow({ stream, account, event: bundle_id, cost, trace });
-        }
-      },
-    },
+    // The hold was not ended by its approval: nobody is to be asked any longer.
+    reaction("BundleHoldEnded", async ({ bundle_id, approval_id, outcome, reason, at }, cause) => {
+      if (outcome !== "cancelled") return;
+      const command = { type: "CancelApproval", reason, at } as const;
+      await aggregates.handle(approval, approvalStream(approval_id), command, envelopeOf(cause, bundle_id, now()));
+    }),
+    reaction("BundleCostDetermined", async ({ bundle_id, ledgers: names, cost }, { meta }) => {
+      const { account, trace_id, span_id } = meta;
+      const trace = { trace_id, span_id };
+      for (const stream of names) {
+        if (cost === null) await ledgers.resolve(stream, account, bundle_id);
+        else await ledgers.settleNow({ stream, account, event: bundle_id, cost, trace });
+      }
+    }),
   ];
 };
 

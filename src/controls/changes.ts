@@ -3,9 +3,8 @@ import { account as accountDecider } from "../../domain/account/decider.ts";
 import { roleIncludes } from "../../domain/account/events.ts";
 import type { Plan } from "../../domain/account/plans.ts";
 import { approval as approvalDecider } from "../../domain/approval/decider.ts";
-import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
+import type { ApprovalRequest } from "../../domain/approval/events.ts";
 import { change as changeDecider } from "../../domain/change/decider.ts";
-import type { ChangeEvent } from "../../domain/change/events.ts";
 import type { Configuration, PartKind } from "../../domain/controls/configuration.ts";
 import { type Approved, controls as controlsDecider, protectedOf } from "../../domain/controls/decider.ts";
 import type { Weakening } from "../../domain/controls/weakening.ts";
@@ -17,7 +16,7 @@ import { sameJson } from "../../domain/same-json.ts";
 import { derivedId } from "../../infra/crypto/ids.ts";
 import { accountStream } from "../accounts/accounts.ts";
 import { approvalStream } from "../approvals/approvals.ts";
-import type { Reaction } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
 import { type Answer, positionOf } from "../http/route.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
@@ -207,9 +206,7 @@ export const appliedChanges = ({
   };
 };
 
-type Granted = Extract<ApprovalEvent, { type: "ApprovalGranted" }>["data"];
-type Held = Extract<ChangeEvent, { type: "ChangeHeld" }>["data"];
-
+const EXPIRED = "Nobody decided in time.";
 const OUTCOMES = { ApprovalRejected: "rejected", ApprovalExpired: "expired", ApprovalCancelled: "cancelled" } as const;
 
 /** What follows from a held change for its approval, and from the approval for the change. Doing it again changes nothing. */
@@ -224,30 +221,21 @@ export const changeReactions = (
       at: new Date(clock.now()).toISOString(),
     });
   return [
-    {
-      // The request's own path does this before it answers. After a crash in between it is done here.
-      on: "ChangeHeld",
-      async run(event) {
-        const { approval } = event.data as unknown as Held;
-        await requestApproval(aggregates, approval as unknown as ApprovalRequest, envelopeOf(event));
-      },
-    },
-    {
-      on: "ApprovalGranted",
-      async run(event) {
-        const { subject } = event.data as unknown as Granted;
-        if (subject.kind === "change") await changes.apply(subject.id, envelopeOf(event));
-      },
-    },
-    ...(["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) => ({
-      on: type,
-      async run(event: RecordedEvent) {
-        const { subject, reason = "Nobody decided in time." } = event.data as unknown as Granted & { reason?: string };
-        if (subject.kind !== "change") return;
-        const { at } = envelopeOf(event);
-        const command = { type: "EndHold", outcome: OUTCOMES[type], reason, at } as const;
-        await aggregates.handle(changeDecider, changeStream(subject.id), command, envelopeOf(event));
-      },
-    })),
+    // The request's own path does this before it answers. After a crash in between it is done here.
+    reaction("ChangeHeld", async ({ approval }, cause) => {
+      await requestApproval(aggregates, approval as unknown as ApprovalRequest, envelopeOf(cause));
+    }),
+    reaction("ApprovalGranted", async ({ subject }, cause) => {
+      if (subject.kind === "change") await changes.apply(subject.id, envelopeOf(cause));
+    }),
+    ...(["ApprovalRejected", "ApprovalExpired", "ApprovalCancelled"] as const).map((type) =>
+      reaction(type, async (data, cause) => {
+        if (data.subject.kind !== "change") return;
+        const reason = "reason" in data ? data.reason : EXPIRED;
+        const envelope = envelopeOf(cause);
+        const command = { type: "EndHold", outcome: OUTCOMES[type], reason, at: envelope.at } as const;
+        await aggregates.handle(changeDecider, changeStream(data.subject.id), command, envelope);
+      }),
+    ),
   ];
 };

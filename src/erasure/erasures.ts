@@ -5,7 +5,7 @@ import { erasure } from "../../domain/delivery/erasure.ts";
 import type { ErasedUpTo } from "../../domain/delivery/events.ts";
 import type { EventLog, Position, RecordedEvent, Revision } from "../../domain/ports/event-log.ts";
 import { subjectOf } from "../../projections/streams.ts";
-import type { Reaction } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
 import { bundleStream } from "../streams/bundle-id.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import { payloadStream } from "../streams/payloads.ts";
@@ -140,37 +140,29 @@ export const expirePayload = async (
   return outcome !== "rejected";
 };
 
-/** Both records, `PayloadErased` and `BundlePayloadErased`, have these data. */
-const causeOf = ({ data }: RecordedEvent): Cause => data as unknown as Cause;
-
-const envelopeAfter = ({ id, meta, data }: RecordedEvent): Envelope => ({
+/** The erasures that follow are by the actor of the one that was recorded. */
+const envelopeAfter = ({ id, meta }: RecordedEvent, at: string): Envelope => ({
   commandId: `erasure-${id}`,
   account: meta.account,
   actor: meta.actor,
   trace: { trace_id: meta.trace_id, span_id: meta.span_id },
-  at: String(data.at),
+  at,
   causationId: id,
 });
 
 /** Completes each recorded erasure, as a crash may have come at any point after the record. */
 export const erasureReactions = (log: EventLog): readonly Reaction[] => [
-  {
-    on: "PayloadErased",
-    async run(record) {
-      const id = subjectOf(record.stream);
-      if ((await log.last(payloadStream(id))) === null) return;
-      const { state } = await readEvent(log, id);
-      await eraseRecorded(log, id, state);
-    },
-  },
-  {
-    on: "BundlePayloadErased",
-    async run(record) {
-      const id = subjectOf(record.stream);
-      const { state } = await readBundle(log, id);
-      await eraseRecorded(log, id, state);
-      // A blocked bundle may have come again and started its steps since.
-      if (state.erasedAt !== null) await eraseSteps(log, state, causeOf(record), envelopeAfter(record));
-    },
-  },
+  reaction("PayloadErased", async (_, { stream }) => {
+    const id = subjectOf(stream);
+    if ((await log.last(payloadStream(id))) === null) return;
+    const { state } = await readEvent(log, id);
+    await eraseRecorded(log, id, state);
+  }),
+  reaction("BundlePayloadErased", async ({ reason, at }, record) => {
+    const id = subjectOf(record.stream);
+    const { state } = await readBundle(log, id);
+    await eraseRecorded(log, id, state);
+    // A blocked bundle may have come again and started its steps since.
+    if (state.erasedAt !== null) await eraseSteps(log, state, { reason, at }, envelopeAfter(record, at));
+  }),
 ];

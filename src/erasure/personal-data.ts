@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { isEvent } from "../../domain/events.ts";
 import type { Json } from "../../domain/json.ts";
 import { type PersonalErasure, personalErasure } from "../../domain/personal/erasure.ts";
 import type { Client, Commitment, PersonalDataEvent, PersonalValue } from "../../domain/personal/events.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
 import type { Randomness } from "../../domain/ports/randomness.ts";
 import { randomId } from "../../infra/crypto/ids.ts";
-import type { Reaction } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
 import { canonicalJson } from "../streams/canonical-json.ts";
 import { type Envelope, toEvents } from "../streams/envelope.ts";
 import { appendKnown, type CommandResult, foldStream, runCommand } from "../streams/run-command.ts";
@@ -67,9 +68,8 @@ export const commitmentsIn = (value: Json): readonly Commitment[] => {
 const stored = async (log: Pick<EventLog, "read">, id: string) => {
   const [event] = await log.read(personalStream(id), null, READ_LIMIT);
   // `personal-` streams hold PersonalDataEvents alone, and in a copied log placeholders of erased ones.
-  const kept = event as unknown as PersonalDataEvent | undefined;
-  if (event === undefined || kept?.type !== "PersonalDataKept") return null;
-  return { account: event.meta.account, data: kept.data };
+  if (event === undefined || !isEvent(event, "PersonalDataKept")) return null;
+  return { account: event.meta.account, data: event.data };
 };
 
 const readErasure = (log: EventLog, id: string) => foldStream(log, personalErasure, erasureStream(id));
@@ -124,11 +124,8 @@ export const personalData = (log: EventLog, randomness: Randomness): PersonalDat
 
 /** Completes each recorded erasure of personal data. */
 export const personalDataReactions = (log: EventLog): readonly Reaction[] => [
-  {
-    on: "PersonalDataErased",
-    async run({ data }) {
-      const stream = personalStream(String(data.id));
-      if ((await log.last(stream)) !== null) await log.erase(stream);
-    },
-  },
+  reaction("PersonalDataErased", async ({ id }) => {
+    const stream = personalStream(id);
+    if ((await log.last(stream)) !== null) await log.erase(stream);
+  }),
 ];

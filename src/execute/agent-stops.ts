@@ -1,4 +1,4 @@
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import { type Reaching, reachingAllShown } from "../views/reaching-all-shown.ts";
 
 /** A view with the fields `account` and `status`; the others are named: of the agent's id, and of how new a document is. */

@@ -1,13 +1,14 @@
 import { delivery } from "../../domain/delivery/decider.ts";
-import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { Delivery } from "../../domain/delivery/state.ts";
+import type { DataOf } from "../../domain/events.ts";
 import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { ViewStore } from "../../domain/ports/view-store.ts";
 import { events } from "../../projections/events.ts";
 import { asOfNow, stoppedBecause } from "../accounts/stopped.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
-import type { Reaction, ReactorOptions } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
+import type { ReactorOptions } from "../following/reactor.ts";
 import type { Ledgers } from "../ledgers/ledgers.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { causedEnvelope, type Envelope } from "../streams/envelope.ts";
@@ -40,8 +41,6 @@ export const SUSPENSIONS_REACTOR: ReactorOptions = {
   gatherMs: 100,
   atOnce: { keyOf: ({ meta }) => meta.account, keysMax: 8 },
 };
-
-type Determined = Extract<DeliveryEvent, { type: "CostDetermined" }>["data"];
 
 /** What may still be cancelled, what waits for people first. */
 const UNDER_WAY = ["held", "queued", "retrying", "delivering"] as const;
@@ -84,7 +83,7 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
   /** Charges what a replay has cost on top, on the day on which that was determined. Every node does so, some of them late. */
   const charge = async (
     account: string,
-    { event_id, cost, replay_id, policy_ids = [], at }: Determined,
+    { event_id, cost, replay_id, policy_ids = [], at }: DataOf<"CostDetermined">,
     trace: Envelope["trace"],
   ): Promise<void> => {
     if (replay_id === undefined || cost === null) return;
@@ -95,20 +94,15 @@ export const costReactions = ({ ledgers, timeZoneOf }: CostReactionsDeps): reado
   };
 
   return [
-    {
-      on: "CostDetermined",
-      async run({ data, meta }) {
-        // The type of a recorded event says what its data are.
-        const determined = data as unknown as Determined;
-        const { event_id, ledgers: names, cost } = determined;
-        const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
-        await charge(meta.account, determined, trace);
-        for (const stream of names) {
-          // Every node does so, some of them late: a replay may have reserved its places again.
-          if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
-          else await ledgers.settleNow({ stream, account: meta.account, event: event_id, cost, trace });
-        }
-      },
-    },
+    reaction("CostDetermined", async (data, { meta }) => {
+      const { event_id, ledgers: names, cost } = data;
+      const trace = { trace_id: meta.trace_id, span_id: meta.span_id };
+      await charge(meta.account, data, trace);
+      for (const stream of names) {
+        // Every node does so, some of them late: a replay may have reserved its places again.
+        if (cost === null) await ledgers.resolve(stream, meta.account, event_id);
+        else await ledgers.settleNow({ stream, account: meta.account, event: event_id, cost, trace });
+      }
+    }),
   ];
 };

@@ -2,19 +2,9 @@ import type { Clock } from "../../domain/ports/clock.ts";
 import type { EventLog, Expected, Position, RecordedEvent } from "../../domain/ports/event-log.ts";
 import { systemEnvelope, toEvents } from "../streams/envelope.ts";
 import { type Place, placeOf, positionOf } from "./place.ts";
+import type { NotYet, Reaction } from "./reaction.ts";
 import { untold, type Waits } from "./waits.ts";
 import { wakeablePause } from "./wakeable-pause.ts";
-
-/** The event cannot be reacted to before something else has happened, such as a view that catches up. */
-export type NotYet = { readonly waitsFor: string };
-
-/** What follows from an event: a command, idempotent, as it is given again after a crash. */
-export type Reaction = {
-  readonly on: string;
-  /** `isStopping`: what takes long may leave off then, as the event comes again. After `NotYet` it comes again too. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: most reactions never wait, and return nothing.
-  run(event: RecordedEvent, isStopping?: () => boolean): Promise<NotYet | void>;
-};
 
 export type Reactor = {
   start(): void;

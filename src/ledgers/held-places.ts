@@ -2,7 +2,7 @@ import type { Plan } from "../../domain/account/plans.ts";
 import { bundle } from "../../domain/bundle/decider.ts";
 import { delivery } from "../../domain/delivery/decider.ts";
 import type { EventLog } from "../../domain/ports/event-log.ts";
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import type { Trace } from "../streams/envelope.ts";
 import { foldStream } from "../streams/run-command.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";

@@ -1,7 +1,7 @@
 import type { Plan } from "../../domain/account/plans.ts";
 import type { Decider } from "../../domain/decider.ts";
 import { SLOT_KINDS, type SlotKind, type WithSlot, withSlot } from "../../domain/slot.ts";
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import type { Aggregates, Handled } from "../streams/aggregates.ts";
 import type { Envelope, Fact } from "../streams/envelope.ts";
 import type { Ledgers, Reservation } from "./ledgers.ts";

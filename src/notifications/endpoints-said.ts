@@ -2,16 +2,13 @@ import { delivery } from "../../domain/delivery/decider.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { EndpointEvent } from "../../domain/endpoint/events.ts";
+import { dataOf } from "../../domain/events.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { NotificationName } from "./names.ts";
 import type { Said, Say } from "./notification.ts";
 
 type Fact = EndpointEvent | DeliveryEvent;
-/** The type of a recorded event says what its data are. */
-const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
-  data as unknown as Extract<Fact, { type: T }>["data"];
-
 /** As it is called now; null once it is deleted. */
 const nameOf = async (aggregates: Pick<Aggregates, "load">, endpointId: string): Promise<string | null> => {
   const { state } = await aggregates.load(endpointDecider, `endpoint-${endpointId}`);

@@ -1,4 +1,4 @@
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import { SAID } from "./said.ts";
 import { type SendingDeps, sending } from "./sending.ts";
 import { type SubscribersDeps, subscribers } from "./subscribers.ts";

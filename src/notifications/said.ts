@@ -1,11 +1,10 @@
 import { agent as agentDecider } from "../../domain/agent/decider.ts";
-import type { AgentEvent } from "../../domain/agent/events.ts";
 import { approval } from "../../domain/approval/decider.ts";
 import type { ApprovalEvent, ApprovalRequest } from "../../domain/approval/events.ts";
 import type { ApprovalOutcome } from "../../domain/approval/state.ts";
+import { dataOf } from "../../domain/events.ts";
 import { eurOf, eurOrNull } from "../../domain/gate/cost.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { LedgerEvent } from "../../domain/ledger/events.ts";
 import { policy as policyDecider } from "../../domain/policy/decider.ts";
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import { agentStream } from "../accounts/credentials.ts";
@@ -13,11 +12,6 @@ import { approvalStream } from "../approvals/approvals.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { ENDPOINTS_SAID } from "./endpoints-said.ts";
 import type { Say } from "./notification.ts";
-
-type Fact = AgentEvent | ApprovalEvent | LedgerEvent;
-/** The type of a recorded event says what its data are. */
-const dataOf = <T extends Fact["type"]>(_type: T, { data }: RecordedEvent) =>
-  data as unknown as Extract<Fact, { type: T }>["data"];
 
 /** As `GET /v1/approvals/{id}` names it, without the votes and without the reasons, which may repeat what was sent. */
 const aboutApproval = (request: ApprovalRequest): JsonObject => {

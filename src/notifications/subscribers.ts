@@ -2,7 +2,7 @@ import { endpoint as endpointDecider } from "../../domain/endpoint/decider.ts";
 import type { Position } from "../../domain/ports/event-log.ts";
 import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
 import { type EndpointDocument, endpoints } from "../../projections/endpoints.ts";
-import type { NotYet } from "../following/reactor.ts";
+import type { NotYet } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import type { ViewProgress } from "../views/view-progress.ts";
 import type { NotificationName } from "./names.ts";

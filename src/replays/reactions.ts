@@ -1,7 +1,6 @@
-import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import { replay } from "../../domain/replay/decider.ts";
 import type { Deliverer } from "../delivery/deliverer.ts";
-import type { Reaction } from "../following/reactor.ts";
+import { type Reaction, reaction } from "../following/reaction.ts";
 import type { Aggregates } from "../streams/aggregates.ts";
 import { replayStream } from "./stream.ts";
 
@@ -10,21 +9,14 @@ export type ReplayReactionsDeps = {
   readonly deliver: Pick<Deliverer, "offer">;
 };
 
-type Replayed = Extract<DeliveryEvent, { type: "EventReplayed" }>["data"];
-
 /**
  * Hands an event that somebody has sent again to the deliverer of this process: whoever was asked may have none, or may have
  * died since, and from disk it comes in its turn, behind an open circuit. Handed over twice it is sent once, by its lease.
  */
 export const replayReactions = ({ aggregates, deliver }: ReplayReactionsDeps): readonly Reaction[] => [
-  {
-    on: "EventReplayed",
-    async run({ data, meta }) {
-      // The type of a recorded event says what its data are.
-      const { event_id: eventId, endpoint_id: endpointId, replay_id: id } = data as unknown as Replayed;
-      // Of many that a filter has chosen none is a probe.
-      const { state } = await aggregates.load(replay, replayStream(id));
-      if (state.phase === "absent") deliver.offer({ eventId, account: meta.account, endpointId, trigger: "replay" });
-    },
-  },
+  reaction("EventReplayed", async ({ event_id: eventId, endpoint_id: endpointId, replay_id: id }, { meta }) => {
+    // Of many that a filter has chosen none is a probe.
+    const { state } = await aggregates.load(replay, replayStream(id));
+    if (state.phase === "absent") deliver.offer({ eventId, account: meta.account, endpointId, trigger: "replay" });
+  }),
 ];

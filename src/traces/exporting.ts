@@ -2,7 +2,7 @@ import type { BundleEvent } from "../../domain/bundle/events.ts";
 import type { DeliveryEvent } from "../../domain/delivery/events.ts";
 import type { EventLog, RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { SpanExporter } from "../../domain/ports/span-exporter.ts";
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import { spansOfEndedBundle, spansOfEndedEvent } from "./reading.ts";
 
 /** An event's: with them an execution has come to its end, or to one of its ends. */

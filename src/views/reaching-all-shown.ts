@@ -1,6 +1,6 @@
 import type { RecordedEvent } from "../../domain/ports/event-log.ts";
 import type { Condition, Found, ViewStore } from "../../domain/ports/view-store.ts";
-import type { Reaction } from "../following/reactor.ts";
+import type { Reaction } from "../following/reaction.ts";
 import type { ViewProgress } from "./view-progress.ts";
 
 export type Reaching = {

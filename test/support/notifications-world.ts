@@ -6,7 +6,7 @@ import { memoryEventLog } from "../../infra/memory/event-log.ts";
 import { memoryViewStore } from "../../infra/memory/view-store.ts";
 import { endpoints } from "../../projections/endpoints.ts";
 import type { Offered } from "../../src/delivery/attempts.ts";
-import type { NotYet } from "../../src/following/reactor.ts";
+import type { NotYet } from "../../src/following/reaction.ts";
 import { notificationReactions } from "../../src/notifications/reactions.ts";
 import { aggregates } from "../../src/streams/aggregates.ts";
 import { payloads } from "../../src/streams/payloads.ts";

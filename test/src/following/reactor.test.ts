@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { EventLog } from "../../../domain/ports/event-log.ts";
 import { memoryEventLog } from "../../../infra/memory/event-log.ts";
-import { type Reaction, type Reactor, type ReactorOptions, reactor } from "../../../src/following/reactor.ts";
+import type { Reaction } from "../../../src/following/reaction.ts";
+import { type Reactor, type ReactorOptions, reactor } from "../../../src/following/reactor.ts";
 import { appendTo, history } from "../../support/history.ts";
 import { until } from "../../support/until.ts";
 

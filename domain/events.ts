@@ -1,0 +1,59 @@
+import type { AccountEvent, ApiKeyEvent, EmailEvent, SessionEvent } from "./account/events.ts";
+import type { StartLinkEvent } from "./account/start-link.ts";
+import type { ActionEvent } from "./action/events.ts";
+import type { AgentEvent } from "./agent/events.ts";
+import type { ApprovalEvent } from "./approval/events.ts";
+import type { BundleEvent } from "./bundle/events.ts";
+import type { CallsEvent } from "./calls/events.ts";
+import type { ChangeEvent } from "./change/events.ts";
+import type { ControlsEvent } from "./controls/events.ts";
+import type { DeliveryEvent, PayloadEvent } from "./delivery/events.ts";
+import type { EndpointEvent } from "./endpoint/events.ts";
+import type { LedgerEvent } from "./ledger/events.ts";
+import type { PersonalDataEvent, PersonalErasureEvent } from "./personal/events.ts";
+import type { PolicyEvent } from "./policy/events.ts";
+import type { RecordedEvent } from "./ports/event-log.ts";
+import type { ReplayEvent } from "./replay/events.ts";
+import type { ReplayPlaceEvent } from "./replay/places.ts";
+import type { SourceEvent } from "./source/events.ts";
+
+/** The events in the streams of each category, the part of a stream's name before its first dash. */
+type EventsByCategory = {
+  readonly account: AccountEvent;
+  readonly action: ActionEvent;
+  readonly agent: AgentEvent;
+  readonly apikey: ApiKeyEvent;
+  readonly approval: ApprovalEvent;
+  readonly bundle: BundleEvent;
+  readonly calls: CallsEvent;
+  readonly change: ChangeEvent;
+  readonly controls: ControlsEvent;
+  readonly delivery: DeliveryEvent;
+  readonly email: EmailEvent;
+  readonly endpoint: EndpointEvent;
+  readonly erasure: PersonalErasureEvent;
+  readonly ledger: LedgerEvent;
+  readonly payload: PayloadEvent;
+  readonly personal: PersonalDataEvent;
+  readonly policy: PolicyEvent;
+  readonly replay: ReplayEvent;
+  readonly replays: ReplayPlaceEvent;
+  readonly session: SessionEvent;
+  readonly source: SourceEvent;
+  readonly start: StartLinkEvent;
+};
+
+type DomainEvent = EventsByCategory[keyof EventsByCategory];
+export type EventType = DomainEvent["type"];
+
+export type DataOf<T extends EventType> = Extract<DomainEvent, { type: T }>["data"];
+
+/** The data of a record of this type, which the log itself knows only as JSON. */
+export const dataOf = <T extends EventType>(_type: T, { data }: Pick<RecordedEvent, "data">): DataOf<T> =>
+  data as unknown as DataOf<T>;
+
+/** Narrows a record to the events of these types. */
+export const isEvent = <R extends Pick<RecordedEvent, "type" | "data">, T extends EventType>(
+  record: R,
+  ...types: readonly T[]
+): record is R & { readonly type: T; readonly data: DataOf<T> } => types.some((type) => type === record.type);

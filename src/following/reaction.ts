@@ -1,0 +1,21 @@
+import { type DataOf, dataOf, type EventType } from "../../domain/events.ts";
+import type { RecordedEvent } from "../../domain/ports/event-log.ts";
+
+/** The event cannot be reacted to before something else has happened, such as a view that catches up. */
+export type NotYet = { readonly waitsFor: string };
+
+/**
+ * The command that follows from an event. It must be idempotent, because it is given again after a crash and after `NotYet`.
+ * A reaction that takes long may return once `isStopping` is true: the event comes again.
+ */
+export type Reaction = {
+  readonly on: string;
+  // biome-ignore lint/suspicious/noConfusingVoidType: most reactions never wait, and return nothing.
+  run(event: RecordedEvent, isStopping?: () => boolean): Promise<NotYet | void>;
+};
+
+/** A reaction to events of one type, with their data. */
+export const reaction = <T extends EventType>(
+  on: T,
+  run: (data: DataOf<T>, cause: RecordedEvent) => Promise<void>,
+): Reaction => ({ on, run: (cause) => run(dataOf(on, cause), cause) });
